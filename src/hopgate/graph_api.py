@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hopgate.exports.memories import ConceptPage
     from hopgate.graph.build.curate import Decide, Proposal
-    from hopgate.graph.build.manual import Change
+    from hopgate.graph.build.merge import Change
     from hopgate.graph.build.second_opinion import SecondOpinion
     from hopgate.graph.clusters import ConceptClusters
     from hopgate.graph.inspect.edges import ConceptDetail, Edge, MemoryDetail
@@ -250,10 +250,10 @@ class ConceptGraph(GraphViews):
         scope : str, optional
             Whose concepts; by default those of each scope that has both.
         """
-        from hopgate.graph.build import manual
+        from hopgate.graph.build import merge
 
         def work(connection: Connection[Any]) -> Change:
-            change = manual.merge_named(connection, kept, merged, scope)
+            change = merge.merge_named(connection, kept, merged, scope)
             if dry_run:
                 connection.rollback()
             return change
@@ -262,7 +262,7 @@ class ConceptGraph(GraphViews):
 
     def tie_break(self, opinion: SecondOpinion, *, limit: int = 1000) -> tuple[int, int]:
         """Ask a model about the names that were left undecided; give how many were merged and how many kept apart."""
-        from hopgate.graph.build import manual
+        from hopgate.graph.build import merge
         from hopgate.store.graph import name_rows
 
         merged = apart = 0
@@ -275,7 +275,7 @@ class ConceptGraph(GraphViews):
                 continue
             if same is None:
                 continue
-            decided = self._store.run(partial(manual.decide, pair, same))
+            decided = self._store.run(partial(merge.decide, pair, same))
             merged, apart = merged + (decided is True), apart + (decided is False)
         return merged, apart
 
@@ -287,10 +287,10 @@ class ConceptGraph(GraphViews):
         scope : str, optional
             Whose concept; by default that of each scope that has it.
         """
-        from hopgate.graph.build import manual
+        from hopgate.graph.build import merge
 
         def work(connection: Connection[Any]) -> list[Change]:
-            changes = manual.split_named(connection, name, scope)
+            changes = merge.split_named(connection, name, scope)
             if dry_run:
                 connection.rollback()
             return changes

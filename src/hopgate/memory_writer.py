@@ -235,7 +235,7 @@ class MemoryWriter:
         followers : sequence of int
             Turns that were read with memories that are in another place now.
         """
-        from hopgate.graph.build.revoke import revoke
+        from hopgate.graph.build.derive import revoke
         from hopgate.store import extractions
         from hopgate.store.graph import fact_rows, name_rows
 

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.graph.build.curate import Curation, Proposal
-    from hopgate.graph.build.manual import Change
-    from hopgate.graph.build.merge_proposals import MergeProposal
-    from hopgate.graph.build.removal_preview import RemovalPreview
+    from hopgate.graph.build.merge import Change, MergeProposal, RemovalPreview
     from hopgate.memory_writer import MemoryWriter
     from hopgate.store.journal import MendEntry, MendRow
     from hopgate.store.store import Store
@@ -49,17 +47,17 @@ class Mending:
 
     def merge_proposals(self, *, limit: int = 50) -> list[MergeProposal]:
         """Give the names that may be one concept, with what makes them alike and their least similar pair."""
-        from hopgate.graph.build.merge_proposals import merge_proposals
+        from hopgate.graph.build.merge import merge_proposals
 
         with self._store.transaction() as connection:
             return merge_proposals(connection, limit=limit)
 
     def preview_merge(self, kept: str, merged: str, *, scope: str | None = None) -> Change:
         """Say what a merge would change; nothing does."""
-        from hopgate.graph.build import manual
+        from hopgate.graph.build import merge
 
         def work(connection: Connection[Any]) -> Change:
-            change = manual.merge_named(connection, kept, merged, scope)
+            change = merge.merge_named(connection, kept, merged, scope)
             connection.rollback()
             return change
 
@@ -70,12 +68,12 @@ class Mending:
 
         Each scope has an entry of its own in the log; the last of them is given.
         """
-        from hopgate.graph.build import manual
+        from hopgate.graph.build import merge
 
         def work(connection: Connection[Any]) -> MendEntry:
             name_rows.lock(connection)
-            for first, second in manual.pairs(connection, kept, merged, scope):
-                manual.merge(connection, first, second)
+            for first, second in merge.pairs(connection, kept, merged, scope):
+                merge.merge(connection, first, second)
                 made = merge_rows.merges_into(connection, first)[0]
                 key = journal.record(connection, journal.MERGE, merge_id=made.id)
             return self._entry(connection, key)
@@ -138,7 +136,7 @@ class Mending:
         scope : str or sequence of str, optional
             What the own graph of this scope, or of these, would lose.
         """
-        from hopgate.graph.build.removal_preview import removal_preview
+        from hopgate.graph.build.merge import removal_preview
 
         scopes = Filters(scope).scopes
         return self._store.run(lambda connection: removal_preview(connection, external_ids, scopes))
@@ -188,10 +186,10 @@ class Mending:
         return self._store.run(work)
 
     def _take_back(self, connection: Connection[Any], row: MendRow) -> None:
-        from hopgate.graph.build import curate, manual
+        from hopgate.graph.build import curate, merge
 
         if row.action == journal.MERGE and row.merge_id is not None:
-            manual.undo_merge(connection, row.merge_id)
+            merge.undo_merge(connection, row.merge_id)
         elif row.action == journal.KEEP_APART:
             name_rows.lock(connection)
             if row.name_id is None or row.near_id is None or row.score is None:

@@ -40,7 +40,7 @@ def tree(name: str) -> ast.Module:
 
 
 def place(path: Path) -> str:
-    """A file as a reader names it: `graph/build/ingest.py`."""
+    """A file as a reader names it: `graph/build/sink.py`."""
     return path.relative_to(SRC / PACKAGE).as_posix()
 
 

@@ -12,8 +12,7 @@ from pydantic import BaseModel, Field
 import hopgate
 from hopgate.errors import HopgateError
 from hopgate.graph.build.curate import Action, Proposal
-from hopgate.graph.build.manual import Change
-from hopgate.graph.build.removal_preview import RemovalPreview
+from hopgate.graph.build.merge import Change, RemovalPreview
 from hopgate.serve.api_graph import ConceptAnswer
 from hopgate.serve.bounds import Served, Service
 from hopgate.serve.middleware import PREFIX

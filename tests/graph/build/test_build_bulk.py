@@ -19,9 +19,9 @@ from hopgate.extract.extraction import Fact, found
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.runner import Extracted, Run
-from hopgate.graph.build import pipeline, reading
+from hopgate.graph.build import pipeline
 from hopgate.graph.build.derive import derive
-from hopgate.graph.build.ingest import GraphSink
+from hopgate.graph.build.sink import GraphSink
 from hopgate.kb import KnowledgeBase
 from hopgate.scale.engine import Engine
 from hopgate.store.graph import fact_rows, name_rows
@@ -32,8 +32,7 @@ SOME = corpus().memories[:220]
 
 @pytest.fixture
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (reading, pipeline):
-        monkeypatch.setattr(module, "RANGE", 100)
+    monkeypatch.setattr(pipeline, "RANGE", 100)
 
 
 def test_the_graph_is_that_of_batches(kb: KnowledgeBase, other: str) -> None:

@@ -12,8 +12,8 @@ import hopgate
 from hopgate.demo import corpus
 from hopgate.extract.extraction import Fact, Mention, failed, found
 from hopgate.extract.extractor import ExtractorIdentity
-from hopgate.graph.build.follow import follow_all
-from hopgate.graph.build.ingest import DatedExtraction, add
+from hopgate.graph.build.derive import rederive_all
+from hopgate.graph.build.sink import DatedExtraction, add
 from hopgate.memory import Memory
 from hopgate.store.graph import version as graph_version
 
@@ -57,7 +57,7 @@ def test_a_name_that_comes_later_is_found_in_the_memories_and_names_that_were_th
     assert any('"c", "Norwich", "titled"' in row for row in grown["memory_concepts"])
     assert [row for row in grown["edges"] if '"Mill Street, Norwich", "has in its name", "Norwich"' in row]
     with kb.store.transaction() as connection:
-        follow_all(connection)
+        rederive_all(connection)
     assert content(kb) == grown
 
 

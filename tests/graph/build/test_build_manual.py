@@ -9,9 +9,9 @@ from hopgate.demo import corpus
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found, sources
 from hopgate.extract.runner import Run
-from hopgate.graph.build.ingest import GraphSink
-from hopgate.graph.build.manual import merge, split
+from hopgate.graph.build.merge import merge, split
 from hopgate.graph.build.resolve import NameResolver
+from hopgate.graph.build.sink import GraphSink
 from hopgate.graph.canonicalise import Canonicaliser
 from hopgate.memory import Memory
 from hopgate.store.graph import concept_rows, merge_rows

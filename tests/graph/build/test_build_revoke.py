@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hopgate.demo import corpus
 from hopgate.extract.extraction import Fact, Mention, found
-from hopgate.graph.build.ingest import DatedExtraction, add
+from hopgate.graph.build.sink import DatedExtraction, add
 from hopgate.memory import Memory
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)

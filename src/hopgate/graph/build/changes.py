@@ -19,9 +19,8 @@ from hopgate.extract.changes.reader import MOST_CHARACTERS, ChangeReader, is_sho
 from hopgate.extract.extraction import Source
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.progress import Progress
-from hopgate.graph.build.extraction_rows import is_name
-from hopgate.graph.build.follow import follow_change
-from hopgate.graph.build.store_context import read_alone
+from hopgate.graph.build.derive import rederive
+from hopgate.graph.build.sink import is_name, read_alone
 from hopgate.graph.names import initials, normalise
 from hopgate.store import extractions
 from hopgate.store.build_lock import share
@@ -151,7 +150,7 @@ def _write(reader: ChangeReader, batch: Batch, compared: Mapping[Pair, Compared]
     if deriving and changed:
         groups = fact_rows.groups_of_memories(connection, sorted(changed))
         concepts = {end for group in groups for end in (group.src_id, group.dst_id) if end is not None}
-        follow_change(connection, concept_ids=sorted(concepts), groups=groups)
+        rederive(connection, concept_ids=sorted(concepts), groups=groups)
 
 
 def change_of(compared: Compared, earlier: Note, later: Note) -> Change | None:

@@ -1,19 +1,151 @@
-"""Edges from facts: group by group, so that a change costs what it touches."""
+"""What follows from a change of names, mentions or facts: called names, linked memories, derived edges, a new version.
+
+Whoever changes what the graph is made of (a sink, revoke, merge, split, a relation declared single-valued, a first
+build) ends here, in the same transaction.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, cast
 
+from hopgate.graph.links import link_all, link_memories, relink
 from hopgate.graph.temporal import EdgeVersion, edge_history
-from hopgate.store.graph import edge_rows, fact_rows
+from hopgate.store.graph import (
+    edge_rows,
+    fact_rows,
+    graph_vectors,
+    link_rows,
+    merge_rows,
+    name_rows,
+    plain_edges,
+    relation_rows,
+    version,
+)
 from hopgate.store.graph.edge_rows import EdgeRow
 from hopgate.store.graph.fact_rows import CanonicalFact, FactGroup
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+    from hopgate.store.graph.name_rows import NameRow
+    from hopgate.store.graph.relation_rows import RelationKey
+
+# Groups of facts derived in one statement, so that a backfill never holds all facts.
+GROUPS = 5000
+
+
+def rederive(
+    connection: Connection[Any],
+    *,
+    concept_ids: Sequence[int] = (),
+    memory_ids: Sequence[int] = (),
+    groups: Sequence[FactGroup] = (),
+    names: Sequence[NameRow] = (),
+    leaving_out: Sequence[int] = (),
+    scopes: Collection[str] | None = None,
+) -> None:
+    """Bring the graph into line with a change, at the cost of what it touches.
+
+    Parameters
+    ----------
+    concept_ids : sequence of int
+        Concepts whose names changed: those without a name go, the others are called by their most used one.
+    memory_ids : sequence of int
+        Memories whose mentions, or whose mentions' concepts, changed.
+    groups : sequence of FactGroup
+        Groups that gained or lost a fact.
+    names : sequence of NameRow
+        Names that were added, removed or moved to another concept: other memories may have them as titles, and other
+        names may contain them.
+    leaving_out : sequence of int
+        Memories that are not to be linked, even where a title says so: those that are being revoked.
+    scopes : collection of str, optional
+        The scopes that all this is of; by default it may be any.
+    """
+    with connection.pipeline():
+        name_rows.drop_nameless(connection, concept_ids)
+        renamed = name_rows.rename(connection, concept_ids)
+    graph_vectors.forget(connection, renamed)
+    link_memories(connection, memory_ids)
+    derive(connection, groups)
+    relink(connection, names, leaving_out=[*memory_ids, *leaving_out])
+    version.bump(connection, scopes)
+
+
+def rederive_all(connection: Connection[Any], *, analysed: bool = False) -> None:
+    """Derive every name, every memory's concepts and every edge anew from mentions and facts.
+
+    `analysed` says that the planner has looked at these since they came in.
+    """
+    name_rows.lock(connection)
+    edge_rows.sort_in_memory(connection)
+    if not analysed:
+        # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
+        fact_rows.analyse(connection)
+    name_rows.refresh(connection)
+    # One that is called otherwise loses the vectors of its old name.
+    graph_vectors.forget(connection, name_rows.rename(connection))
+    link_all(connection)
+    groups = plain_edges.derive_plain(connection)
+    for start in range(0, len(groups), GROUPS):
+        derive(connection, groups[start : start + GROUPS])
+    plain_edges.restore_vectors(connection)
+    edge_rows.analyse(connection)
+    version.set_derived(connection, True)
+    version.bump(connection)
+
+
+def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
+    """Remove memories' mentions and facts, and what no other memory supports.
+
+    Edges are derived again from the facts that remain, so that an interval which one of the memories had closed opens
+    again. Names that nobody mentions any more go, and concepts without a name.
+    """
+    name_rows.lock(connection)
+    name_ids = fact_rows.names_of_memories(connection, memory_ids)
+    names = name_rows.by_id(connection, name_ids)
+    scopes = _scopes(connection, memory_ids, names)
+    groups = fact_rows.groups_of_memories(connection, memory_ids)
+    relations = fact_rows.relations_of_memories(connection, memory_ids)
+    fact_rows.remove(connection, memory_ids)
+    was_linked = link_rows.unlink(connection, memory_ids)
+    if not name_ids and not was_linked:
+        # Nothing was made of them, but they may have been neighbours of others.
+        version.touch(connection, scopes)
+        return
+    concept_ids = sorted({row.concept_id for row in names})
+    dropped = name_rows.drop_unused(connection, name_ids)
+    name_rows.refresh(connection, name_ids)
+    merge_rows.forget_names(connection, name_ids)
+    groups += _without_unused(connection, relations)
+    rederive(
+        connection,
+        concept_ids=concept_ids,
+        groups=groups,
+        names=dropped,
+        leaving_out=memory_ids,
+        scopes=scopes,
+    )
+
+
+def _scopes(connection: Connection[Any], memory_ids: Sequence[int], names: Sequence[NameRow]) -> set[str] | None:
+    """The scopes of memories, and of the names that were read in them; None where one of them is not there any more."""
+    own = name_rows.scopes_of(connection, memory_ids)
+    return {*own.values(), *(name.scope for name in names)} if len(own) == len({*memory_ids}) else None
+
+
+def _without_unused(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[FactGroup]:
+    """Remove relations that no fact has any more; give the groups of those that were called by one of them."""
+    unused = relation_rows.unused(connection, relations)
+    if not unused:
+        return []
+    heirs = relation_rows.called_by(connection, unused)
+    groups = fact_rows.groups_of_relations(connection, heirs)
+    relation_rows.remove(connection, unused)
+    return [*groups, *fact_rows.groups_of_relations(connection, heirs)]
 
 
 def derive(connection: Connection[Any], groups: Iterable[FactGroup]) -> None:
@@ -81,7 +213,7 @@ def _history_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edge
         weights[fact.dst_id, fact.memory_id] = max(weights[fact.dst_id, fact.memory_id], fact.weight)
     result = []
     for row in edge_history(versions, {group.relation} if group.dst_id is None else ()):
-        dst, evidence = cast(int, row.dst), cast(tuple[int, ...], row.evidence)
+        dst, evidence = cast("int", row.dst), cast("tuple[int, ...]", row.evidence)
         weight = sum(weights[dst, memory] for memory in evidence)
         times = (row.valid_from, row.valid_to, row.recorded_at, row.retired_at)
         result.append(EdgeRow(group.src_id, dst, row.relation, weight, *times, evidence))

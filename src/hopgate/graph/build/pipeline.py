@@ -7,34 +7,34 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from hopgate.errors import WithdrawnError
+from hopgate.errors import HopgateError, WithdrawnError
 from hopgate.extract.changes.reader import TrainedChanges
-from hopgate.extract.extraction import Source, sources
+from hopgate.extract.extraction import Extraction, Source, failed, sources
 from hopgate.extract.extractor import ContextualExtractor, Extractor
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.extract.runner import Run
+from hopgate.extract.rules.survey import CorpusSurvey
+from hopgate.extract.runner import Extracted, Run
 from hopgate.extract.spec import as_extractor
 from hopgate.extract.statements import Statement, WithStatements, read_statements
-from hopgate.graph.build.bring_together import bring_together
+from hopgate.graph.build.canonicalise_store import canonicalise_store, declare
 from hopgate.graph.build.changes import read_changes
-from hopgate.graph.build.declared_relations import declare
-from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
-from hopgate.graph.build.reading import MODEL_RANGE, RANGE, extracted, joined, surveyed
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
-from hopgate.graph.build.store_context import StoreContext
+from hopgate.graph.build.sink import GraphSink, StoreContext, survey_page
 from hopgate.memory import Cleared, Memory, cleared
-from hopgate.scale.engine import Engine, session
+from hopgate.redact import redacted
+from hopgate.scale.engine import Engine, map_batches, session, with_shared
 from hopgate.sending import guarded
-from hopgate.store import extractions, memories, memory_words, vectors
+from hopgate.sensitivity import SensitivityRules
+from hopgate.store import extractions, memories, memory_words, setting_rows, vectors
 from hopgate.store.build_lock import build_lock
 from hopgate.store.extractions import StoreCache
 from hopgate.store.graph import graph_vectors, statement_rows
 from hopgate.store.graph.statement_rows import StatementRow
-from hopgate.store.memory_ranges import id_ranges
+from hopgate.store.memory_ranges import IdRange, id_ranges, in_range
 from hopgate.times import moment
 
 if TYPE_CHECKING:
@@ -42,14 +42,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
-    from hopgate.extract.rules.survey import CorpusSurvey
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
 
 BATCH = 512
 # Of so many memories, or texts, one look less is worth more than what it would save.
 FEW = 64
+# Memories that one worker reads at a time and that are written in one transaction: what an interruption costs. A model
+# takes seconds for one.
+RANGE, MODEL_RANGE = 1000, 32
 Show = Callable[[Progress], object]
+Surveys = Mapping[str, CorpusSurvey]
+"""What memories show of their words, by scope; under "" where scopes are shared, or there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ class GraphBuilder:
         extractor, show = as_extractor(extractor), options.get("show", str)
         if statements := options.get("statements"):
             extractor = WithStatements(extractor, self._state(statements))
-        reader = _reader(extractor)
+        reader = _text_reader(extractor)
         single = {*(reader.single_valued if isinstance(reader, ContextualExtractor) else ())}
         single |= {*options.get("single_valued", ())}
         several = options.get("several_valued", ())
@@ -104,7 +108,7 @@ class GraphBuilder:
             progress = self._extract(extractor, options, whole, resolution)
             if whole:
                 embed = self._embed if self._embeds() else None
-                bring_together(self._store, options.get("canonicaliser"), embed, show)
+                canonicalise_store(self._store, options.get("canonicaliser"), embed, show)
         self._read_changes(extractor, show)
         self.embed(concepts=options.get("embed_concepts", True), show=show)
         return Built(progress, not whole, resolution.tally)
@@ -140,7 +144,7 @@ class GraphBuilder:
         only, run, limit = options.get("only"), options.get("run"), options.get("limit")
         engine, show = options.get("engine", Engine()), options.get("show", str)
         sink = GraphSink(self._store, deriving=not whole, resolution=resolution)
-        contextual = isinstance(_reader(extractor), ContextualExtractor)
+        contextual = isinstance(_text_reader(extractor), ContextualExtractor)
         # A model is asked as its run says, unless others are to ask it.
         plain = only is None and (run is None or run == Run())
         if whole and plain and (engine.name != "local" or isinstance(extractor, ContextualExtractor)):
@@ -162,7 +166,7 @@ class GraphBuilder:
             show(progress)
             surveys = self._surveys(engine) if contextual else {}
             progress, began = replace(progress, stage="extracting"), time.monotonic()
-            for read in extracted(engine, self._store, extractor, surveys, ranges):
+            for read in _read_ranges(engine, self._store, extractor, surveys, ranges):
                 sink.write(read.extracted, extractor.identity)
                 made = [one.extraction for one in read.extracted]
                 progress = progress.plus(made, [False] * len(made), time.monotonic() - began)
@@ -174,7 +178,7 @@ class GraphBuilder:
         """What all memories show of their words."""
         with self._store.transaction() as connection:
             ranges = id_ranges(connection, RANGE)
-        return joined(surveyed(engine, self._store, ranges))
+        return _joined(_surveyed(engine, self._store, ranges))
 
     def _extract_some(
         self,
@@ -211,7 +215,7 @@ class GraphBuilder:
 
     def _read_changes(self, extractor: Extractor, show: Show) -> None:
         """Compare memories with earlier ones, where the trained model does that."""
-        rules = _reader(extractor)
+        rules = _text_reader(extractor)
         if isinstance(rules, Phrases) and rules.changes:
             read_changes(self._store, TrainedChanges(), extractor.identity, show)
 
@@ -279,7 +283,7 @@ class GraphBuilder:
                 yield from sources(page)
                 continue
             with self._store.transaction() as connection:
-                read = _read(connection, page, extractor, context)
+                read = _with_context(connection, page, extractor, context)
             yield from read
 
     def _sources_of(
@@ -291,7 +295,7 @@ class GraphBuilder:
             with self._store.transaction() as connection:
                 found = memories.fetch(connection, part)
                 page = [found[key] for key in part if key in found]
-                read = _read(connection, page, extractor, context) if context else list(sources(page))
+                read = _with_context(connection, page, extractor, context) if context else list(sources(page))
             yield from read
 
     def _pages(self, limit: int | None) -> Iterator[list[Memory]]:
@@ -307,7 +311,7 @@ class GraphBuilder:
             after, taken = max(page), taken + len(page)
 
 
-def _read(
+def _with_context(
     connection: Connection[Any], page: Sequence[Memory], extractor: Extractor, context: StoreContext
 ) -> list[Source]:
     """Memories with what other memories tell of them."""
@@ -320,6 +324,94 @@ def _read(
     return [fresh.get(source.memory_id, source) for source in sources(page)]
 
 
-def _reader(extractor: Extractor) -> Extractor:
+def _text_reader(extractor: Extractor) -> Extractor:
     """The extractor that reads texts, where one that adds statements stands before it."""
     return extractor.extractor if isinstance(extractor, WithStatements) else extractor
+
+
+class RangeRead(NamedTuple):
+    """What was read in a range, and how many of its memories needed no reading."""
+
+    extracted: list[Extracted]
+    skipped: int
+
+
+def _surveyed(engine: Engine, store: Store, ranges: Sequence[IdRange]) -> Iterator[dict[str, CorpusSurvey]]:
+    """Survey ranges of memories, each scope's apart unless scopes are shared; `_joined` makes one of them."""
+    return map_batches(engine, with_shared(_survey_range, store), ranges, place=_place)
+
+
+def _joined(parts: Iterator[dict[str, CorpusSurvey]]) -> Surveys:
+    """Join the surveys of several ranges."""
+    surveys: dict[str, CorpusSurvey] = {}
+    for part in parts:
+        for scope, survey in part.items():
+            surveys.setdefault(scope, CorpusSurvey()).words.merge(survey.words)
+    return surveys
+
+
+def _read_ranges(
+    engine: Engine, store: Store, extractor: Extractor, surveys: Surveys, ranges: Sequence[IdRange]
+) -> Iterator[RangeRead]:
+    """Extract from those memories of each range that the extractor has not dealt with."""
+    return map_batches(engine, with_shared(_extract_range, _Reader(store, extractor, surveys)), ranges, place=_place)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """What a worker extracts with."""
+
+    store: Store
+    extractor: Extractor
+    surveys: Surveys
+
+
+def _place(ids: IdRange) -> str:
+    return f"one of the {ids.last - ids.first + 1} memories from number {ids.first} on"
+
+
+def _survey_range(store: Store, ids: IdRange) -> dict[str, CorpusSurvey]:
+    surveys: dict[str, CorpusSurvey] = {}
+    with store.transaction() as connection:
+        shared = setting_rows.scopes(connection) == setting_rows.SHARED
+        survey_page(surveys, list(_open(connection, ids).values()), shared)
+    return surveys
+
+
+def _extract_range(reader: _Reader, ids: IdRange) -> RangeRead:
+    """Read a range; no transaction is held while a model reads."""
+    while True:
+        with reader.store.transaction() as connection:
+            known = _open(connection, ids)
+            done = known.keys() & extractions.done_between(connection, *ids, reader.extractor.identity)
+            left = [memory for key, memory in known.items() if key not in done]
+            if isinstance(reader.extractor, ContextualExtractor):
+                read = StoreContext(reader.surveys).filled(connection, left)
+            else:
+                read = list(sources(left))
+        try:
+            with guarded(extractions.guard(reader.store, read)):
+                made = one_by_one(reader.extractor, read)
+        except WithdrawnError:
+            # One of them is not what it was: the range is read again.
+            continue
+        return RangeRead([Extracted(*pair, False) for pair in zip(read, made, strict=True)], len(done))
+
+
+def _open(connection: Connection[Any], ids: IdRange) -> dict[int, Memory]:
+    """The memories of a range, without those that a rule of the store makes sensitive whatever their flag says."""
+    rules = SensitivityRules.of(setting_rows.sensitivity(connection))
+    known = in_range(connection, ids, RANGE)
+    return {key: memory for key, memory in known.items() if not rules.meets(memory)} if rules else known
+
+
+def one_by_one(extractor: Extractor, read: Sequence[Source]) -> list[Extraction]:
+    """Extract from sources together, or one by one where one of them raises, so that only that one fails."""
+    try:
+        return extractor.extract(read)
+    except HopgateError:
+        raise
+    except Exception as error:
+        if len(read) == 1:
+            return [failed(f"{type(error).__name__}: {redacted(str(error))[:200]}")]
+        return [extraction for source in read for extraction in one_by_one(extractor, [source])]

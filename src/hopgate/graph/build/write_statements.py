@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from hopgate.errors import HopgateError, WithdrawnError
 from hopgate.extract.extraction import Source
 from hopgate.extract.statements import Statement, read_statements
-from hopgate.graph.build.store_context import StoreContext
+from hopgate.graph.build.sink import StoreContext
 from hopgate.memory import Memory
 from hopgate.sending import guarded
 from hopgate.store import extractions, memories

@@ -1,17 +1,21 @@
 """What people decide about concepts: two become one, one becomes two again, and both outlive a new clustering.
 
-Every merge is a row that says by what method it was made, so that it can be explained and taken back.
+Every merge is a row that says by what method it was made, so that it can be explained and taken back. Names that may be
+one concept are proposed, and what would go with a memory is shown before it goes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.graph.build.follow import follow_change
+from hopgate.graph.build.derive import rederive, revoke
+from hopgate.graph.canonicalise import Canonicaliser, ContextMention
 from hopgate.graph.names import normalise
-from hopgate.store.graph import concept_rows, fact_rows, link_rows, merge_rows, name_rows
+from hopgate.store import memories
+from hopgate.store.graph import concept_rows, fact_rows, link_rows, merge_rows, name_rows, support_rows
 from hopgate.store.graph.merge_rows import ASKED, BY_HAND, BulkMerge
 from hopgate.store.graph.visible import View
 
@@ -21,6 +25,9 @@ if TYPE_CHECKING:
     from hopgate.store.graph.concept_rows import Ambiguous, Concept
     from hopgate.store.graph.fact_rows import FactGroup
     from hopgate.store.graph.merge_rows import MergeRow
+
+# Of a concept with many names so many are compared.
+NAMES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +154,7 @@ def _follow_move(
     name_ids: list[int],
 ) -> None:
     """After names moved from one concept to another: derive the groups that their facts left and those they joined."""
-    follow_change(
+    rederive(
         connection,
         concept_ids=concept_ids,
         memory_ids=memory_ids,
@@ -195,3 +202,99 @@ def apply_rulings(connection: Connection[Any], rulings: list[Ruling]) -> None:
 def _merges(connection: Connection[Any], kept: int, others: list[int]) -> list[BulkMerge]:
     rows = name_rows.of_concepts(connection, others)
     return [BulkMerge(kept, other, tuple(row.id for row in rows if row.concept_id == other)) for other in others]
+
+
+@dataclass(frozen=True, slots=True)
+class MergeProposal:
+    """Two concepts that may be one.
+
+    Parameters
+    ----------
+    name, near : str
+        The name that was left undecided, and the one it resembles.
+    score : float
+        How alike resolution found them, in 0..1.
+    one, other : Concept
+        The concepts they belong to: `one` would stay.
+    evidence : dict of str to float
+        What makes the names alike, by kind.
+    least_similar : tuple of str, str and float
+        The two names, one of each concept, that are least alike, and how much they are.
+    """
+
+    name: str
+    near: str
+    score: float
+    one: Concept
+    other: Concept
+    evidence: dict[str, float]
+    least_similar: tuple[str, str, float]
+
+
+def merge_proposals(connection: Connection[Any], *, limit: int) -> list[MergeProposal]:
+    """List the undecided names, the most alike first."""
+    proposals = []
+    for pair in concept_rows.ambiguous(connection, limit=limit):
+        one = concept_rows.find(connection, normalise(pair.near), pair.near, View((pair.scope,)))
+        other = concept_rows.get(connection, pair.concept_id)
+        evidence, least = compared(pair.near, pair.name, _names(one), _names(other))
+        proposals.append(MergeProposal(pair.name, pair.near, pair.score, one, other, evidence, least))
+    return proposals
+
+
+def compared(
+    near: str, name: str, ones: Sequence[str], others: Sequence[str]
+) -> tuple[dict[str, float], tuple[str, str, float]]:
+    """Say what makes two names alike, and which two names of two concepts are least alike.
+
+    Examples
+    --------
+    >>> evidence, least = compared("New York City", "NYC", ["New York City", "New York"], ["NYC"])
+    >>> sorted(evidence), least[:2]
+    (['initials'], ('New York', 'NYC'))
+    """
+    mentions = [ContextMention(each) for each in dict.fromkeys((near, name, *ones, *others))]
+    result = Canonicaliser().fit(mentions)
+    pairs = [(a, b, result.why(a, b).direct or 0.0) for a in ones for b in others]
+    first, second, score = min(pairs, key=lambda pair: (pair[2], pair[0], pair[1]))
+    return result.why(near, name).evidence, (first, second, round(float(score), 4))
+
+
+def _names(concept: Concept) -> list[str]:
+    return [concept.name, *(alias for alias in concept.aliases if alias != concept.name)][:NAMES]
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalPreview:
+    """What goes with memories: concepts that only they name, edges that only they support; and how many edges stay."""
+
+    memories: int
+    concepts: tuple[str, ...]
+    edges: tuple[str, ...]
+    edges_kept: int
+
+
+def removal_preview(
+    connection: Connection[Any], external_ids: Sequence[str], scopes: Sequence[str] | None = None
+) -> RemovalPreview:
+    """Take memories out of the graph, look what is missing, and roll the transaction back; unknown ids are refused.
+
+    Parameters
+    ----------
+    scopes : sequence of str, optional
+        Only what memories of these scopes support counts.
+    """
+    asked = memories.require(connection, external_ids)
+    known = memories.fetch_by_id(connection, asked)
+    ids = [key for key in asked if scopes is None or known[key].scope in scopes]
+    names, edges = support_rows.concepts(connection, ids), support_rows.edges(connection, ids)
+    revoke(connection, ids)
+    left = concept_rows.names(connection, list(names))
+    kept = support_rows.known(connection, list(edges))
+    connection.rollback()
+    return RemovalPreview(
+        len(asked),
+        tuple(sorted(name for key, name in names.items() if key not in left)),
+        tuple(sorted(words for key, words in edges.items() if key not in kept)),
+        len(kept),
+    )
