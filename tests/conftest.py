@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 import hopgate
 from hopgate.kb import KnowledgeBase
 from hopgate.store import schema
-from hopgate.store.server.process import EmbeddedServer
+from hopgate.store.server import EmbeddedServer
 
 _numbers = itertools.count()
 _CRASHED = pytest.StashKey[bool]()

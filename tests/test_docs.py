@@ -26,7 +26,7 @@ from hopgate.demo import corpus
 from hopgate.kb import KnowledgeBase
 from hopgate.plot.concepts import fill
 from hopgate.recall.settings import Settings
-from hopgate.store.server.process import EmbeddedServer
+from hopgate.store.server import EmbeddedServer
 
 ROOT = Path(__file__).parents[1]
 GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))

@@ -16,8 +16,7 @@ from hopgate import Memory
 from hopgate.embed import EmbeddingCache
 from hopgate.extract import Extraction, ExtractorIdentity, Phrases, Source
 from hopgate.kb import KnowledgeBase
-from hopgate.store.server.failures import SERVER_LOG
-from hopgate.store.server.process import EmbeddedServer
+from hopgate.store.server import SERVER_LOG, EmbeddedServer
 from hopgate.user_folders import CACHE
 
 CANARY = "zyxcanaryzyx"

@@ -121,7 +121,7 @@ def test_few_are_deleted_without_asking(run: Runner, dsn: str) -> None:
 
 
 def test_a_backup_is_written_first(run: Runner, dsn: str, other: str, monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("hopgate.store.server.process.default_directory", lambda: tmp_path)
+    monkeypatch.setattr("hopgate.store.server.default_directory", lambda: tmp_path)
     with hopgate.open(dsn) as kb:
         kb.add(*(Memory(key, "a note") for key in MANY))
     told = run("delete", *MANY, "--yes", "--json")

@@ -14,7 +14,7 @@ from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.recall.filters import Filters
 from hopgate.recall.why_not import filtered_by, without_filters
-from hopgate.store.server.process import EmbeddedServer
+from hopgate.store.server import EmbeddedServer
 
 MAY, JUNE = datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
 

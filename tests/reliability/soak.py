@@ -35,7 +35,7 @@ from reliability.world import Databases, commands
 from word_endpoint import serving
 
 import hopgate
-from hopgate.store.server.process import EmbeddedServer
+from hopgate.store.server import EmbeddedServer
 
 Rows = Iterator[tuple[str, str, bool]]
 

@@ -14,7 +14,7 @@ from reliability.races import race, writers
 from reliability.world import Databases, commands
 from word_endpoint import serving
 
-from hopgate.store.server.process import EmbeddedServer
+from hopgate.store.server import EmbeddedServer
 
 FEW = ("embed", "build", "change", "delete", "mark")
 NAMES = [

@@ -27,7 +27,8 @@ from hopgate.eval.gate.ledger import Ledger
 from hopgate.kb import KnowledgeBase
 from hopgate.scale.engine import Engine
 from hopgate.scale.ray_cluster import ray_session
-from hopgate.store.server import lock_files, process
+from hopgate.store import lingering
+from hopgate.store import server as embedded_server
 
 ROOT = os.geteuid() == 0
 needs_root = pytest.mark.skipif(not ROOT, reason="acts as another user")
@@ -144,12 +145,12 @@ def test_folders_above_a_store_are_left_as_they_are(tmp_path: Path) -> None:
 @needs_root
 def test_a_socket_folder_that_another_user_made_is_not_entered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deep = tmp_path / ("d" * 60) / ("e" * 60)
-    sockets = process.socket_directory(deep)
+    sockets = embedded_server.socket_directory(deep)
     sockets.mkdir(mode=0o777)
     os.chown(sockets, 65534, 65534)
     listener = socket.socket(socket.AF_UNIX)
     try:
-        listener.bind(str(sockets / process.SOCKET_NAME))
+        listener.bind(str(sockets / embedded_server.SOCKET_NAME))
         listener.listen()
         listener.settimeout(0.01)
         deep.mkdir(parents=True)
@@ -159,17 +160,17 @@ def test_a_socket_folder_that_another_user_made_is_not_entered(tmp_path: Path, m
             listener.accept()
     finally:
         listener.close()
-        (sockets / process.SOCKET_NAME).unlink()
+        (sockets / embedded_server.SOCKET_NAME).unlink()
         sockets.rmdir()
 
 
 def test_libpq_is_told_whose_server_it_must_be(tmp_path: Path) -> None:
-    assert " requirepeer=" in process._dsn(tmp_path)
+    assert " requirepeer=" in embedded_server._dsn(tmp_path)
 
 
 @needs_root
 def test_a_lock_that_another_user_holds_ends_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock_files, "LOCK_S", 0.2)
+    monkeypatch.setattr(lingering, "LOCK_S", 0.2)
     folder = tmp_path / "store"
     folder.mkdir(mode=0o700)
     handle = os.open(folder / ".users", os.O_RDWR | os.O_CREAT, 0o666)
@@ -194,7 +195,7 @@ def test_an_unknown_user_without_a_home_gets_one_sentence(tmp_path: Path, comman
     code = textwrap.dedent(
         """
         import os, sys
-        import hopgate.cli, hopgate.embed.cache, hopgate.store.store, hopgate.store.server.process, hopgate.sources.read
+        import hopgate.cli, hopgate.embed.cache, hopgate.store.store, hopgate.store.server, hopgate.sources.read
         import platformdirs, psycopg, hopgate.kb, hopgate.cli.status, hopgate.cli.ingest, hopgate.cli.cache
         import hopgate.graph.walk.cache
         # Python itself may lie where this user may not look: what typer loads late is loaded before.

@@ -27,7 +27,7 @@ from hopgate import HopgateError, Memory
 from hopgate.extract.replay import Replay
 from hopgate.graph.inspect.view import Neighbourhood
 from hopgate.kb import KnowledgeBase
-from hopgate.store.server.process import EmbeddedServer
+from hopgate.store.server import EmbeddedServer
 
 WORLDS = int(os.environ.get("HOPGATE_SOAK_WORLDS") or (2000 if os.environ.get("HOPGATE_SOAK") else 1))
 PEOPLE = ("Ada Byron", "Grace Hopper", "Mary Jackson", "Radia Perlman")

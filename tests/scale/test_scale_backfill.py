@@ -35,7 +35,7 @@ from hopgate.scale.engine import Engine, session
 from hopgate.sensitivity import SensitivityRules
 from hopgate.sources.source import ReadOptions
 from hopgate.store import retry
-from hopgate.store.server.pid_file import pid_of
+from hopgate.store.lingering import pid_of
 
 
 def _digest(kb: KnowledgeBase) -> dict[str, str]:

@@ -11,7 +11,7 @@ from serving import Running, serving
 
 import hopgate
 from hopgate.kb import KnowledgeBase
-from hopgate.store.server.process import EmbeddedServer
+from hopgate.store.server import EmbeddedServer
 
 
 @pytest.fixture(scope="package")

@@ -20,7 +20,7 @@ from hopgate.demo import Corpus, corpus
 from hopgate.eval.report.text_marks import marks
 from hopgate.kb import KnowledgeBase
 from hopgate.serve.api_gates import PAGE, RECORD
-from hopgate.store.server.process import EmbeddedServer
+from hopgate.store.server import EmbeddedServer
 
 
 def few_questions() -> Corpus:

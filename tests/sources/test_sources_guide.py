@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 import hopgate
 from hopgate.cli import main
 from hopgate.memory import Memory
-from hopgate.store.sqlite.fts5 import create
+from hopgate.store.sqlite import create
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "sources.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^\| [^|]+ \| `(hopgate [^`]+)` \|", PAGE, re.MULTILINE)

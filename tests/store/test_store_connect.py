@@ -15,8 +15,8 @@ from hopgate import Memory
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.store import connect
-from hopgate.store.server import binaries
-from hopgate.store.server.process import EmbeddedServer
+from hopgate.store import server as embedded_server
+from hopgate.store.server import EmbeddedServer
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_server_without_pgvector(tmp_path: Path) -> None:
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin")) if Path("/usr/lib/postgresql").exists() else []
     if not programs or not shutil.which("psql"):
         pytest.skip("this machine has no other PostgreSQL")
-    who = binaries.account()
+    who = embedded_server.account()
     cluster = tmp_path / "plain"
     cluster.mkdir()
     if who.uid is not None and who.gid is not None:

@@ -16,8 +16,8 @@ from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.store import owners_table, schema
+from hopgate.store import server as embedded_server
 from hopgate.store.owners_table import OwnersTable
-from hopgate.store.server import binaries
 
 # Flags as numbers, tags as texts, columns by other names, a trigger for each row, and a vector of words of the
 # owner's own with an index that is called like one of hopgate's.
@@ -60,7 +60,7 @@ COLUMNS = (
 
 def dump(dsn: str) -> str:
     """The owner's table as pg_dump writes it, rows and indexes included."""
-    program = binaries.binaries() / "pg_dump"
+    program = embedded_server.binaries() / "pg_dump"
     made = subprocess.run([program, "-d", dsn, "-t", "public.notes"], capture_output=True, text=True, check=True)
     # A newer pg_dump writes a random word there.
     return "\n".join(line for line in made.stdout.splitlines() if "restrict" not in line)

@@ -17,7 +17,7 @@ from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.store import schema
 from hopgate.store.frozen import FrozenStore
-from hopgate.store.server.process import EmbeddedServer
+from hopgate.store.server import EmbeddedServer
 
 NOT_THE_SERVERS = "::text !~ '^pg_|^information_schema'"
 CATALOGUE = {

@@ -11,9 +11,9 @@ from psycopg import errors
 from hopgate.embed import Identity
 from hopgate.kb import KnowledgeBase
 from hopgate.store import connect, vector_index, vectors
+from hopgate.store import server as embedded_server
 from hopgate.store.graph import graph_vectors
-from hopgate.store.server import process
-from hopgate.store.server.process import EmbeddedServer
+from hopgate.store.server import EmbeddedServer
 
 # More than any machine can share; asked for at once, as workers do.
 TOO_MUCH = 900 << 30
@@ -81,7 +81,7 @@ def test_tables_are_scrubbed_where_workers_cannot_share_memory(embedded: Knowled
 
 
 def test_a_container_with_little_shared_memory_shares_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "LEAST_SHARED", 1 << 62)
+    monkeypatch.setattr(embedded_server, "LEAST_SHARED", 1 << 62)
     server = EmbeddedServer(tmp_path / "store")
     try:
         with psycopg.connect(server.dsn) as connection:

@@ -43,7 +43,7 @@ def confirmed(action: str, place: str | Path | None, *, yes: bool) -> str | Path
 def write_first(store: Store, where: str | Path, command: str) -> Path | None:
     """Write a backup of a store before a command changes it; none where there is nothing to keep."""
     from hopgate.store.backup import has_memories, write_backup
-    from hopgate.store.server.process import default_directory
+    from hopgate.store.server import default_directory
 
     if not has_memories(store):
         return None

@@ -17,7 +17,7 @@ from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
     from hopgate.store.owners_table import OwnersTable
-    from hopgate.store.server.process import EmbeddedServer
+    from hopgate.store.server import EmbeddedServer
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -291,10 +291,10 @@ def start(data: Data = None) -> None:
 
     Example: hopgate db start
     """
-    from hopgate.store.server import process
+    from hopgate.store.server import keep
 
     server = _embedded(data)
-    process.keep(server.directory, True)
+    keep(server.directory, True)
     server.close()
     say(f"the server on {server.directory} runs until hopgate db stop")
 
@@ -305,13 +305,13 @@ def stop(data: Data = None) -> None:
 
     Example: hopgate db stop
     """
-    from hopgate.store.server import process
+    from hopgate.store import server
 
     directory = _directory(data)
     if not directory.is_dir():
         raise HopgateError(f"there is no data directory {directory}: give the one of hopgate db start with --data")
-    process.keep(directory, False)
-    if not process.stop(directory):
+    server.keep(directory, False)
+    if not server.stop(directory):
         raise HopgateError(f"another process uses the server on {directory}: it stops when that one ends")
     say(f"the server on {directory} is stopped")
 
@@ -326,8 +326,8 @@ def _directory(data: Path | None) -> Path:
 
 
 def _embedded(data: Path | None) -> EmbeddedServer:
-    from hopgate.store.server import lingering
-    from hopgate.store.server.process import EmbeddedServer
+    from hopgate.store import lingering
+    from hopgate.store.server import EmbeddedServer
 
     return EmbeddedServer(_directory(data), lingering.seconds(lingering.COMMAND_S))
 
@@ -336,7 +336,7 @@ def _embedded(data: Path | None) -> EmbeddedServer:
 def _address(data: Path | None, dsn: str | None) -> Iterator[str]:
     """The database's address without touching its schema, which may be of any version."""
     from hopgate.store.address import located
-    from hopgate.store.server.process import EmbeddedServer
+    from hopgate.store.server import EmbeddedServer
 
     where = located(place(data, dsn))
     if isinstance(where, str):

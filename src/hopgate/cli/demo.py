@@ -116,7 +116,7 @@ def show(kb: KnowledgeBase, asked: Path) -> None:
 def opened(directory: Path | None) -> Iterator[KnowledgeBase]:
     """The store in the directory, or in a temporary one."""
     import hopgate
-    from hopgate.store.server.throwaway import throwaway_folder
+    from hopgate.store.server import throwaway_folder
 
     with contextlib.ExitStack() as stack:
         where = directory or stack.enter_context(throwaway_folder())

@@ -104,7 +104,7 @@ def _line(row: Mapping[str, Any]) -> str:
 
 def _write_file(kb: KnowledgeBase, form: str, out: Path) -> str:
     from hopgate.exports.memories import write_parquet, write_vault
-    from hopgate.store.sqlite.fts5 import create
+    from hopgate.store.sqlite import create
 
     if form == "parquet":
         return counted(write_parquet(kb.export(), out), "memory")

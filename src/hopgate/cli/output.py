@@ -39,7 +39,7 @@ def place(data: Path | None, dsn: str | None) -> str | Path | None:
 def opened(data: Path | None, dsn: str | None) -> KnowledgeBase:
     """Open the knowledge base that the options name."""
     import hopgate
-    from hopgate.store.server import lingering
+    from hopgate.store import lingering
 
     # The next command then finds the server up.
     return hopgate.open(place(data, dsn), linger=lingering.seconds(lingering.COMMAND_S))

@@ -105,7 +105,7 @@ def _from_sqlite(path: Path, query: str, k: int | None, scope: str | None, exclu
     from hopgate.recall.filters import check_query
     from hopgate.recall.fuse import RRF
     from hopgate.recall.settings import load_settings
-    from hopgate.store.sqlite.fts5 import SqliteLexical
+    from hopgate.store.sqlite import SqliteLexical
 
     depth = load_settings(arguments={"k": k}).k
     with SqliteLexical(path) as database:

@@ -65,7 +65,7 @@ def located(where: str | Path | None = None) -> str | Path:
     if where is None:
         where = os.environ.get(ENVIRONMENT) or None
     if where is None:
-        from hopgate.store.server.process import default_directory
+        from hopgate.store.server import default_directory
 
         return default_directory()
     if isinstance(where, Path):

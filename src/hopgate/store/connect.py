@@ -14,8 +14,7 @@ from psycopg import errors
 
 from hopgate.errors import ConflictError, HopgateError, LostServerError
 from hopgate.redact import password_parts, redacted
-from hopgate.store.server.environment import EmbeddedConnection, is_embedded
-from hopgate.store.server.process import FULL
+from hopgate.store.server import FULL, EmbeddedConnection, is_embedded
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool

@@ -12,14 +12,14 @@ from hopgate.errors import HopgateError
 from hopgate.store import connect, schema
 from hopgate.store.address import located
 from hopgate.store.retry import T, retried
-from hopgate.store.server.environment import is_embedded
+from hopgate.store.server import is_embedded
 
 if TYPE_CHECKING:
     import psycopg
     from psycopg_pool import ConnectionPool
 
     from hopgate.store.owners_table import OwnersTable
-    from hopgate.store.server.process import EmbeddedServer
+    from hopgate.store.server import EmbeddedServer
 
 
 class Store:
@@ -178,8 +178,7 @@ def open_store(
     at = located(where)
     if isinstance(at, str):
         return _ready(Store(at), bool(upgrade), memories)
-    from hopgate.store.server.process import EmbeddedServer
-    from hopgate.store.server.throwaway import sweep
+    from hopgate.store.server import EmbeddedServer, sweep
 
     sweep()
     server = EmbeddedServer(at, linger)

@@ -23,9 +23,9 @@ import hopgate
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.store import connect
-from hopgate.store.server import process, throwaway
-from hopgate.store.server.pid_file import alive
-from hopgate.store.server.process import EmbeddedServer
+from hopgate.store import server as embedded_server
+from hopgate.store.lingering import alive
+from hopgate.store.server import EmbeddedServer
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ SCRIPT = textwrap.dedent(
     """
     import sys, time
     import hopgate, hopgate.cli
-    from hopgate.store.server.throwaway import throwaway_folder
+    from hopgate.store.server import throwaway_folder
 
     def application(_):
         with throwaway_folder() as folder, hopgate.open(folder) as kb:
@@ -129,7 +129,7 @@ def test_sigterm_ends_the_temporary_server_and_store(busy: tuple[subprocess.Pope
 def test_what_a_killed_command_left_goes_with_the_next(busy: tuple[subprocess.Popen[str], Path], folder: Path) -> None:
     command, store = busy
     server = _server(store)
-    assert throwaway.sweep() == 0  # it is in use
+    assert embedded_server.sweep() == 0  # it is in use
     command.kill()
     command.wait(PATIENCE)
     assert alive(server)
@@ -144,7 +144,7 @@ def test_a_number_that_is_somebody_elses_harms_nobody(folder: Path, server: Embe
         known = {"other": _server(server.directory), "innocent": innocent.pid}
         file = folder / "pg" / "postmaster.pid"
         file.write_text(number.format(**known) + "\n")
-        assert process.stop(folder)
+        assert embedded_server.stop(folder)
         file.write_text(number.format(**known) + "\n")
         EmbeddedServer(folder).close()
         assert innocent.poll() is None and alive(known["other"])

@@ -16,8 +16,9 @@ from patience import PATIENCE
 
 from hopgate.cli import main
 from hopgate.errors import HopgateError
-from hopgate.store.server import lingering, process
-from hopgate.store.server.process import EmbeddedServer, running
+from hopgate.store import lingering
+from hopgate.store import server as embedded_server
+from hopgate.store.server import EmbeddedServer, running
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def folder(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield cluster
     for watcher in watchers(cluster):
         watcher.kill()
-    assert process.stop(cluster)
+    assert embedded_server.stop(cluster)
 
 
 def watchers(directory: Path) -> list[psutil.Process]:
@@ -41,7 +42,7 @@ def watchers(directory: Path) -> list[psutil.Process]:
     found = []
     for one in psutil.process_iter(["cmdline", "status"]):
         words = one.info["cmdline"] or []
-        if "hopgate.store.server.lingering" in words and str(directory) in words and one.info["status"] != "zombie":
+        if "hopgate.store.lingering" in words and str(directory) in words and one.info["status"] != "zombie":
             found.append(one)
     return found
 
@@ -75,10 +76,10 @@ def test_a_killed_watcher_is_replaced_and_a_kept_server_stays(folder: Path) -> N
     for watcher in watchers(folder):
         watcher.send_signal(signal.SIGKILL)
     wait_for(lambda: not lingering.watched(folder))
-    process.keep(folder, True)
+    embedded_server.keep(folder, True)
     EmbeddedServer(folder).close()
     assert not lingering.watched(folder)
-    process.keep(folder, False)
+    embedded_server.keep(folder, False)
     EmbeddedServer(folder).close()
     wait_for(lambda: not running(folder) and not watchers(folder))
 

@@ -16,8 +16,8 @@ from patience import PATIENCE
 
 import hopgate
 from hopgate.errors import HopgateError
-from hopgate.store.server import process
-from hopgate.store.server.process import EmbeddedServer, running
+from hopgate.store import server as embedded_server
+from hopgate.store.server import EmbeddedServer, running
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +33,9 @@ def test_listens_on_no_port_and_its_socket_is_private(folder: Path) -> None:
     try:
         with psycopg.connect(server.dsn) as connection:
             assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
-        sockets = process.socket_directory(folder)
+        sockets = embedded_server.socket_directory(folder)
         assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
-        assert (sockets / process.SOCKET_NAME).exists()
+        assert (sockets / embedded_server.SOCKET_NAME).exists()
     finally:
         server.close()
 
@@ -53,7 +53,7 @@ def test_another_process_shares_it(folder: Path) -> None:
         """
         import sys
         from pathlib import Path
-        from hopgate.store.server.process import EmbeddedServer
+        from hopgate.store.server import EmbeddedServer
         server = EmbeddedServer(Path(sys.argv[1]))
         print("ready", flush=True)
         sys.stdin.read()
@@ -98,10 +98,10 @@ def test_a_stale_pid_file_is_no_obstacle(folder: Path, stale: str) -> None:
 
 def test_a_long_path_gets_a_short_private_socket(tmp_path: Path) -> None:
     deep = tmp_path / ("d" * 60) / ("e" * 60)
-    assert process.socket_directory(deep).parent != deep
+    assert embedded_server.socket_directory(deep).parent != deep
     with hopgate.open(deep) as kb:
         assert len(kb) == 0
-        assert stat.S_IMODE(process.socket_directory(deep).stat().st_mode) == 0o700
+        assert stat.S_IMODE(embedded_server.socket_directory(deep).stat().st_mode) == 0o700
 
 
 def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
         with hopgate.open(odd) as kb:
             kb.add(hopgate.Memory("m", "text"))
             assert len(kb) == 1
-    assert not process.running(odd)
+    assert not embedded_server.running(odd)
     assert not list(tmp_path.rglob("oops"))
 
 

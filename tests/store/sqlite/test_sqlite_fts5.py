@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.store.sqlite.file import require_fts5
-from hopgate.store.sqlite.fts5 import SqliteLexical, create
+from hopgate.store.sqlite import SqliteLexical, create, require_fts5
 
 WORDS = ["nas", "cellar", "backup", "Ceph", "grafana", "café", "moved", "rack", "OR", "near", "42"]
 NOTES = [

@@ -221,7 +221,7 @@ def throwaway_store(
 ) -> Iterator[KnowledgeBase]:
     """A throw-away store with the data set's memories, vectors and graph."""
     import hopgate
-    from hopgate.store.server.throwaway import throwaway_folder
+    from hopgate.store.server import throwaway_folder
 
     options = options or GateOptions()
     with throwaway_folder() as folder, hopgate.open(folder, linger=0) as kb:

@@ -14,10 +14,11 @@ import fcntl
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from hopgate.errors import HopgateError
-from hopgate.store.server.lock_files import is_held, startup_lock
+from hopgate.private_files import private_file
 
 ENVIRONMENT = "HOPGATE_LINGER"
 # Of a command; a program that opens a store stops the server when it closes it, unless the environment says otherwise.
@@ -62,7 +63,7 @@ def watch_over(directory: Path, linger: float) -> None:
     nothing = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
     os.posix_spawn(
         sys.executable,
-        [sys.executable, "-m", "hopgate.store.server.lingering", str(directory), str(linger)],
+        [sys.executable, "-m", "hopgate.store.lingering", str(directory), str(linger)],
         {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         file_actions=nothing,
         setsid=True,
@@ -98,15 +99,120 @@ def _taken(lock: int) -> bool:
 
 def _ended(directory: Path, linger: float, lock: int) -> bool:
     """Stop the server if nobody holds it; in the same breath give up watching, so that the next user starts another."""
-    from hopgate.store.server import process
+    from hopgate.store import server
 
     with startup_lock(directory):
         if (directory / ".users").stat().st_mtime + linger > time.time():
             return False
-        if not (directory / ".keep").exists() and not process.stop(directory):
+        if not (directory / ".keep").exists() and not server.stop(directory):
             return False
         os.close(lock)
         return True
+
+
+# Starting takes up to 60 s and stopping too; who waits longer waits for somebody else.
+LOCK_S = 90
+
+
+@contextlib.contextmanager
+def startup_lock(directory: Path) -> Iterator[None]:
+    """Let one process at a time start or stop the server."""
+    lock = open_private(directory / ".lock")
+    try:
+        take(lock, fcntl.LOCK_EX, directory / ".lock")
+        yield
+    finally:
+        os.close(lock)
+
+
+def open_private(path: Path) -> int:
+    """Open a lock file that nobody else can open: whoever can, can hold its lock."""
+    private_file(path)
+    return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+
+
+def is_held(path: Path) -> bool:
+    """Whether another process holds a lock; asking holds it for a moment. A missing file is for the caller to catch."""
+    handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def take(handle: int, operation: int, path: Path) -> None:
+    """Take a lock, waiting no longer than another process may take to start or stop the server."""
+    deadline = time.monotonic() + LOCK_S
+    while True:
+        try:
+            fcntl.flock(handle, operation | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise HopgateError(
+                    f"another process has held {path} for more than {LOCK_S} s: end it (fuser {path} names it), "
+                    "or choose another place with --data DIR"
+                ) from None
+            time.sleep(0.02)
+        else:
+            return
+
+
+def drop_stale_pid(cluster: Path) -> None:
+    """Remove a pid file whose process is not this server, which PostgreSQL itself cannot always tell after a crash."""
+    if not is_server(pid_of(cluster), cluster):
+        (cluster / "postmaster.pid").unlink(missing_ok=True)
+
+
+def pid_of(cluster: Path) -> int:
+    """The process that the cluster's pid file names; 0 where it names none. One that runs alone writes a minus."""
+    try:
+        return max(0, int((cluster / "postmaster.pid").read_text().split("\n", 1)[0]))
+    except (OSError, ValueError):
+        return 0
+
+
+def is_server(pid: int, cluster: Path) -> bool:
+    """Whether a process is the server of this cluster, and not another one that has its number now."""
+    if pid == 0:
+        return False
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        if not process.name().startswith("postgres") or process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        # The server works in its cluster's folder.
+        return Path(process.cwd()).resolve() == cluster.resolve()
+    except psutil.AccessDenied:
+        return True
+    except (psutil.Error, OSError):
+        return False
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there: asked before every transaction, and so without reading more than needed."""
+    if pid == 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    try:
+        handle = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+    except OSError:
+        return True
+    try:
+        # Who died and was not collected yet has a number still.
+        return os.read(handle, 512).rpartition(b")")[2].split()[0] != b"Z"
+    except (OSError, IndexError):
+        return True
+    finally:
+        os.close(handle)
 
 
 if __name__ == "__main__":

