@@ -40,7 +40,7 @@ from hopgate.recall import run_legs
 from hopgate.recall.legs.graph import GraphLeg
 from hopgate.store import fill as fill_module
 from hopgate.store import vectors
-from hopgate.store.graph import seed_rows, version
+from hopgate.store.graph import graph_vectors, version
 
 ARMS: dict[str, tuple[str, ...]] = {
     "lexical": ("lexical",),
@@ -71,7 +71,7 @@ PARTS: tuple[tuple[Any, str, str], ...] = (
     (run_legs, "dense_leg", "dense"),
     (run_legs, "complete", "completion"),
     (GraphLeg, "look_up", "look up (matrix, names, facts)"),
-    (seed_rows, "read", "names and facts"),
+    (graph_vectors, "read_seeds", "names and facts"),
     (rank, "source_walks", "walk"),
     (rank, "ranked_by_walks", "mix and rank"),
     (recall_module, "pooled", "pool"),

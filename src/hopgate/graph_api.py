@@ -214,11 +214,11 @@ class ConceptGraph(GraphViews):
     def statements(self) -> list[dict[str, Any]]:
         """Give every statement as a row of statements.jsonl, which `hopgate build --statements` reads."""
         from hopgate.exports import graph
-        from hopgate.store.graph import statement_rows
+        from hopgate.store.graph import graph_vectors
         from hopgate.store.graph.arrays import snapshot
 
         with snapshot(self._store) as connection:
-            return graph.statement_rows(statement_rows.all_rows(connection))
+            return graph.statement_rows(graph_vectors.all_statements(connection))
 
     def pages(self) -> list[ConceptPage]:
         """Give every concept with its edges, for a page of its own."""

@@ -126,9 +126,9 @@ class GraphViews:
 
     def joined_pairs(self, *, scope: Scopes = None) -> list[tuple[int, int, float]]:
         """Which concepts are joined by what is known now, by their ids, with the edges' weights."""
-        from hopgate.store.graph import view_rows
+        from hopgate.store.graph import edge_rows
 
-        return self._store.run(lambda connection: view_rows.all_pairs(connection, self._view(connection, scope)))
+        return self._store.run(lambda connection: edge_rows.all_pairs(connection, self._view(connection, scope)))
 
     def span(self, *, scope: Scopes = None) -> TimeSpan:
         """How far valid time and known time reach."""

@@ -20,7 +20,7 @@ from hopgate.store import (
     thread_rows,
     vectors,
 )
-from hopgate.store.graph import statement_rows, version
+from hopgate.store.graph import graph_vectors, version
 from hopgate.store.memories import FOLLOWERS
 
 if TYPE_CHECKING:
@@ -247,10 +247,10 @@ class MemoryWriter:
         # whoever is writing one has written it, or looks at these turns again before it does.
         stated = sorted({*ids, *followers, *thread_rows.turns_after(connection, ids, limit=FOLLOWERS)})
         ids = sorted({*ids, *followers, *thread_rows.read_with(connection, ids)})
-        made = [*statement_rows.texts_of_memories(connection, stated), *fact_rows.texts_of_memories(connection, ids)]
+        made = [*graph_vectors.statement_texts(connection, stated), *fact_rows.texts_of_memories(connection, ids)]
         # Before the commit, so that no failure can leave them.
         self._embedding.forget([*contents, *made])
-        statement_rows.remove(connection, stated)
+        graph_vectors.remove_statements(connection, stated)
         revoke(connection, ids)
         extractions.forget(connection, ids)
         if back:

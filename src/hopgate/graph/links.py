@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.graph.names import LONGEST, NameIndex, name_index, name_words
 from hopgate.memory import cleared
 from hopgate.store import memories, memory_words, setting_rows
-from hopgate.store.graph import edge_rows, link_rows, name_rows
+from hopgate.store.graph import concept_rows, edge_rows, name_rows
 from hopgate.store.graph.name_rows import NameRow, of_small_groups
 from hopgate.store.memory_words import Title
 
@@ -110,17 +110,17 @@ def links_of_all(rows: Iterable[NameRow], titles: Iterable[Title]) -> NameLinks:
 
 def link_all(connection: Connection[Any]) -> None:
     """Link every memory to the concepts that it mentions and that its title names, and concepts to those in names."""
-    link_rows.lock_mentioning(connection)
+    concept_rows.lock_mentioning(connection)
     names, titles = name_rows.all_names(connection), memory_words.first_lines(connection)
     if setting_rows.scopes(connection) == setting_rows.SHARED:
         titles = [title._replace(scope="") for title in titles]
     # The server is busy with mentions while this process looks for names in titles and in names.
     with ThreadPoolExecutor(1, thread_name_prefix="hopgate-links") as beside:
         searching = beside.submit(links_of_all, names, titles)
-        link_rows.link_all_mentions(connection)
+        concept_rows.link_all_mentions(connection)
         links = searching.result()
     for start in range(0, len(links.titles), BATCH):
-        link_rows.link_titles(connection, links.titles[start : start + BATCH], TITLE_WEIGHT)
+        concept_rows.link_titles(connection, links.titles[start : start + BATCH], TITLE_WEIGHT)
     edge_rows.replace_name_links(connection, None, links.inside, INSIDE_WEIGHT)
 
 
@@ -132,7 +132,7 @@ def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
     """
     for start in range(0, len(memory_ids), BATCH):
         ids = memory_ids[start : start + BATCH]
-        link_rows.link_mentions(connection, ids)
+        concept_rows.link_mentions(connection, ids)
         known = memories.fetch_by_id(connection, ids)
         scopes = name_rows.scopes_of(connection, known)
         titles: dict[str, list[tuple[int, str]]] = defaultdict(list)
@@ -141,7 +141,7 @@ def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
         indexes = _indexes(connection, {scope: [title for _, title in own] for scope, own in titles.items()})
         links = [link for scope, own in titles.items() for link in title_links(indexes[scope], own)]
         if links:
-            link_rows.link_titles(connection, links, TITLE_WEIGHT)
+            concept_rows.link_titles(connection, links, TITLE_WEIGHT)
 
 
 def link_names(connection: Connection[Any], concept_ids: Sequence[int]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hopgate.errors import HopgateError
 from hopgate.store import memories
-from hopgate.store.graph import cluster_rows, link_rows
+from hopgate.store.graph import cluster_rows, concept_rows
 from hopgate.times import utc
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Filters:
             conditions.append("created_at <= %(known_at)s")
             parameters["known_at"] = self.known_at
         if self.concepts is not None:
-            conditions.append(link_rows.LINKED_TO)
+            conditions.append(concept_rows.LINKED_TO)
             parameters["concepts"] = list(self.concepts)
         return " AND ".join(conditions) or "true", parameters
 

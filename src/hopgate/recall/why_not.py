@@ -16,7 +16,7 @@ from hopgate.recall.run_legs import Legs, RecallPipeline, run_legs
 from hopgate.recall.settings import MAX_DEPTH, RecallOptions, Settings
 from hopgate.recall.store_settings import StoreSettings
 from hopgate.store import memories
-from hopgate.store.graph import link_rows
+from hopgate.store.graph import concept_rows
 
 if TYPE_CHECKING:
     from hopgate.store.store import Store
@@ -183,7 +183,7 @@ def _linked(store: Store, key: int, filters: Filters) -> bool:
     if filters.concepts is None:
         return True
     with store.transaction() as connection:
-        return link_rows.is_linked(connection, key, filters.concepts)
+        return concept_rows.is_linked(connection, key, filters.concepts)
 
 
 def _found(store: Store, external_id: str) -> tuple[int, Memory]:

@@ -14,7 +14,7 @@ from psycopg import Connection, errors
 import hopgate
 from hopgate.demo import corpus
 from hopgate.kb import KnowledgeBase
-from hopgate.store.graph import link_rows, plain_edges
+from hopgate.store.graph import concept_rows, plain_edges
 
 SOME = corpus().memories[:60]
 _KEYS = (
@@ -45,7 +45,7 @@ def test_every_key_is_there(kb: KnowledgeBase, other: str, monkeypatch: pytest.M
             )
             assert lost.fetchall() == [], table
         assert connection.execute("SELECT count(*) FROM waiting_links").fetchone() == (0,)
-    for module in (plain_edges, link_rows):
+    for module in (plain_edges, concept_rows):
         monkeypatch.setattr(module, "keys_known", every_key_checked)
     with hopgate.open(other) as second:
         second.add(*SOME)
@@ -70,7 +70,7 @@ def test_nobody_deletes_a_memory_that_is_being_linked(kb: KnowledgeBase, monkeyp
         with keys_known(connection) as unrecorded:
             yield unrecorded
 
-    keys_known = link_rows.keys_known
-    monkeypatch.setattr(link_rows, "keys_known", meanwhile)
+    keys_known = concept_rows.keys_known
+    monkeypatch.setattr(concept_rows, "keys_known", meanwhile)
     kb.build()
     assert tried

@@ -19,7 +19,7 @@ from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import RRF
 from hopgate.recall.legs.graph import GraphLeg
 from hopgate.store import memories
-from hopgate.store.graph import seed_rows
+from hopgate.store.graph import graph_vectors
 
 MEMORIES = (
     Memory("owner", "Quillon looks after Immich.", scope="home", created_at=datetime(2024, 1, 1, tzinfo=UTC)),
@@ -111,13 +111,13 @@ def test_a_barred_graph_is_said_once(built: KnowledgeBase) -> None:
 
 def test_an_evaluation_compares_every_fact(built: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
-    real_read = seed_rows.read
+    real_read = graph_vectors.read_seeds
 
-    def read(*given: Any, exact: bool, **options: Any) -> seed_rows.SeedRows:
+    def read(*given: Any, exact: bool, **options: Any) -> graph_vectors.SeedRows:
         asked.append(exact)
         return real_read(*given, exact=exact, **options)
 
-    monkeypatch.setattr(seed_rows, "read", read)
+    monkeypatch.setattr(graph_vectors, "read_seeds", read)
     built.recall("Quillon")
     built.recall("Quillon", exact=True)
     built.legs("Quillon", exact=True)

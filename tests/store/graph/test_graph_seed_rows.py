@@ -13,7 +13,7 @@ from hopgate import Memory
 from hopgate.embed import Identity
 from hopgate.kb import KnowledgeBase
 from hopgate.store import vectors
-from hopgate.store.graph import graph_vectors, seed_rows
+from hopgate.store.graph import graph_vectors
 from hopgate.store.graph.visible import View
 
 DIMENSION, FACTS = 8, 400
@@ -52,7 +52,7 @@ def ids(kb: KnowledgeBase, rows: Rows) -> list[int]:
 
 def near(connection: Any, vector: Rows, view: View | None = None, **options: Any) -> list[tuple[int, float]]:
     wanted = {"facts": 20, "statements": 0, "view": view or View(), **options}
-    return seed_rows.read(connection, [], vector, **wanted).facts
+    return graph_vectors.read_seeds(connection, [], vector, **wanted).facts
 
 
 def nearest(ids: list[int], rows: Rows, query: Rows, among: list[int], count: int = 20) -> list[int]:
@@ -134,6 +134,6 @@ def test_without_a_vector_there_are_names_alone(kb: KnowledgeBase, ids: list[int
         connection.execute(
             "INSERT INTO concept_names (name, normal_name, concept_id, uses) VALUES ('Ada', 'ada', 1, 1)"
         )
-        found = seed_rows.read(connection, ["ada", "eve"], None, facts=20, statements=50, view=View())
+        found = graph_vectors.read_seeds(connection, ["ada", "eve"], None, facts=20, statements=50, view=View())
     assert [name.name for name in found.names] == ["Ada"]
     assert (found.facts, found.statements) == ([], [])

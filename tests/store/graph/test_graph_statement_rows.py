@@ -11,7 +11,7 @@ from hopgate import Memory
 from hopgate.embed.cache import EmbeddingCache
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
-from hopgate.store.graph import seed_rows
+from hopgate.store.graph import graph_vectors
 from hopgate.store.graph.visible import View
 
 STATED = "Quillon plays the bassoon in the village orchestra."
@@ -51,7 +51,7 @@ def test_statements_of_another_scope_are_not_seen(stated: KnowledgeBase) -> None
     with stated.store.transaction() as connection:
         vector = stated._embedding.query("musician")
         here, elsewhere = (
-            seed_rows.read(
+            graph_vectors.read_seeds(
                 connection, [], vector, facts=0, statements=5, view=View(), condition=f"scope = '{scope}'"
             ).statements
             for scope in "ab"

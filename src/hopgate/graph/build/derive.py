@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, cast
 from hopgate.graph.links import link_all, link_memories, relink
 from hopgate.graph.temporal import EdgeVersion, edge_history
 from hopgate.store.graph import (
+    concept_rows,
     edge_rows,
     fact_rows,
     graph_vectors,
-    link_rows,
     merge_rows,
     name_rows,
     plain_edges,
@@ -111,7 +111,7 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     groups = fact_rows.groups_of_memories(connection, memory_ids)
     relations = fact_rows.relations_of_memories(connection, memory_ids)
     fact_rows.remove(connection, memory_ids)
-    was_linked = link_rows.unlink(connection, memory_ids)
+    was_linked = concept_rows.unlink(connection, memory_ids)
     if not name_ids and not was_linked:
         # Nothing was made of them, but they may have been neighbours of others.
         version.touch(connection, scopes)

@@ -15,7 +15,7 @@ from hopgate.graph.build.derive import rederive, revoke
 from hopgate.graph.canonicalise import Canonicaliser, ContextMention
 from hopgate.graph.names import normalise
 from hopgate.store import memories
-from hopgate.store.graph import concept_rows, fact_rows, link_rows, merge_rows, name_rows, support_rows
+from hopgate.store.graph import concept_rows, edge_rows, fact_rows, merge_rows, name_rows
 from hopgate.store.graph.merge_rows import ASKED, BY_HAND, BulkMerge
 from hopgate.store.graph.visible import View
 
@@ -83,7 +83,7 @@ def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: 
         raise HopgateError("concepts of two scopes cannot be merged: name two of one scope")
     rows = name_rows.of_concepts(connection, [merged_id])
     name_ids = [row.id for row in rows]
-    memory_ids = link_rows.memories_of_concepts(connection, [merged_id])
+    memory_ids = concept_rows.memories_of_concepts(connection, [merged_id])
     groups = fact_rows.groups_of_names(connection, name_ids)
     merge_rows.record_merge(connection, kept_id, merged, name_ids, method=method, score=None)
     name_rows.move(connection, name_ids, kept_id)
@@ -135,14 +135,14 @@ def _take_back(connection: Connection[Any], kept: Concept, merged: MergeRow) -> 
     """Give a merged concept its names back, and bring the graph into line."""
     rows = [row for row in name_rows.of_concepts(connection, [kept.id]) if row.id in merged.name_ids]
     name_ids = [row.id for row in rows]
-    memory_ids = link_rows.memories_of_concepts(connection, [kept.id])
+    memory_ids = concept_rows.memories_of_concepts(connection, [kept.id])
     groups = fact_rows.groups_of_names(connection, name_ids)
     merge_rows.restore(connection, merged)
     name_rows.move(connection, name_ids, merged.merged_id)
     _follow_move(connection, [kept.id, merged.merged_id], memory_ids, groups, name_ids)
     names = tuple(row.name for row in rows)
     # Those that follow the names, and not all that the kept concept had.
-    own = link_rows.memories_of_concepts(connection, [merged.merged_id])
+    own = concept_rows.memories_of_concepts(connection, [merged.merged_id])
     return Change(kept.name, merged.merged_name, names, len(own), len(groups))
 
 
@@ -287,10 +287,10 @@ def removal_preview(
     asked = memories.require(connection, external_ids)
     known = memories.fetch_by_id(connection, asked)
     ids = [key for key in asked if scopes is None or known[key].scope in scopes]
-    names, edges = support_rows.concepts(connection, ids), support_rows.edges(connection, ids)
+    names, edges = edge_rows.supported_concepts(connection, ids), edge_rows.supported_edges(connection, ids)
     revoke(connection, ids)
     left = concept_rows.names(connection, list(names))
-    kept = support_rows.known(connection, list(edges))
+    kept = edge_rows.known_edges(connection, list(edges))
     connection.rollback()
     return RemovalPreview(
         len(asked),

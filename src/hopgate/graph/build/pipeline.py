@@ -32,8 +32,8 @@ from hopgate.sensitivity import SensitivityRules
 from hopgate.store import extractions, memories, memory_words, setting_rows, vectors
 from hopgate.store.build_lock import build_lock
 from hopgate.store.extractions import StoreCache
-from hopgate.store.graph import graph_vectors, statement_rows
-from hopgate.store.graph.statement_rows import StatementRow
+from hopgate.store.graph import graph_vectors
+from hopgate.store.graph.graph_vectors import StatementRow
 from hopgate.store.memory_ranges import IdRange, id_ranges, in_range
 from hopgate.times import moment
 
@@ -130,7 +130,7 @@ class GraphBuilder:
                     StatementRow(named[one.doc_id], one.statement, one.subject or None, one.confidence,
                                  moment(one.valid_from), moment(one.valid_to), made)
                 )  # fmt: skip
-            statement_rows.add(connection, rows)
+            graph_vectors.add_statements(connection, rows)
         return kept
 
     def _resolution(self, ask: Ask | None) -> NameResolver:

@@ -11,7 +11,7 @@ from hopgate.corpus import to_record
 from hopgate.graph.names import normalise
 from hopgate.memory import Memory
 from hopgate.store import journal, memories
-from hopgate.store.graph import concept_rows, edge_rows, memory_rows, merge_rows
+from hopgate.store.graph import concept_rows, edge_rows, merge_rows, overview
 from hopgate.store.graph.concept_rows import Concept
 from hopgate.store.graph.merge_rows import MergeRow
 from hopgate.store.graph.visible import View
@@ -158,11 +158,11 @@ def memory_detail(connection: Connection[Any], external_id: str, *, limit: int) 
     (key,) = memories.require(connection, [external_id])
     return MemoryDetail(
         memories.fetch_by_id(connection, [key])[key],
-        tuple(NamedMention(*row) for row in memory_rows.mentions(connection, key)),
-        tuple(NamedFact(*row) for row in memory_rows.facts(connection, key)),
-        tuple(edge_of(row) for row in memory_rows.edges(connection, key, limit=limit)),
-        tuple((other, tuple(names)) for other, names in memory_rows.neighbours(connection, key, limit=limit)),
-        tuple(memory_rows.supersedes(connection, key)),
+        tuple(NamedMention(*row) for row in overview.memory_mentions(connection, key)),
+        tuple(NamedFact(*row) for row in overview.memory_facts(connection, key)),
+        tuple(edge_of(row) for row in overview.memory_edges(connection, key, limit=limit)),
+        tuple((other, tuple(names)) for other, names in overview.neighbours(connection, key, limit=limit)),
+        tuple(overview.supersedes(connection, key)),
         journal.reason_superseded(connection, key),
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.graph.inspect.edges import Edge, edge_of, named
-from hopgate.store.graph import time_rows
+from hopgate.store.graph import edge_rows
 from hopgate.store.graph.visible import View
 from hopgate.times import utc
 
@@ -57,13 +57,13 @@ class SupersededMemory:
 
 def span(connection: Connection[Any], view: View) -> TimeSpan:
     """How far the two times reach."""
-    return TimeSpan(*time_rows.span(connection, view))
+    return TimeSpan(*edge_rows.span(connection, view))
 
 
 def history(connection: Connection[Any], view: View, name: str, *, limit: int) -> list[Edge]:
     """Every version of a concept's edges, in the order of valid time; those with `retired_at` are believed no more."""
     concepts = named(connection, view, name)
-    return [edge_of(row) for row in time_rows.versions(connection, view, concepts, limit=limit)]
+    return [edge_of(row) for row in edge_rows.versions(connection, view, concepts, limit=limit)]
 
 
 def period(since: datetime, until: datetime, axis: str) -> tuple[datetime, datetime]:
@@ -81,7 +81,7 @@ def changes(
 ) -> EdgeChanges:
     """What began and what ended after `since` and up to `until`, in valid time or in known time."""
     first, last = period(since, until, axis)
-    rows = [time_rows.begun(connection, view, axis, first, last, ended=ended, limit=limit) for ended in (False, True)]
+    rows = [edge_rows.begun(connection, view, axis, first, last, ended=ended, limit=limit) for ended in (False, True)]
     began, ended = (tuple(edge_of(row) for row in some) for some in rows)
     return EdgeChanges(began, ended)
 
@@ -89,12 +89,12 @@ def changes(
 def conflicts(connection: Connection[Any], view: View, name: str | None, *, limit: int) -> list[Conflict]:
     """Edges that contradict each other, settled or not, of the whole graph or of one concept; the latest first."""
     concepts = None if name is None else named(connection, view, name)
-    pairs = time_rows.conflicts(connection, view, concepts, limit=limit)
-    known = time_rows.by_id(connection, view, sorted({key for older, newer, _ in pairs for key in (older, newer)}))
+    pairs = edge_rows.conflicts(connection, view, concepts, limit=limit)
+    known = edge_rows.by_id(connection, view, sorted({key for older, newer, _ in pairs for key in (older, newer)}))
     return [Conflict(edge_of(known[older]), edge_of(known[newer]), bool(ended)) for older, newer, ended in pairs]
 
 
 def superseded(connection: Connection[Any], view: View, *, limit: int) -> list[SupersededMemory]:
     """Memories that gave way to others, the last one first."""
-    rows = time_rows.superseded(connection, view, limit=limit)
+    rows = edge_rows.superseded(connection, view, limit=limit)
     return [SupersededMemory(m, by, since, why or "") for m, by, since, why in rows]

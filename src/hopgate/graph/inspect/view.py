@@ -14,7 +14,7 @@ from hopgate.errors import HopgateError
 from hopgate.graph.walk.pagerank import pagerank
 from hopgate.graph.walk.walk_graph import WalkGraph, top_k
 from hopgate.store import memories as memory_rows
-from hopgate.store.graph import concept_rows, view_rows
+from hopgate.store.graph import concept_rows, edge_rows
 from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
@@ -96,33 +96,33 @@ def around(
         room = limit - len(chosen)
         if room <= 0 or not ring:
             break
-        ring, there = view_rows.joined(connection, view, ring, chosen, limit=room)
+        ring, there = edge_rows.joined(connection, view, ring, chosen, limit=room)
         left_out += there - len(ring)
         chosen += ring
         if step == 0 and _is_now(view) and len(chosen) < limit:
-            chosen += view_rows.beside(connection, view, concept_id, chosen, limit=min(COMPANY, limit - len(chosen)))
+            chosen += edge_rows.beside(connection, view, concept_id, chosen, limit=min(COMPANY, limit - len(chosen)))
     return _drawn(connection, view, chosen, left_out)
 
 
 def largest(connection: Connection[Any], view: View, *, limit: int = 1000) -> Neighbourhood:
     """Draw the concepts that most memories talk about."""
-    chosen, there = view_rows.largest(connection, view, limit=limit)
+    chosen, there = edge_rows.largest(connection, view, limit=limit)
     return _drawn(connection, view, chosen, there - len(chosen))
 
 
 def among(connection: Connection[Any], view: View, concept_ids: Sequence[int], *, limit: int = 1000) -> Neighbourhood:
     """Draw these concepts, the first `limit` of them, and what joins them."""
-    known = view_rows.known(connection, view, concept_ids)
+    known = edge_rows.known_concepts(connection, view, concept_ids)
     return _drawn(connection, view, known[:limit], max(0, len(known) - limit))
 
 
 def _drawn(connection: Connection[Any], view: View, concept_ids: Sequence[int], left_out: int) -> Neighbourhood:
-    rows = view_rows.concepts(connection, view, concept_ids)
+    rows = edge_rows.drawn_concepts(connection, view, concept_ids)
     small = len(rows) <= TOGETHER_UP_TO
-    drawn, there = view_rows.edges(connection, view, concept_ids, limit=None if small else EDGES_EACH * len(rows))
+    drawn, there = edge_rows.drawn_edges(connection, view, concept_ids, limit=None if small else EDGES_EACH * len(rows))
     edges = [DrawnEdge(*row) for row in drawn]
     if small and _is_now(view):
-        edges = with_company(edges, view_rows.together(connection, concept_ids, limit=3 * len(rows)))
+        edges = with_company(edges, edge_rows.together(connection, concept_ids, limit=3 * len(rows)))
     return Neighbourhood(tuple(DrawnConcept(*row) for row in rows), tuple(edges), left_out, there - len(drawn))
 
 

@@ -16,7 +16,7 @@ from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, mention_graph
 from hopgate.store.graph import arc_rows, arrays
 from hopgate.store.graph.arc_rows import ARC_KINDS
 from hopgate.store.graph.arrays import Stamp
-from hopgate.store.graph.link_rows import TITLED
+from hopgate.store.graph.concept_rows import TITLED
 from hopgate.store.graph.visible import View
 from hopgate.times import utc
 

@@ -15,7 +15,7 @@ from hopgate.graph.walk.seeds import by_cosine, memory_mass, share_without_neigh
 from hopgate.recall.completion import BASE_FUSER
 from hopgate.recall.filters import Filters
 from hopgate.store import setting_rows
-from hopgate.store.graph import edge_rows, seed_rows
+from hopgate.store.graph import edge_rows, graph_vectors
 from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def look_up(
     condition, parameters = filters.sql()
     shared = setting_rows.scopes(connection) == setting_rows.SHARED
     scopes = None if filters.scopes is None else tuple(filters.scopes)
-    found = seed_rows.read(
+    found = graph_vectors.read_seeds(
         connection,
         name_runs([query]),
         vector,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.store.bulk import Column, read, read_groups
-from hopgate.store.graph.link_rows import MENTIONS
+from hopgate.store.graph.concept_rows import MENTIONS
 from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:

@@ -1,15 +1,19 @@
-"""Vectors of concepts (by name), of edges (the fact as text) and of statements."""
+"""Vectors of concepts (by name), edges (the fact as text) and statements; and what a query finds by them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hopgate.store import vector_index, vectors
 from hopgate.store.clearance import StoreGuard
 from hopgate.store.graph import name_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
+from hopgate.store.graph.name_rows import NameRow
 from hopgate.store.graph.visible import View
 from hopgate.store.vectors import run_with, to_sql
 
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.store.store import Store
+
 
 Table = Literal["concepts", "concept_edges", "statements"]
 Rows = Mapping[Table, Sequence[tuple[int, str]]]
@@ -233,3 +238,154 @@ def facts_near(vector: NDArray[np.float32], limit: int, view: View, *, exact: bo
     """
     source = f"concept_edges WHERE embedding IS NOT NULL AND {view.edges()}"
     return nearest_rows("id", source, exact=exact), view.parameters(vector=to_sql(vector), limit=limit)
+
+
+class SeedRows(NamedTuple):
+    """Names by their normal forms, the nearest facts as (edge, cosine) and the memories of the nearest statements."""
+
+    names: list[NameRow]
+    facts: list[tuple[int, float]]
+    statements: list[tuple[int, float]]
+
+
+def read_seeds(
+    connection: Connection[Any],
+    normals: Sequence[str],
+    vector: NDArray[np.float32] | None,
+    *,
+    facts: int,
+    statements: int,
+    view: View,
+    exact: bool = False,
+    exact_facts: bool = False,
+    condition: str = "true",
+    parameters: Mapping[str, Any] = MappingProxyType({}),
+) -> SeedRows:
+    """Look up names, facts and statements; the statements travel together, so that the way is gone once.
+
+    Parameters
+    ----------
+    normals : sequence of str
+        Normal forms that names may have.
+    vector : array, optional
+        The query's vector; without one there are neither facts nor statements.
+    facts, statements : int
+        How many of each.
+    exact : bool
+        Whether every vector is compared; otherwise an index is asked where there is one.
+    view : View
+        Whose names and facts.
+    exact_facts : bool
+        Whether every fact in view is compared: where there are few, that is as quick as the index, which does not know
+        whose they are.
+    condition, parameters : str, mapping
+        Which memories' statements; sensitive ones have none.
+    """
+    every_fact = exact or exact_facts
+    with connection.pipeline():
+        named = connection.execute(*name_rows.with_normals(normals, view.graph_scopes))
+        if vector is None:
+            return SeedRows([NameRow(*row) for row in named], [], [])
+        of_facts = partial(facts_near, vector, facts, view)
+        of_statements = partial(
+            statements_near,
+            vector,
+            statements,
+            condition=condition,
+            parameters=parameters,
+            as_of=view.as_of,
+        )
+        if not exact:
+            connection.execute(*search_width(max(facts, statements)))
+        near = connection.execute(*of_facts(exact=every_fact))
+        stated = connection.execute(*of_statements(exact=exact))
+        names, found, told = [NameRow(*row) for row in named], near.fetchall(), stated.fetchall()
+    # An index gives up before the filters are satisfied where these let little through: then all of that is compared.
+    if not every_fact and len(found) < facts:
+        found = connection.execute(*of_facts(exact=True)).fetchall()
+    if not exact and len(told) < statements:
+        told = connection.execute(*of_statements(exact=True)).fetchall()
+    return SeedRows(names, sorted(found, key=_nearest_first)[:facts], told)
+
+
+def _nearest_first(fact: tuple[int, float]) -> tuple[float, int]:
+    return -fact[1], fact[0]
+
+
+@dataclass(frozen=True, slots=True)
+class StatementRow:
+    """A statement about one memory, recorded when the memory was made."""
+
+    memory_id: int
+    statement: str
+    subject: str | None
+    weight: float
+    valid_from: datetime | None
+    valid_to: datetime | None
+    recorded_at: datetime
+
+
+def add_statements(connection: Connection[Any], rows: Iterable[StatementRow]) -> int:
+    """Store statements; one that a memory has already is left as it is. Give how many are new."""
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO statements (memory_id, statement, subject, weight, valid_from, valid_to, recorded_at) "
+            "VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+            [
+                (row.memory_id, row.statement, row.subject, row.weight, row.valid_from, row.valid_to, row.recorded_at)
+                for row in rows
+            ],
+        )
+        return max(0, cursor.rowcount)
+
+
+def remove_statements(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
+    """Forget what was stated about memories."""
+    connection.execute("DELETE FROM statements WHERE memory_id = ANY(%s)", (list(memory_ids),))
+
+
+def statement_texts(connection: Connection[Any], memory_ids: Sequence[int]) -> list[str]:
+    """What was stated about memories, as it was embedded."""
+    rows = connection.execute("SELECT statement FROM statements WHERE memory_id = ANY(%s)", (list(memory_ids),))
+    return [row[0] for row in rows]
+
+
+def all_statements(connection: Connection[Any]) -> list[tuple[Any, ...]]:
+    """Every statement: the memory's external id, sentence, subject, weight, and when it is true."""
+    return connection.execute(
+        "SELECT m.external_id, s.statement, s.subject, s.weight, s.valid_from, s.valid_to "
+        "FROM statements s JOIN memories m ON m.id = s.memory_id WHERE NOT m.is_sensitive ORDER BY s.id"
+    ).fetchall()
+
+
+def statements_near(
+    vector: NDArray[np.float32],
+    limit: int,
+    *,
+    exact: bool,
+    condition: str,
+    parameters: Mapping[str, Any],
+    as_of: datetime | None = None,
+) -> tuple[str, dict[str, Any]]:
+    """The statement for the memories of the nearest statements with their cosines, and its parameters.
+
+    Best first; a memory comes once for each of its statements.
+
+    Parameters
+    ----------
+    exact : bool
+        Whether every statement is compared; otherwise the index is asked where there is one.
+    condition, parameters : str, mapping
+        Which memories; sensitive ones have no statements.
+    as_of : datetime, optional
+        Only statements that were true then.
+    """
+    valid = "true"
+    if as_of is not None:
+        valid = "(valid_from IS NULL OR valid_from <= %(as_of)s) AND (valid_to IS NULL OR valid_to > %(as_of)s)"
+    source = (
+        f"statements WHERE embedding IS NOT NULL AND {valid} "
+        f"AND memory_id IN (SELECT id FROM memories WHERE {condition})"
+    )
+    values = {**parameters, "vector": to_sql(vector), "limit": limit, "as_of": as_of}
+    return nearest_rows("memory_id", source, exact=exact), values
