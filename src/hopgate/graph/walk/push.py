@@ -43,20 +43,17 @@ _asked: list[None] = []
 
 def near_walks(
     graph: WalkGraph, restarts: NDArray[np.float64], *, damping: float, top: int
-) -> NDArray[np.float32] | None:
+) -> list[NDArray[np.float32] | None]:
     """Walk from every column of restarts until the first `top` memories are right.
 
     Returns
     -------
-    array of shape (nodes, columns), or None
-        None where the graph is small, where nothing is compiled (yet), or where a walk goes as far as the whole graph.
+    list of arrays or None
+        The scores of all nodes, for each column; None for a walk that goes as far as the whole graph, and for all where
+        the graph is small or nothing is compiled (yet).
     """
     stage = compiled() if graph.arcs >= PUSH_ARCS else None
-    if stage is None:
-        return None
-    columns = [push(graph, column, damping, top, stage) for column in restarts.T]
-    found = [column for column in columns if column is not None]
-    return np.stack(found, axis=1) if len(found) == len(columns) else None
+    return [None if stage is None else push(graph, column, damping, top, stage) for column in restarts.T]
 
 
 def compiled() -> Callable[..., Any] | None:

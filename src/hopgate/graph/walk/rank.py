@@ -116,12 +116,18 @@ def batched_walks(
     mass = columns.sum(axis=0)
     used = np.flatnonzero(mass > 0)
     if used.size:
-        restarts, scores = columns[:, used] / mass[used], None
+        restarts = columns[:, used] / mass[used]
+        found = np.zeros((graph.memories, used.size))
+        whole = list(range(used.size))
         if near and not walk.degree_correction:
-            scores = near_walks(graph, restarts, damping=walk.damping, top=walk.depth)
-        if scores is None:
-            scores = pagerank(graph, restarts, damping=walk.damping, tolerance=walk.tolerance)
-        found = np.asarray(scores[: graph.memories], np.float64)
+            close = near_walks(graph, restarts, damping=walk.damping, top=walk.depth)
+            for column, scores in enumerate(close):
+                if scores is not None:
+                    found[:, column] = scores[: graph.memories]
+                    whole.remove(column)
+        if whole:
+            solved = pagerank(graph, restarts[:, whole], damping=walk.damping, tolerance=walk.tolerance)
+            found[:, whole] = solved[: graph.memories]
         if walk.degree_correction:
             found *= graph.divisor[: graph.memories, None] ** -walk.degree_correction
         walks[:, used] = shares_of_memories(found, mass[used])
