@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.exports.memories import ConceptPage
+    from hopgate.extract.model.judge import Judge
     from hopgate.graph.build.curate import Decide, Proposal
     from hopgate.graph.build.merge import Change
-    from hopgate.graph.build.second_opinion import SecondOpinion
     from hopgate.graph.clusters import ConceptClusters
     from hopgate.graph.inspect.edges import ConceptDetail, Edge, MemoryDetail
     from hopgate.graph.inspect.stats import GraphStats
@@ -260,7 +260,7 @@ class ConceptGraph(GraphViews):
 
         return self._store.run(work)
 
-    def tie_break(self, opinion: SecondOpinion, *, limit: int = 1000) -> tuple[int, int]:
+    def tie_break(self, opinion: Judge, *, limit: int = 1000) -> tuple[int, int]:
         """Ask a model about the names that were left undecided; give how many were merged and how many kept apart."""
         from hopgate.graph.build import merge
         from hopgate.store.graph import name_rows

@@ -23,6 +23,7 @@ from hopgate.graph.canonicalise import (
     Scoring,
     blocks,
     canonicalise_relations,
+    cluster,
 )
 from hopgate.graph.canonicalise.blocks import ngram_rows, pair_codes
 from hopgate.graph.canonicalise.cluster import NEGLIGIBLE, agglomerate, cut
@@ -429,9 +430,10 @@ def test_a_chain_does_not_become_one_cluster(linkage_name: str) -> None:
     assert np.bincount(labels).max() <= 2
 
 
-def test_no_cluster_is_larger_than_the_cap() -> None:
+def test_no_cluster_is_larger_than_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "MOST_NAMES", 6)
     matrix = np.ones((20, 20))
-    labels = cut(agglomerate(scored(matrix), np.ones(20), max_size=6), 20, 0.5)
+    labels = cut(agglomerate(scored(matrix), np.ones(20)), 20, 0.5)
     assert np.bincount(labels).max() <= 6
 
 

@@ -15,10 +15,10 @@ from hopgate import Memory
 from hopgate.embed.openai import OpenAIEmbedder
 from hopgate.extract.extraction import Extraction, Mention, Source, State
 from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.model.judge import Judge
 from hopgate.extract.model.llama import Llama
 from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.runner import Run
-from hopgate.graph.build.second_opinion import SecondOpinion
 from hopgate.http import RetryPolicy
 from hopgate.integrations import readable_hits
 from hopgate.kb import KnowledgeBase
@@ -210,7 +210,7 @@ def test_a_second_opinion_is_not_asked_about_names_that_went(
         connection.execute("UPDATE concept_names SET ambiguous_score = 0.8 WHERE name = %s", (CANARY.title(),))
     asked = len(models.bodies)
     models.meanwhile = once(turn(kb, "mark"))
-    assert kb.graph.tie_break(SecondOpinion(OpenAI("m", models.url, retry=QUICK))) == (1, 0)
+    assert kb.graph.tie_break(Judge(OpenAI("m", models.url, retry=QUICK))) == (1, 0)
     assert CANARY not in "".join(models.bodies[asked:]).lower()
     nothing_left(kb, cache)
 
@@ -220,7 +220,7 @@ def test_curation_asks_no_model_about_what_turned_and_writes_none_of_its_words(
 ) -> None:
     kb.add(*OPEN, SECRET, Memory("t", f"Ada gave {CANARY.title()} the code of Vault Nine again."))
     kb.build()
-    answers = SecondOpinion(OpenAI("m", models.url, retry=QUICK))
+    answers = Judge(OpenAI("m", models.url, retry=QUICK))
     acted: list[bool] = []
 
     def meanwhile(body: str) -> int:

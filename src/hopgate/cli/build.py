@@ -15,7 +15,7 @@ from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
-    from hopgate.graph.build.second_opinion import SecondOpinion
+    from hopgate.extract.model.judge import Judge
 
 
 def command(
@@ -105,7 +105,7 @@ def command(
     options.end_if_nothing(built.extraction)
 
 
-def _second_opinion(extractor: Extractor) -> SecondOpinion:
-    from hopgate.graph.build.second_opinion import SecondOpinion
+def _second_opinion(extractor: Extractor) -> Judge:
+    from hopgate.extract.model.judge import Judge
 
-    return SecondOpinion(extractor)
+    return Judge(extractor)

@@ -47,10 +47,10 @@ def command(
             return
         decide = None
         if extractor or model:
+            from hopgate.extract.model.judge import Judge
             from hopgate.extract.spec import extractor_from
-            from hopgate.graph.build.second_opinion import SecondOpinion
 
-            decide = SecondOpinion(extractor_from(extractor or "openai", model=model, url=url)).decide
+            decide = Judge(extractor_from(extractor or "openai", model=model, url=url)).decide
         proposals = kb.graph.curate(since=since, apply=apply, decide=decide)
     shown = [proposal for proposal in proposals if every or proposal.gives_way]
     if as_json:

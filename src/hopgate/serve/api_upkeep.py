@@ -11,7 +11,8 @@ from pydantic import BaseModel, Field
 
 import hopgate
 from hopgate.errors import HopgateError
-from hopgate.graph.build.curate import Action, Proposal
+from hopgate.extract.model.judge import Action
+from hopgate.graph.build.curate import Proposal
 from hopgate.graph.build.merge import Change, RemovalPreview
 from hopgate.serve.api_graph import ConceptAnswer
 from hopgate.serve.bounds import Served, Service

@@ -16,9 +16,9 @@ from extraction_caches import DictCache
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extraction, Source, State
 from hopgate.extract.model.answer import fold
+from hopgate.extract.model.judge import Judge
 from hopgate.extract.model.llama import Llama
 from hopgate.extract.runner import Run
-from hopgate.graph.build.second_opinion import SecondOpinion
 from hopgate.memory import Cleared
 
 
@@ -165,6 +165,6 @@ def test_a_template_without_a_system_role_gets_it_in_the_first_question() -> Non
 @real
 def test_it_gives_a_second_opinion(llama: Llama) -> None:
     # SmolLM2 knows little: what counts is that it is asked by grammar, and that its answer is read.
-    opinion = SecondOpinion(llama)
+    opinion = Judge(llama)
     assert opinion.same("nas2", "host", ("nas-2", "the NAS")) in (True, False, None)
     assert opinion.asked == 1

@@ -38,6 +38,9 @@ class Embeds:
     def embedder(self):
         return Words()
 
+    def forget(self, texts):
+        """Nothing is kept."""
+
 
 @pytest.fixture
 def embedding(kb) -> GraphBuilder:
@@ -141,7 +144,7 @@ def test_the_vectors_of_a_sensitive_memorys_names_and_facts_leave_the_cache(kb, 
 
     monkeypatch.setenv("HOPGATE_CACHE", str(tmp_path))
 
-    class Cached:
+    class Cached(Embeds):
         def embedder(self):
             return CachedEmbedder(Words(), EmbeddingCache.default())
 

@@ -10,7 +10,8 @@ from graph_content import Scripted, version
 import hopgate
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found
-from hopgate.graph.build.curate import Action, Neighbour, Proposal, propose
+from hopgate.extract.model.judge import Action, Neighbour
+from hopgate.graph.build.curate import Proposal, propose
 from hopgate.memory import Cleared, Memory
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)

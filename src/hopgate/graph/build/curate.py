@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import WithdrawnError
+from hopgate.extract.model.judge import Action, Neighbour
 from hopgate.graph.names import name_words
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.sending import SendingGuard, guarded
@@ -34,24 +34,6 @@ NEIGHBOURS = 10
 TOGETHER = 64
 # Texts whose words are remembered: neighbours come again and again.
 REMEMBERED = 10_000
-
-
-class Action(StrEnum):
-    """What to do with a new memory."""
-
-    ADD = "ADD"
-    UPDATE = "UPDATE"
-    DELETE = "DELETE"
-    NOOP = "NOOP"
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """An older memory that resembles a new one; `contradicted` when the new one's facts end all of its facts."""
-
-    external_id: str
-    text: Cleared
-    contradicted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

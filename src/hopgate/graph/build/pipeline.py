@@ -135,27 +135,30 @@ class GraphBuilder:
 
     def _resolution(self, ask: Ask | None) -> NameResolver:
         embed = self._embed if self._embeds() else None
-        return NameResolver(embed=embed, ask=ask, scale=self._scale, forget=self._forget)
+        return NameResolver(embed=embed, ask=ask, scale=self._scale, forget=self._embedding.forget)
 
     def _extract(
         self, extractor: Extractor, options: ExtractOptions, whole: bool, resolution: NameResolver
     ) -> Progress:
         """Extract, and link what is found where the graph is not built as a whole after this."""
-        only, run, limit = options.get("only"), options.get("run"), options.get("limit")
-        engine, show = options.get("engine", Engine()), options.get("show", str)
+        only, run, engine = options.get("only"), options.get("run"), options.get("engine", Engine())
         sink = GraphSink(self._store, deriving=not whole, resolution=resolution)
         contextual = isinstance(_text_reader(extractor), ContextualExtractor)
         # A model is asked as its run says, unless others are to ask it.
         plain = only is None and (run is None or run == Run())
         if whole and plain and (engine.name != "local" or isinstance(extractor, ContextualExtractor)):
-            return self._extract_all(extractor, sink, engine, limit, show)
-        context = self._context(whole, engine) if contextual else None
-        return self._extract_some(extractor, sink, only, run or Run(), limit, show, not whole, context)
+            return self._extract_all(extractor, sink, options)
+        # Before the first build sources are told of all other memories, later of those that matter.
+        context = StoreContext(self._surveys(engine) if whole else None) if contextual else None
+        if only is None and not whole and options.get("limit") is None:
+            # What other extractors left undone is asked once and is all there is to do.
+            with self._store.transaction() as connection:
+                options = {**options, "only": extractions.unfinished(connection, extractor.identity)}
+        return self._extract_some(extractor, sink, options, context)
 
-    def _extract_all(
-        self, extractor: Extractor, sink: GraphSink, engine: Engine, limit: int | None, show: Show
-    ) -> Progress:
+    def _extract_all(self, extractor: Extractor, sink: GraphSink, options: ExtractOptions) -> Progress:
         """Extract from every memory, or the first so many, by the workers of an engine."""
+        engine, limit, show = options.get("engine", Engine()), options.get("limit"), options.get("show", str)
         contextual = isinstance(extractor, ContextualExtractor)
         with self._store.transaction() as connection:
             ranges = id_ranges(connection, RANGE if contextual else MODEL_RANGE, limit)
@@ -181,20 +184,10 @@ class GraphBuilder:
         return _joined(_surveyed(engine, self._store, ranges))
 
     def _extract_some(
-        self,
-        extractor: Extractor,
-        sink: GraphSink,
-        only: Sequence[str] | None,
-        run: Run,
-        limit: int | None,
-        show: Show,
-        deriving: bool,
-        context: StoreContext | None,
+        self, extractor: Extractor, sink: GraphSink, options: ExtractOptions, context: StoreContext | None
     ) -> Progress:
-        # What other extractors left undone is asked once and is all there is to do; before the first build it is all.
-        if only is None and deriving and limit is None:
-            with self._store.transaction() as connection:
-                only = extractions.unfinished(connection, extractor.identity)
+        """Extract in this process, from these memories or from all of them."""
+        only, limit = options.get("only"), options.get("limit")
         if only is not None:
             stream, total = self._sources_of(only, extractor, context), len(only)
         else:
@@ -202,7 +195,7 @@ class GraphBuilder:
                 total = memory_words.count_kept(connection)
             stream = self._sources(limit, extractor, context)
             total = min(total, limit) if limit is not None else total
-        return run.over(
+        return (options.get("run") or Run()).over(
             stream,
             extractor,
             sink,
@@ -210,7 +203,7 @@ class GraphBuilder:
             cache=None if context is not None else StoreCache(self._store),
             guard=lambda read: extractions.guard(self._store, read),
             total=total,
-            show=show,
+            show=options.get("show", str),
         )
 
     def _read_changes(self, extractor: Extractor, show: Show) -> None:
@@ -268,13 +261,6 @@ class GraphBuilder:
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Names and facts were read from cleared texts, and go when their memories turn sensitive.
         return self._embedding.embedder().documents([Cleared(text) for text in texts])
-
-    def _forget(self, texts: Sequence[str]) -> None:
-        self._embedding.forget(texts)
-
-    def _context(self, whole: bool, engine: Engine) -> StoreContext:
-        """What tells sources of other memories: all of them before the first build, those that matter later."""
-        return StoreContext(self._surveys(engine)) if whole else StoreContext()
 
     def _sources(self, limit: int | None, extractor: Extractor, context: StoreContext | None) -> Iterator[Source]:
         """All memories as an extractor reads them."""

@@ -25,12 +25,16 @@ from hopgate.graph.canonicalise.blocks import (
     units,
     vector_neighbours,
 )
-from hopgate.graph.canonicalise.cluster import FLOOR, Join, Linkage, agglomerate, cut
+from hopgate.graph.canonicalise.cluster import FLOOR, Join, agglomerate, cut
 from hopgate.graph.canonicalise.evidence import KINDS, evidence, weighted_overlap
 from hopgate.graph.canonicalise.score import Scored, Scoring, with_same_expansion
 from hopgate.graph.names import normalise
 
 Embed = Callable[[Sequence[str]], FloatArray]
+
+# Only so many names are embedded, those with most mentions first; the rest are compared as strings. A name takes about
+# 7 ms of a core with bge-small, so that this costs 15 s on two cores.
+MAX_EMBEDDED = 4096
 
 
 @dataclass(frozen=True)
@@ -43,14 +47,6 @@ class Canonicaliser:
         Groups of names at least this alike become one concept.
     ask : float
         A new name at least this alike to a concept, but below the threshold, is to be asked about.
-    linkage : {"average", "complete"}
-        How alike two groups are: by the average of their pairs, or by their least similar pair. In the average a name
-        weighs the square root of its mentions, so that aliases follow the name most used but do not vanish beside it.
-    max_size : int
-        No concept has more names than this.
-    max_embedded : int
-        Only so many names are embedded, those with most mentions first; the rest are compared as strings. A name takes
-        about 7 ms of a core with bge-small, so that the default costs 15 s on two cores.
     scoring : Scoring
         How evidence becomes a score.
 
@@ -69,9 +65,6 @@ class Canonicaliser:
 
     threshold: float = 0.5
     ask: float = 0.35
-    linkage: Linkage = "average"
-    max_size: int = 256
-    max_embedded: int = 4096
     scoring: Scoring = field(default_factory=Scoring)
 
     def fit(self, mentions: Sequence[ContextMention], embed: Embed | None = None) -> Canonicalisation:
@@ -84,13 +77,14 @@ class Canonicaliser:
         Groups less alike than `floor` are not joined: at the threshold that saves what only `rethreshold` would ask.
         """
         vectors = None
-        if embed is not None and self.max_embedded >= 2 and len(given) >= 2:
-            known = np.sort(np.argsort(-given.counts, kind="stable")[: self.max_embedded]).astype(np.int64)
+        if embed is not None and len(given) >= 2:
+            known = np.sort(np.argsort(-given.counts, kind="stable")[:MAX_EMBEDDED]).astype(np.int64)
             vectors = NameVectors(_embedded(embed, [given.spellings[unit] for unit in known]), known)
         i, j = candidate_pairs(given, vectors)
         near = np.full(len(i), np.nan, dtype=np.float32) if vectors is None else vectors.near(i, j)
         scored = self._scored(given, i, j, near)
-        merges = agglomerate(scored, np.sqrt(given.counts), self.linkage, floor, self.max_size)
+        # By the square root of their mentions aliases follow the name most used and do not vanish beside it.
+        merges = agglomerate(scored, np.sqrt(given.counts), floor=floor)
         return Canonicalisation(given, scored, tuple(merges), self.threshold)
 
     def resolve(self, mention: ContextMention, candidates: Sequence[Candidate]) -> Decision:

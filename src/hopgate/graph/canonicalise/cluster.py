@@ -21,6 +21,8 @@ from hopgate.graph.canonicalise.score import Scored
 Linkage = Literal["average", "complete"]
 # Scores below this count as 0: they are most of the pairs, and too low to bring an average near a threshold.
 NEGLIGIBLE = 0.1
+# No concept has more names than this.
+MOST_NAMES = 256
 FLOOR = 0.2
 """Groups less alike than this are never joined."""
 
@@ -39,9 +41,8 @@ def agglomerate(
     weights: NDArray[np.float64],
     linkage: Linkage = "average",
     floor: float = FLOOR,
-    max_size: int = 256,
 ) -> list[Join]:
-    """Join the most alike groups first, down to `floor`; never more than `max_size` units in one.
+    """Join the most alike groups first, down to `floor`; never more than `MOST_NAMES` units in one.
 
     Average linkage weighs each unit by `weights` (what its mentions are worth); scores of successive merges never rise,
     so that a tree cut higher is the clustering at that threshold.
@@ -74,7 +75,7 @@ def agglomerate(
     merges: list[Join] = []
     while heap:
         score, a, b = heapq.heappop(heap)
-        if a not in size or b not in size or size[a] + size[b] > max_size:
+        if a not in size or b not in size or size[a] + size[b] > MOST_NAMES:
             continue  # one of them is part of a larger group by now, or the two would be too many
         new = len(weights) + len(merges)
         merges.append(Join(a, b, -score))

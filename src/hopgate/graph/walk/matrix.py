@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from hopgate.times import utc
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from hopgate.graph.walk.walk_graph import WalkGraph
 
 Weights = tuple[tuple[str, float], ...]
 # A concept in up to a twentieth of a scope's memories is no hub, nor is one in up to five. Measured with the neighbours
@@ -169,11 +167,6 @@ class GraphMatrix:
         starts = self.graph.indptr[: self.graph.memories + 1]
         found = np.cumsum(np.concatenate([[0], wanted[self.graph.indices[: starts[-1]]]]))
         return np.asarray(found[starts[1:]] > found[starts[:-1]])
-
-    @cached_property
-    def edge_ids(self) -> frozenset[int]:
-        """The ids of the edges."""
-        return frozenset(self.edge_id.tolist())
 
     def edge_rows(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Rows of the edge arrays by the edges' ids; -1 for those that this view does not have."""

@@ -8,16 +8,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.extract.model.chat_model import ChatModel
 from hopgate.extract.model.repair import first_json, without_thoughts
-from hopgate.graph.build.curate import Action, Neighbour
 from hopgate.memory import Cleared
 
 # A word and a short reason.
 ROOM = 200
+
+
+class Action(StrEnum):
+    """What to do with a new memory."""
+
+    ADD = "ADD"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    NOOP = "NOOP"
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An older memory that resembles a new one; `contradicted` when the new one's facts end all of its facts."""
+
+    external_id: str
+    text: Cleared
+    contradicted: bool = False
+
+
 _SAME = (
     "Two names from somebody's notes may stand for one and the same thing (an abbreviation, a variant of spelling, a "
     "nickname) or for two different things that are merely called alike. Answer as JSON: "
@@ -47,7 +68,7 @@ _CHANGE_SCHEMA: dict[str, Any] = {
 }
 
 
-class SecondOpinion:
+class Judge:
     """Asks a model, and counts.
 
     Parameters

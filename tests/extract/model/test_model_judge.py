@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from hopgate.errors import HopgateError
+from hopgate.extract.model.judge import Action, Judge
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.graph.build.curate import Action
-from hopgate.graph.build.second_opinion import SecondOpinion
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 
@@ -42,14 +41,14 @@ class Answering:
     ],
 )
 def test_whether_two_names_are_one(said: str, same: bool | None) -> None:
-    opinion = SecondOpinion(Answering(lambda _: said))
+    opinion = Judge(Answering(lambda _: said))
     assert opinion.same("nas2", "host", ("nas-2", "the NAS")) is same
     assert (opinion.asked, opinion.answered) == (1, 0 if same is None else 1)
 
 
 def test_only_a_model_has_one() -> None:
     with pytest.raises(HopgateError, match="give --extractor llama or openai"):
-        SecondOpinion(Phrases())
+        Judge(Phrases())
 
 
 def undecided(kb: KnowledgeBase) -> None:
@@ -67,7 +66,7 @@ def test_an_undecided_pair_is_merged_with_who_decided_and_split_again(kb: Knowle
     undecided(kb)
     before = sorted(concept.name for concept in kb.graph.concepts())
     model = Answering(lambda _: '{"answer": "same"}')
-    assert kb.graph.tie_break(SecondOpinion(model)) == (1, 0)
+    assert kb.graph.tie_break(Judge(model)) == (1, 0)
     assert model.questions == [{"first": "Adda Lovelace", "kind": "unknown", "second": ["Ada Lovelace"]}]
     (merge,) = kb.graph.concept("Ada Lovelace").merges
     assert merge.method == "a model, asked"
@@ -77,9 +76,9 @@ def test_an_undecided_pair_is_merged_with_who_decided_and_split_again(kb: Knowle
 
 def test_a_pair_that_is_two_is_no_longer_undecided_and_one_it_does_not_know_is(kb: KnowledgeBase) -> None:
     undecided(kb)
-    assert kb.graph.tie_break(SecondOpinion(Answering(lambda _: ""))) == (0, 0)
+    assert kb.graph.tie_break(Judge(Answering(lambda _: ""))) == (0, 0)
     assert len(kb.graph.ambiguous()) == 1
-    assert kb.graph.tie_break(SecondOpinion(Answering(lambda _: '{"answer": "different"}'))) == (0, 1)
+    assert kb.graph.tie_break(Judge(Answering(lambda _: '{"answer": "different"}'))) == (0, 1)
     assert kb.graph.ambiguous() == []
 
 
@@ -93,7 +92,7 @@ def notes(kb: KnowledgeBase) -> None:
 def test_a_model_decides_what_a_new_memory_means_and_it_is_taken_back(kb: KnowledgeBase) -> None:
     notes(kb)
     model = Answering(lambda _: '{"action": "DELETE", "older": 1, "reason": "the key moved"}')
-    (found,) = [one for one in kb.graph.curate(apply=True, decide=SecondOpinion(model).decide) if one.older]
+    (found,) = [one for one in kb.graph.curate(apply=True, decide=Judge(model).decide) if one.older]
     assert (found.action, found.memory, found.older, found.reason) == (
         *(Action.DELETE, "new", "old"),
         "the model: the key moved",
@@ -117,6 +116,6 @@ def test_a_model_decides_what_a_new_memory_means_and_it_is_taken_back(kb: Knowle
 )
 def test_an_answer_that_is_none_leaves_it_to_the_rules(kb: KnowledgeBase, said: str) -> None:
     notes(kb)
-    opinion = SecondOpinion(Answering(lambda _: said))
+    opinion = Judge(Answering(lambda _: said))
     assert kb.graph.curate(decide=opinion.decide) == kb.graph.curate()
     assert opinion.asked > 0 and opinion.answered == 0
