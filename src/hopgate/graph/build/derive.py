@@ -20,7 +20,6 @@ from hopgate.store.graph import (
     graph_vectors,
     merge_rows,
     name_rows,
-    plain_edges,
     relation_rows,
     version,
 )
@@ -89,10 +88,10 @@ def rederive_all(connection: Connection[Any], *, analysed: bool = False) -> None
     # One that is called otherwise loses the vectors of its old name.
     graph_vectors.forget(connection, name_rows.rename(connection))
     link_all(connection)
-    groups = plain_edges.derive_plain(connection)
+    edge_rows.drop_unfounded(connection)
+    groups = fact_rows.all_groups(connection)
     for start in range(0, len(groups), GROUPS):
         derive(connection, groups[start : start + GROUPS])
-    plain_edges.restore_vectors(connection)
     edge_rows.analyse(connection)
     version.set_derived(connection, True)
     version.bump(connection)

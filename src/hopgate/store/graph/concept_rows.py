@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.store.graph.edge_rows import NAME_INSIDE
-from hopgate.store.graph.known_keys import keys_known
 from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
@@ -226,17 +225,16 @@ def link_all_mentions(connection: Connection[Any]) -> None:
     The memories are locked: see `lock_mentioning`.
     """
     connection.execute("DELETE FROM memory_concepts")
-    with keys_known(connection):
-        connection.execute(
-            # In the order of the key: its index then grows at its end, and not all over.
-            "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
-            "SELECT DISTINCT memory_id, concept_id, %s, 1::real FROM mentions JOIN concept_names n ON n.id = name_id "
-            "ORDER BY memory_id, concept_id RETURNING concept_id) "
-            "UPDATE concepts c SET memory_count = coalesce(k.n, 0) FROM concepts o LEFT JOIN (SELECT concept_id, "
-            "count(*) AS n FROM made GROUP BY concept_id) AS k ON k.concept_id = o.id "
-            "WHERE c.id = o.id AND c.memory_count <> coalesce(k.n, 0)",
-            (MENTIONS,),
-        )
+    connection.execute(
+        # In the order of the key: its index then grows at its end, and not all over.
+        "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
+        "SELECT DISTINCT memory_id, concept_id, %s, 1::real FROM mentions JOIN concept_names n ON n.id = name_id "
+        "ORDER BY memory_id, concept_id RETURNING concept_id) "
+        "UPDATE concepts c SET memory_count = coalesce(k.n, 0) FROM concepts o LEFT JOIN (SELECT concept_id, "
+        "count(*) AS n FROM made GROUP BY concept_id) AS k ON k.concept_id = o.id "
+        "WHERE c.id = o.id AND c.memory_count <> coalesce(k.n, 0)",
+        (MENTIONS,),
+    )
 
 
 def link_titles(connection: Connection[Any], links: Sequence[tuple[int, int]], weight: float) -> None:

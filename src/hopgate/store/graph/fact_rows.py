@@ -187,6 +187,11 @@ def groups_of_relations(connection: Connection[Any], relations: Sequence[Relatio
     return [FactGroup(*row) for row in rows]
 
 
+def all_groups(connection: Connection[Any]) -> list[FactGroup]:
+    """The groups of all facts, in the order of their sources and relations."""
+    return [FactGroup(*row) for row in connection.execute(_GROUP + "true ORDER BY 1, 2, 3")]
+
+
 def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) -> list[CanonicalFact]:
     """The facts of groups, in the order in which they became known; those that end nothing do not count."""
     # A UNION of two joins: with an OR the planner would read all facts of a hub to find one.
