@@ -29,7 +29,7 @@ from hopgate.recall.waiting import WaitingNotes
 from hopgate.store import memories, store_language, vectors
 from hopgate.store.fill import Embedding
 from hopgate.store.memories import listed, written_between
-from hopgate.store.retry import retried
+from hopgate.store.store import retried
 from hopgate.times import utc
 
 if TYPE_CHECKING:

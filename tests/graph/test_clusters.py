@@ -25,8 +25,8 @@ from hopgate.graph.clusters import (
     modularity,
 )
 from hopgate.kb import KnowledgeBase
-from hopgate.store.frozen import FrozenStore
 from hopgate.store.graph import cluster_rows
+from hopgate.store.store import FrozenStore
 
 HOUSE = ("Gitea", "Birch", "Nextcloud", "Restic")
 GARDEN = ("Tomato", "Compost", "Greenhouse", "Rhubarb")

@@ -34,7 +34,7 @@ from hopgate.scale.backfill import rows
 from hopgate.scale.engine import Engine, session
 from hopgate.sensitivity import SensitivityRules
 from hopgate.sources.source import ReadOptions
-from hopgate.store import retry
+from hopgate.store import store as stores
 from hopgate.store.lingering import pid_of
 
 
@@ -286,7 +286,7 @@ def test_what_cannot_be_read_is_refused_before_anything_is_done(kb: KnowledgeBas
 
 
 def test_a_server_that_stays_away_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry, "RETURN_PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(stores, "RETURN_PAUSES", (0.0, 0.0))
     asked = []
 
     def work() -> None:
@@ -294,7 +294,7 @@ def test_a_server_that_stays_away_is_given_up_after_a_while(monkeypatch: pytest.
         raise LostServerError("it is gone")
 
     with pytest.raises(LostServerError):
-        retry.patiently(work)
+        stores.patiently(work)
     assert len(asked) == 3
 
 

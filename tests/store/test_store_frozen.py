@@ -7,7 +7,7 @@ import pytest
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.store.frozen import FrozenStore
+from hopgate.store.store import FrozenStore
 
 
 def test_every_transaction_sees_one_moment_and_none_writes(kb: KnowledgeBase) -> None:

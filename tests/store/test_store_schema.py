@@ -16,8 +16,8 @@ from hopgate.corpus import parse_memory, to_record
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.store import schema
-from hopgate.store.frozen import FrozenStore
 from hopgate.store.server import EmbeddedServer
+from hopgate.store.store import FrozenStore
 
 NOT_THE_SERVERS = "::text !~ '^pg_|^information_schema'"
 CATALOGUE = {

@@ -29,8 +29,8 @@ from hopgate.scale.engine import Engine, map_batches, session
 from hopgate.sending import guarded
 from hopgate.sensitivity import SensitivityRules
 from hopgate.sources.read import ADDRESSES, checked_memories
-from hopgate.store import clearance, connection_limit, embedded_memories, memories, setting_rows, store_language
-from hopgate.store.retry import patiently
+from hopgate.store import clearance, connect, embedded_memories, memories, setting_rows, store_language
+from hopgate.store.store import patiently
 
 if TYPE_CHECKING:
     import numpy as np
@@ -297,7 +297,7 @@ def _within_reach(engine: Engine, store: Store) -> Engine:
                 "an embedded store serves the workers of its own machine: give a server's address that all can reach, "
                 "--dsn postgresql://…"
             )
-    allowed = patiently(lambda: store.run(connection_limit.workers_allowed))
+    allowed = patiently(lambda: store.run(connect.workers_allowed))
     return replace(engine, workers=min(engine.size(), allowed))
 
 

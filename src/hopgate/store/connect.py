@@ -17,7 +17,9 @@ from hopgate.redact import password_parts, redacted
 from hopgate.store.server import FULL, EmbeddedConnection, is_embedded
 
 if TYPE_CHECKING:
+    from psycopg import Connection
     from psycopg_pool import ConnectionPool
+
 
 # Behind a transaction-pooling PgBouncer a prepared statement may meet another server session, and a prepared plan
 # ignores planner settings made later: never prepare.
@@ -253,3 +255,15 @@ def _connection_refusal(error: psycopg.Error, dsn: str) -> str:
 def _first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
     return redacted(lines[0].rstrip(":.")) if lines else type(error).__name__
+
+
+_FREE = (
+    "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int - "
+    "(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')"
+)
+
+
+def workers_allowed(connection: Connection[Any]) -> int:
+    """Half of what is free now, each worker having one; at least one."""
+    row = connection.execute(_FREE).fetchone()
+    return max(1, int(row[0]) // 2) if row else 1

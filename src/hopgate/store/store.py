@@ -1,25 +1,30 @@
-"""A store: a database at this code's schema, with a pool of connections."""
+"""A store: a database at this code's schema, with a pool of connections; as it is, or as it was at one moment."""
 
 from __future__ import annotations
 
 import contextlib
+import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from hopgate.errors import HopgateError
+import psycopg
+from psycopg import sql
+
+from hopgate.errors import ConflictError, HopgateError, LostServerError
 from hopgate.store import connect, schema
 from hopgate.store.address import located
-from hopgate.store.retry import T, retried
 from hopgate.store.server import is_embedded
 
 if TYPE_CHECKING:
-    import psycopg
     from psycopg_pool import ConnectionPool
 
     from hopgate.store.owners_table import OwnersTable
     from hopgate.store.server import EmbeddedServer
+
+T = TypeVar("T")
 
 
 class Store:
@@ -212,3 +217,119 @@ def _bring_up(store: Store, upgrade: bool, memories: str | OwnersTable | None) -
             schema.upgrade(store.dsn, memories=memories)
 
     retried(upgraded)
+
+
+READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+
+
+class SnapshotStore(Store):
+    """A store as a snapshot shows it that somebody holds: this process, or the one that asks it to work.
+
+    Parameters
+    ----------
+    snapshot : str
+        What `pg_export_snapshot()` gave; it can be read as long as the transaction that made it is open.
+    """
+
+    def __init__(self, dsn: str, snapshot: str) -> None:
+        super().__init__(dsn)
+        self.snapshot = snapshot
+
+    def pin(self, connection: psycopg.Connection[Any]) -> None:
+        """Let a transaction that has just begun see the snapshot."""
+        connection.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(self.snapshot)))
+
+    @contextlib.contextmanager
+    def transaction(self, *, recurring: bool = False) -> Iterator[psycopg.Connection[Any]]:
+        """Borrow a connection for one transaction that reads the snapshot."""
+        if self._path is None:
+            # By a connection of its own: a snapshot is taken before anything is read.
+            with contextlib.closing(connect.connect(self.dsn)) as connection:
+                self.find_tables(connection)
+        with super().transaction(recurring=recurring) as connection:
+            connection.execute(READ_ONLY)
+            self.pin(connection)
+            yield connection
+
+
+class FrozenStore(SnapshotStore):
+    """Another view of an open store, for an evaluation: whatever is written meanwhile, every query sees one snapshot.
+
+    The snapshot lasts until it is closed; the store that it was made from stays open.
+    """
+
+    def __init__(self, store: Store) -> None:
+        with store.transaction():
+            path = store._path
+        self._holder = connect.connect(store.dsn)
+        self._holder.execute(READ_ONLY)
+        row = self._holder.execute("SELECT pg_export_snapshot()").fetchone()
+        assert row is not None
+        super().__init__(store.dsn, str(row[0]))
+        self._path = path
+
+    def close(self) -> None:
+        """Let go of the snapshot."""
+        super().close()
+        self._holder.close()
+
+
+# Seconds before each further attempt, at most: the server itself waits a second before it looks for a deadlock.
+PAUSES = (0.05, 0.2, 0.5, 1.0, 2.0)
+# Seconds for which a long run waits for a server that is being restarted: three quarters of a minute in all.
+RETURN_PAUSES = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0, 8.0)
+
+
+def retried(work: Callable[[], T]) -> T:
+    """Do something that is whole transactions; where it met a conflict, again.
+
+    Parameters
+    ----------
+    work : callable
+        Must be able to begin anew: whatever it had written was rolled back.
+
+    Examples
+    --------
+    >>> left = [ConflictError("a deadlock"), None]
+    >>> def once():
+    ...     if error := left.pop(0):
+    ...         raise error
+    ...     return "written"
+    >>> retried(once)
+    'written'
+    """
+    for pause in PAUSES:
+        try:
+            return work()
+        except ConflictError:
+            # By chance, so that the same two do not meet again.
+            time.sleep(pause * random.uniform(0.5, 1))
+    return work()
+
+
+def patiently(work: Callable[[], T]) -> T:
+    """Do something that is whole transactions; where the server went away, again once it is back.
+
+    For runs of hours, which nobody watches: others say at once what is wrong.
+
+    Parameters
+    ----------
+    work : callable
+        Must be able to begin anew, as `retried` asks.
+
+    Examples
+    --------
+    >>> left = [LostServerError("it is being restarted"), None]
+    >>> def once():
+    ...     if error := left.pop(0):
+    ...         raise error
+    ...     return "written"
+    >>> patiently(once)
+    'written'
+    """
+    for pause in RETURN_PAUSES:
+        try:
+            return work()
+        except (ConflictError, LostServerError):
+            time.sleep(pause)
+    return work()

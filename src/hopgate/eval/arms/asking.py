@@ -14,7 +14,7 @@ from hopgate.graph.walk.config import Walk
 from hopgate.graph.walk.hops import Hops
 from hopgate.recall.settings import Settings
 from hopgate.scale.engine import Engine, map_batches, with_shared
-from hopgate.store.frozen import FrozenStore, SnapshotStore
+from hopgate.store.store import FrozenStore, SnapshotStore
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase

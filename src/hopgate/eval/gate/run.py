@@ -104,7 +104,7 @@ def gate_store(
         `hopgate.eval.report.text_marks`.
     """
     from hopgate.kb import KnowledgeBase
-    from hopgate.store.frozen import FrozenStore
+    from hopgate.store.store import FrozenStore
 
     options, policy = _planned(dataset, options, policy, plan, out)
     settings = kb.settings()
