@@ -26,7 +26,7 @@ from hopgate.recall.run_legs import RecallPipeline
 from hopgate.recall.settings import RecallOptions, Settings
 from hopgate.recall.store_settings import StoreSettings
 from hopgate.recall.waiting import WaitingNotes
-from hopgate.store import memories, store_language, vectors
+from hopgate.store import memories, setting_rows, vectors
 from hopgate.store.fill import Embedding
 from hopgate.store.memories import listed, written_between
 from hopgate.store.store import retried
@@ -200,8 +200,8 @@ class KnowledgeBase(LegReading):
     def language(self, new: str | None = None) -> str:
         """The language of memories that name none; given a new one, their words are made and counted anew."""
         if new is None:
-            return self.store.run(store_language.current)
-        return self.store.run(lambda connection: store_language.change(connection, new))
+            return self.store.run(setting_rows.language)
+        return self.store.run(lambda connection: setting_rows.change_language(connection, new))
 
     def settings(self, **changes: Unpack[RecallOptions]) -> Settings:
         """Resolve the settings of the next query: store, file, environment, then `changes`."""

@@ -29,7 +29,7 @@ from hopgate.scale.engine import Engine, map_batches, session
 from hopgate.sending import guarded
 from hopgate.sensitivity import SensitivityRules
 from hopgate.sources.read import ADDRESSES, checked_memories
-from hopgate.store import clearance, connect, embedded_memories, memories, setting_rows, store_language
+from hopgate.store import clearance, connect, embedded_memories, memories, setting_rows
 from hopgate.store.store import patiently
 
 if TYPE_CHECKING:
@@ -417,7 +417,7 @@ def _guard(connection: Connection[Any], batch: Sequence[Row]) -> _Prepared:
         if row.memory is None:
             continue
         try:
-            store_language.require(connection, {row.memory.language} if row.memory.language else ())
+            setting_rows.require_languages(connection, {row.memory.language} if row.memory.language else ())
         except HopgateError as error:
             rejected.append(Rejected(row.source, row.place, "read", without_values(str(error))))
         else:

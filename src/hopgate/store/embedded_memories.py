@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg.errors import UniqueViolation
 
 from hopgate.memory import Memory, cleared
-from hopgate.store import memories, passage_rows, store_language, vectors
+from hopgate.store import memories, setting_rows, vectors
 from hopgate.store.fill import EmbeddedBatch
 from hopgate.store.memories import INCOMING, Written, row_values
 from hopgate.store.vectors import to_sql
@@ -56,7 +56,7 @@ def copy(
     """
     if memories.ids_of(connection, [memory.external_id for memory in new]):
         return None
-    store_language.require(connection, {memory.language for memory in new if memory.language})
+    setting_rows.require_languages(connection, {memory.language for memory in new if memory.language})
     own = {key: made[key] for key, _ in cleared((one.external_id, one) for one in new) if key in made}
     if own:
         assert identity is not None  # whoever made vectors says who he is
@@ -93,10 +93,10 @@ def _pass(connection: Connection[Any], new: Sequence[Memory], own: TextVectors) 
     parts = [
         (row, own[name][1 + row.number])
         for name, text in cleared((memory.external_id, memory) for memory in new)
-        for row in passage_rows.rows_of(ids[name], text)
+        for row in vectors.passages_of(ids[name], text)
     ]
     if parts:
-        passage_rows.write(connection, [row for row, _ in parts], np.stack([vector for _, vector in parts]))
+        vectors.write_passages(connection, [row for row, _ in parts], np.stack([vector for _, vector in parts]))
     connection.execute("DELETE FROM waiting_vectors WHERE memory_id = ANY(%s)", (sorted(ids.values()),))
 
 
@@ -115,7 +115,7 @@ def add_vectors(connection: Connection[Any], new: Sequence[Memory], made: TextVe
     passed = list(cleared((row, by_name[row[1]]) for row in rows))
     if not passed:
         return 0
-    parts = [(name, part) for (key, name), text in passed for part in passage_rows.rows_of(key, text)]
+    parts = [(name, part) for (key, name), text in passed for part in vectors.passages_of(key, text)]
     batch = EmbeddedBatch(
         [key for (key, _), _ in passed],
         [text for _, text in passed],

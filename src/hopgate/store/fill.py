@@ -14,7 +14,7 @@ from hopgate.memory import Cleared, cleared
 from hopgate.passages import passage_text, passages
 from hopgate.redact import without_credentials
 from hopgate.sending import guarded
-from hopgate.store import clearance, connect, memory_words, passage_rows, schema, vector_index, vectors
+from hopgate.store import clearance, connect, memory_words, schema, vector_index, vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,7 +145,7 @@ class Embedding:
                 after = ids[-1]
                 continue
             keys, texts = [key for key, _ in passed], [text for _, text in passed]
-            parts = [row for key, text in passed for row in passage_rows.rows_of(key, text)]
+            parts = [row for key, text in passed for row in vectors.passages_of(key, text)]
             try:
                 with guarded(clearance.memory_guard(self._store, known)):
                     rows = embedder.documents([*texts, *(part.text for part in parts)])
@@ -180,7 +180,7 @@ class EmbeddedBatch:
 
     keys: Sequence[int]
     texts: Sequence[Cleared]
-    parts: Sequence[passage_rows.PassageRow]
+    parts: Sequence[vectors.PassageRow]
     rows: NDArray[np.float32]
     column: str
 
@@ -198,7 +198,7 @@ class EmbeddedBatch:
         )
         chosen = [at for at, part in enumerate(self.parts) if part.memory_id in written]
         made_of_parts = self.rows[[count + at for at in chosen]]
-        passage_rows.write(connection, [self.parts[at] for at in chosen], made_of_parts, column=self.column)
+        vectors.write_passages(connection, [self.parts[at] for at in chosen], made_of_parts, column=self.column)
         return written
 
 

@@ -9,17 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg.errors import SerializationFailure, UniqueViolation
 from psycopg.rows import class_row
 
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
 from hopgate.memory import Memory, check_several
-from hopgate.store import setting_rows, store_language
+from hopgate.store import setting_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
 
 NAMED = "external_id = ANY(%(names)s)"
 # The columns that a memory comes in with.
@@ -117,7 +118,7 @@ def upsert(connection: Connection[Any], memories: Iterable[Memory], within: Sequ
     """
     written = Written(0, 0, (), ())
     for chunk in _chunks(memories):
-        store_language.require(connection, {memory.language for memory in chunk if memory.language})
+        setting_rows.require_languages(connection, {memory.language for memory in chunk if memory.language})
         part = _copy(connection, chunk) or _merge(connection, chunk, within)
         written = Written(
             written.rows + part.rows,
@@ -528,3 +529,26 @@ def take_turns(connection: Connection[Any], *, alone: bool) -> None:
     """Let a load of many memories go alone, and smaller ones side by side: new ids have no order to lock them in."""
     shared = "" if alone else "_shared"
     connection.execute(f"SELECT pg_advisory_xact_lock{shared}(hashtext('hopgate load'))")
+
+
+class IdRange(NamedTuple):
+    """The ids from `first` to `last`, both of them in it."""
+
+    first: int
+    last: int
+
+
+def id_ranges(connection: Connection[Any], size: int, limit: int | None = None) -> list[IdRange]:
+    """Cut the store, or its first so many memories, into ranges of so many each, in the order of arrival."""
+    rows = connection.execute(
+        "SELECT min(id), max(id) FROM (SELECT id, (row_number() OVER (ORDER BY id) - 1) / %s AS part FROM memories "
+        "ORDER BY id LIMIT %s) AS placed GROUP BY part ORDER BY 1",
+        (size, limit),
+    )
+    return [IdRange(*row) for row in rows]
+
+
+def in_range(connection: Connection[Any], ids: IdRange, size: int) -> dict[int, Memory]:
+    """The memories of a range that are not sensitive, at most so many; what came since it was cut is another run's."""
+    found = page(connection, after=ids.first - 1, limit=size, closed=False)
+    return {key: memory for key, memory in found.items() if key <= ids.last}

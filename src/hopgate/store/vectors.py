@@ -8,12 +8,12 @@ import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from psycopg import errors
 
 from hopgate.errors import HopgateError
-from hopgate.passages import LONG_BYTES
+from hopgate.passages import LONG_BYTES, Extent, passage_text, passages
 from hopgate.store.memories import lock
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
     from hopgate.embed import Identity
+    from hopgate.memory import Cleared
+
 
 # Below this many memories a full scan is as quick as the index and exact (spec §5, issue 3).
 EXACT_BELOW = 50_000
@@ -443,3 +445,44 @@ def _lock_all(connection: Connection[Any], tables: Sequence[str]) -> None:
     connection.execute("LOCK TABLE memories IN ACCESS EXCLUSIVE MODE")
     connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
     connection.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")
+
+
+class PassageRow(NamedTuple):
+    """A passage of a memory, by its number in it, and what an embedder reads of it."""
+
+    memory_id: int
+    number: int
+    span: Extent
+    text: Cleared
+
+
+def passages_of(memory_id: int, content: Cleared) -> list[PassageRow]:
+    """Give the passages of a memory's content; none where it is short."""
+    spans = passages(content)
+    return [PassageRow(memory_id, number, span, passage_text(content, span)) for number, span in enumerate(spans)]
+
+
+def write_passages(
+    connection: Connection[Any], rows: Sequence[PassageRow], made: NDArray[np.float32], *, column: str = "embedding"
+) -> None:
+    """Store passages with their vectors; their memories were written in the same transaction."""
+    if not rows:
+        return
+    check_rows(connection, made, column=column)
+    run_with(
+        connection,
+        f"INSERT INTO passages (memory_id, number, starts, ends, {column}) "
+        "SELECT p.memory_id, p.number, p.starts, p.ends, v.vector "
+        "FROM unnest(%(memories)s::bigint[], %(numbers)s::integer[], %(starts)s::integer[], %(ends)s::integer[]) "
+        "WITH ORDINALITY AS p (memory_id, number, starts, ends, place) JOIN copied_vectors v ON v.id = p.place - 1 "
+        "ON CONFLICT (memory_id, number) DO UPDATE "
+        f"SET starts = excluded.starts, ends = excluded.ends, {column} = excluded.{column}",
+        range(len(rows)),
+        made,
+        parameters={
+            "memories": [row.memory_id for row in rows],
+            "numbers": [row.number for row in rows],
+            "starts": [row.span.start for row in rows],
+            "ends": [row.span.end for row in rows],
+        },
+    )

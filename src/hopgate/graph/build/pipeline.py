@@ -34,7 +34,7 @@ from hopgate.store.build_lock import build_lock
 from hopgate.store.extractions import StoreCache
 from hopgate.store.graph import graph_vectors
 from hopgate.store.graph.graph_vectors import StatementRow
-from hopgate.store.memory_ranges import IdRange, id_ranges, in_range
+from hopgate.store.memories import IdRange, id_ranges, in_range
 from hopgate.times import moment
 
 if TYPE_CHECKING:
