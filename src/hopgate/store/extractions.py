@@ -278,12 +278,10 @@ def made_by(connection: Connection[Any]) -> str:
     return str(row[0]) if row else ""
 
 
-def states(connection: Connection[Any], scopes: Sequence[str] | None = None) -> dict[str, int]:
-    """How many memories, of any scope or of some, are in each state; `pending` are not extracted yet."""
+def states(connection: Connection[Any]) -> dict[str, int]:
+    """How many memories are in each state; `pending` are not extracted yet."""
     rows = connection.execute(
         "SELECT coalesce(x.state, 'pending'), count(*) FROM memories m LEFT JOIN extractions x ON x.memory_id = m.id "
-        "WHERE NOT m.is_sensitive AND (%(scopes)s::text[] IS NULL OR m.scope = ANY(%(scopes)s)) "
-        "GROUP BY 1 ORDER BY 1",
-        {"scopes": scopes},
+        "WHERE NOT m.is_sensitive GROUP BY 1 ORDER BY 1"
     )
     return dict(rows.fetchall())

@@ -298,10 +298,10 @@ def fetch_with_rules(
     return {row.id: row.memory for row in rows}, rows[0].rules if rows else None
 
 
-def stream(connection: Connection[Any], *, batch: int = 2000) -> Iterator[Memory]:
+def stream(connection: Connection[Any]) -> Iterator[Memory]:
     """Read every memory in the order of arrival, without holding them all."""
     with connection.cursor(name="hopgate_memories", row_factory=class_row(MemoryRow)) as cursor:
-        cursor.itersize = batch
+        cursor.itersize = 2000
         cursor.execute(f"SELECT {_COLUMNS} FROM memories ORDER BY id")
         for row in cursor:
             yield row.memory

@@ -67,13 +67,12 @@ class Title(NamedTuple):
     text: str
 
 
-def first_lines(connection: Connection[Any], *, only: Sequence[int] | None = None) -> list[Title]:
-    """The first line of every memory, or of these, where it is no longer than a title could be; of no sensitive one."""
-    these = "" if only is None else "AND id = ANY(%(only)s) "
+def first_lines(connection: Connection[Any]) -> list[Title]:
+    """The first line of every memory where it is no longer than a title could be; of no sensitive one."""
     rows = connection.execute(
         "SELECT id, coalesce(scope, ''), split_part(content, E'\\n', 1) FROM memories WHERE NOT is_sensitive "
-        f"{these}AND length(split_part(content, E'\\n', 1)) <= %(longest)s ORDER BY id",
-        {"longest": MAX_TITLE, "only": None if only is None else list(only)},
+        "AND length(split_part(content, E'\\n', 1)) <= %s ORDER BY id",
+        (MAX_TITLE,),
     )
     return [Title(*row) for row in rows]
 

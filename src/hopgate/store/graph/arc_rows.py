@@ -54,7 +54,7 @@ WITH {placed}, steps AS (
   FROM steps
 )
 SELECT id, other, (%(full)s * power(%(step)s::float8, steps) * left_over)::real AS weight
-FROM faded WHERE left_over >= %(least)s {more}) AS arcs"""
+FROM faded WHERE left_over >= %(least)s) AS arcs"""
 _ALL_PLACED = """placed AS (
   SELECT id, created_at, dated, thread IS NOT NULL AS named,
     lead(id) OVER thread AS next, lead(created_at) OVER thread AS next_at,
@@ -63,35 +63,6 @@ _ALL_PLACED = """placed AS (
   FROM memories WHERE coalesce(thread::text, category::text) IS NOT NULL AND created_at IS NOT NULL{within}
   WINDOW thread AS (
     PARTITION BY scope, thread IS NOT NULL, coalesce(thread::text, category::text) ORDER BY created_at, id)
-)"""
-
-
-def _two(columns: str, than: str, order: str) -> str:
-    """The two of memory n's thread, or of its category, that come next in an order, by their indexes."""
-    same = (
-        f"m.scope IS NOT DISTINCT FROM n.scope AND (m.created_at, m.id) {than} (n.created_at, n.id) "
-        f"ORDER BY m.created_at {order}, m.id {order} LIMIT 2"
-    )
-    return (
-        f"(SELECT {columns} FROM memories m WHERE m.thread::text = n.thread::text AND {same}) UNION ALL "
-        f"(SELECT {columns} FROM memories m WHERE m.thread IS NULL AND n.thread IS NULL "
-        f"AND m.category::text = n.category::text AND {same})"
-    )
-
-
-_NEAR_PLACED = f"""near AS (
-  SELECT id, scope, thread, category, created_at, dated FROM memories
-  WHERE id = ANY(%(near)s) AND coalesce(thread::text, category::text) IS NOT NULL AND created_at IS NOT NULL
-), sources AS (
-  SELECT id FROM near UNION SELECT b.id FROM near n CROSS JOIN LATERAL ({_two("m.id", "<", "DESC")}) AS b
-), placed AS (
-  SELECT n.id, n.created_at, n.dated, n.thread IS NOT NULL AS named, after.ids[1] AS next, after.times[1] AS next_at,
-    after.hidden[1] AS next_hidden, after.ids[2] AS later, after.times[2] AS later_at
-  FROM sources JOIN memories n USING (id) CROSS JOIN LATERAL (
-    SELECT array_agg(f.id ORDER BY f.created_at, f.id) AS ids, array_agg(f.created_at ORDER BY f.created_at, f.id)
-      AS times, array_agg(f.hidden ORDER BY f.created_at, f.id) AS hidden
-    FROM ({_two("m.id, m.created_at, m.is_sensitive AS hidden", ">", "ASC")}) AS f
-  ) AS after
 )"""
 _REPLYING = (
     "memories m JOIN memories o ON o.external_id = m.reply_to::text AND o.scope IS NOT DISTINCT FROM m.scope "
@@ -144,7 +115,7 @@ def arcs(connection: Connection[Any], scopes: Sequence[str] | None = None) -> Ar
     """
     asked = {"scopes": None if scopes is None else list(scopes)}
     placed = _ALL_PLACED.format(within=in_scopes(scopes))
-    follows = read(connection, _ARC, _FOLLOWING.format(placed=placed, more=""), {**_VALUES, **asked})
+    follows = read(connection, _ARC, _FOLLOWING.format(placed=placed), {**_VALUES, **asked})
     both = "" if scopes is None else " AND m.scope = ANY(%(scopes)s) AND o.scope = ANY(%(scopes)s)"
     return _joined(follows, read(connection, _ENDS, f"{_REPLYING}{both}", asked))
 
