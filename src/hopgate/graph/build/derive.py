@@ -185,7 +185,7 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
 
 
 def _plain_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[EdgeRow]:
-    """The one row of a group that holds one fact, however often, as of most; nothing of another."""
+    """The single row of a group whose facts are all the same, as in most groups; no rows for any other group."""
     dst, start, end = key = facts[0].dst_id, facts[0].valid_from, facts[0].valid_to
     weights: dict[int, float] = {}
     for fact in facts:

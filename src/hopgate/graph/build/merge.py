@@ -48,12 +48,12 @@ def named(connection: Connection[Any], name: str, scope: str) -> int:
 
 def pairs(connection: Connection[Any], kept: str, merged: str, scope: str | None = None) -> list[tuple[int, int]]:
     """The concepts that two names belong to, in this scope or in each that has both; unknown names are refused."""
-    found = concept_rows.pairs(connection, normalise(kept), normalise(merged), scope)
-    if not found:
+    both = concept_rows.pairs(connection, normalise(kept), normalise(merged), scope)
+    if not both:
         for name in (kept, merged):
             concept_rows.find(connection, normalise(name), name, View() if scope is None else View((scope,)))
         raise HopgateError(f"no scope has both {kept!r} and {merged!r}: name two concepts of one scope")
-    return found
+    return both
 
 
 def merge_named(connection: Connection[Any], kept: str, merged: str, scope: str | None = None) -> Change:

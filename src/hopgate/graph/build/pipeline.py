@@ -119,17 +119,18 @@ class GraphBuilder:
             known = memories.external_ids(connection, memories.all_ids(connection))
             read = read_statements(path, set(known.values()))
             named = {name: key for key, name in known.items()}
-            about = memories.fetch_by_id(connection, sorted({named[one.doc_id] for one in read}))
+            about = memories.fetch_by_id(connection, sorted({named[statement.doc_id] for statement in read}))
             passed = {about[key].external_id for key, _ in cleared(about.items())}
-            kept = [one for one in read if one.doc_id in passed]
+            kept = [statement for statement in read if statement.doc_id in passed]
             rows = []
-            for one in kept:
-                made = about[named[one.doc_id]].created_at
+            for statement in kept:
+                key = named[statement.doc_id]
+                made = about[key].created_at
                 assert made is not None  # every stored memory has a date
+                times = moment(statement.valid_from), moment(statement.valid_to), made
                 rows.append(
-                    StatementRow(named[one.doc_id], one.statement, one.subject or None, one.confidence,
-                                 moment(one.valid_from), moment(one.valid_to), made)
-                )  # fmt: skip
+                    StatementRow(key, statement.statement, statement.subject or None, statement.confidence, *times)
+                )
             graph_vectors.add_statements(connection, rows)
         return kept
 
@@ -171,7 +172,7 @@ class GraphBuilder:
             progress, began = replace(progress, stage="extracting"), time.monotonic()
             for read in _read_ranges(engine, self._store, extractor, surveys, ranges):
                 sink.write(read.extracted, extractor.identity)
-                made = [one.extraction for one in read.extracted]
+                made = [entry.extraction for entry in read.extracted]
                 progress = progress.plus(made, [False] * len(made), time.monotonic() - began)
                 progress = replace(progress, skipped=progress.skipped + read.skipped)
                 show(progress)
@@ -279,8 +280,8 @@ class GraphBuilder:
         for start in range(0, len(external_ids), BATCH):
             part = external_ids[start : start + BATCH]
             with self._store.transaction() as connection:
-                found = memories.fetch(connection, part)
-                page = [found[key] for key in part if key in found]
+                known = memories.fetch(connection, part)
+                page = [known[key] for key in part if key in known]
                 read = _with_context(connection, page, extractor, context) if context else list(sources(page))
             yield from read
 
@@ -305,7 +306,7 @@ def _with_context(
     if len(page) > FEW:
         # What is done is not read again; it passes as it is, so that it is counted. Of few the run asks soon enough.
         done |= set(extractions.done(connection, [memory.external_id for memory in page], extractor.identity))
-    read = context.filled(connection, [one for one in page if one.external_id not in done])
+    read = context.filled(connection, [memory for memory in page if memory.external_id not in done])
     fresh = {source.memory_id: source for source in read}
     return [fresh.get(source.memory_id, source) for source in sources(page)]
 

@@ -77,23 +77,23 @@ def add(
         Finds among known concepts those that new names mean, before anything is derived.
     """
     name_rows.lock(connection)
-    scopes = name_rows.scopes_of(connection, [one.memory_id for one in batch])
-    wanted = spellings((scopes[one.memory_id], one.extraction) for one in batch)
+    scopes = name_rows.scopes_of(connection, [entry.memory_id for entry in batch])
+    wanted = spellings((scopes[entry.memory_id], entry.extraction) for entry in batch)
     known = name_rows.ensure(connection, wanted, {normal: initials(normal) for _, normal in wanted})
     mentions, facts = [], []
-    for one in batch:
-        scope = scopes[one.memory_id]
-        for name, kind in names_used(one.extraction):
+    for entry in batch:
+        scope = scopes[entry.memory_id]
+        for name, kind in names_used(entry.extraction):
             if row := known.get((scope, normalise(name))):
-                mentions.append((one.memory_id, row.id, name, kind))
-        for fact in one.extraction.facts:
+                mentions.append((entry.memory_id, row.id, name, kind))
+        for fact in entry.extraction.facts:
             subject, object_ = (known.get((scope, normalise(end))) for end in (fact.subject, fact.object))
             start, end = moment(fact.valid_from), moment(fact.valid_to)
             if subject is None or object_ is None or not fact.relation.strip() or backwards(start, end):
                 continue
             facts.append(
-                FactRow(one.memory_id, subject.id, fact.relation[:MAX_NAME], object_.id, fact.confidence, start, end,
-                        one.recorded_at, scope)
+                FactRow(entry.memory_id, subject.id, fact.relation[:MAX_NAME], object_.id, fact.confidence, start, end,
+                        entry.recorded_at, scope)
             )  # fmt: skip
     name_ids = [row.id for row in known.values()]
     # None of these has an answer to wait for: they travel together.
@@ -110,9 +110,9 @@ def add(
     if resolve and new_names:
         resolve(connection, new_names)
     rows = name_rows.by_id(connection, name_ids)
-    memory_ids = [one.memory_id for one in batch]
+    memory_ids = [entry.memory_id for entry in batch]
     new_ids = {row.id for row in new_names}
-    older = carried(connection, [row for row in rows if row.id in new_ids], memory_ids)
+    older = mentions_of_new_names(connection, [row for row in rows if row.id in new_ids], memory_ids)
     if older:
         fact_rows.add_mentions(connection, older)
         memory_ids += sorted({row[0] for row in older})
@@ -143,12 +143,12 @@ def _portions(batch: Sequence[Extracted]) -> Iterator[list[Extracted]]:
     """Cut a batch where its names become too many for one turn under the graph's lock."""
     portion: list[Extracted] = []
     names: set[str] = set()
-    for one in batch:
-        further = {name for name, _ in names_used(one.extraction)}
+    for entry in batch:
+        further = {name for name, _ in names_used(entry.extraction)}
         if portion and len(names | further) > MAX_TURN:
             yield portion
             portion, names = [], set()
-        portion.append(one)
+        portion.append(entry)
         names |= further
     if portion:
         yield portion
@@ -185,7 +185,7 @@ class GraphSink:
         A memory is there wholly or not at all; a batch of many names takes the graph's lock more than once, so that
         who waits for it waits for a few of them.
         """
-        kept = [one._replace(extraction=bounded(one.extraction)) for one in batch]
+        kept = [entry._replace(extraction=bounded(entry.extraction)) for entry in batch]
         # Before the first build nobody waits for the graph.
         for portion in _portions(kept) if self._deriving else [kept]:
             self._write_portion(portion, identity)
@@ -199,44 +199,44 @@ class GraphSink:
         # Where a whole build was broken off meanwhile, nothing follows until the next.
         deriving = share(connection) if self._deriving else False
         # Every writer of both locks memories first and the graph second, so that no two wait for each other.
-        read = [one.source for one in batch]
+        read = [entry.source for entry in batch]
         known = extractions.readable(connection, read)
         name_rows.lock(connection)
         # Whoever marks a turn that was read with a memory takes the graph's lock to remove what was made with it.
-        told = [source for source in read if source.before]
-        gone = {*map(_name, told)} - extractions.readable(connection, told, lock=False).keys() if told else set()
+        later = [source for source in read if source.before]
+        gone = {*map(_name, later)} - extractions.readable(connection, later, lock=False).keys() if later else set()
         known = {name: row for name, row in known.items() if name not in gone}
-        if self._resolution and (lost := [one for one in batch if _name(one.source) not in known]):
-            used = {name for one in lost for name, _ in names_used(one.extraction)}
+        if self._resolution and (lost := [entry for entry in batch if _name(entry.source) not in known]):
+            used = {name for entry in lost for name, _ in names_used(entry.extraction)}
             self._resolution.take_back(used, {(key.subject, key.relation, key.object) for key in _fact_keys(lost)})
         before = extractions.recorded(connection, [row.id for row in known.values()], identity)
         # What another build has written since is left as it is; a failed extraction does not replace an earlier one.
         rows = [
-            (*known[name], one)
-            for name, one in ((_name(one.source), one) for one in batch)
+            (*known[name], entry)
+            for name, entry in ((_name(entry.source), entry) for entry in batch)
             if name in known
             and not before.get(known[name].id, False)
-            and not (known[name].id in before and one.extraction.state is State.FAILED)
+            and not (known[name].id in before and entry.extraction.state is State.FAILED)
         ]
         if again := [key for key, _, _ in rows if key in before]:
             revoke(connection, again)
-        dated = [DatedExtraction(key, recorded_at, one.extraction) for key, recorded_at, one in rows]
+        dated = [DatedExtraction(key, recorded_at, entry.extraction) for key, recorded_at, entry in rows]
         if dated:
             add(connection, dated, deriving=deriving, resolve=self._resolution)
             if deriving and self._resolution:
                 self._resolution.give_vectors(connection)
             extractions.record(
-                connection, ((key, text_key(one.source), one.extraction) for key, _, one in rows), identity
+                connection, ((key, text_key(entry.source), entry.extraction) for key, _, entry in rows), identity
             )
 
     def _prepared(self, resolution: NameResolver, batch: Sequence[Extracted]) -> Sequence[Extracted]:
         """Let names be embedded before the lock is taken; give what is left of the batch when that is done."""
         while True:
-            read = [one.source for one in batch]
+            read = [entry.source for entry in batch]
             with self._store.transaction() as connection:
                 scopes = extractions.scopes(connection, read)
-            batch = [one for one in batch if _name(one.source) in scopes]
-            names = spellings((scopes[_name(one.source)], one.extraction) for one in batch)
+            batch = [entry for entry in batch if _name(entry.source) in scopes]
+            names = spellings((scopes[_name(entry.source)], entry.extraction) for entry in batch)
             try:
                 with guarded(extractions.guard(self._store, read)):
                     resolution.prepare(
@@ -245,7 +245,7 @@ class GraphSink:
             except WithdrawnError:
                 with self._store.transaction() as connection:
                     known = extractions.readable(connection, read, lock=False)
-                batch = [one for one in batch if str(one.source.memory_id) in known]
+                batch = [entry for entry in batch if str(entry.source.memory_id) in known]
             else:
                 return batch
 
@@ -254,13 +254,13 @@ def _fact_keys(batch: Iterable[Extracted], scopes: Mapping[str, str] | None = No
     """The facts that some extractions state, by their ends' keys."""
     return {
         FactKey(
-            scopes[_name(one.source)] if scopes else "",
+            scopes[_name(entry.source)] if scopes else "",
             normalise(fact.subject),
             fact.relation[:MAX_NAME],
             normalise(fact.object),
         )
-        for one in batch
-        for fact in one.extraction.facts
+        for entry in batch
+        for fact in entry.extraction.facts
     }
 
 
@@ -310,7 +310,7 @@ class StoreContext:
         else:
             surveys = {
                 scope: _looked_up(
-                    connection, [one for one in read if scopes[str(one.memory_id)] == scope], scope, shared
+                    connection, [entry for entry in read if scopes[str(entry.memory_id)] == scope], scope, shared
                 )
                 for scope in set(scopes.values())
             }
@@ -338,11 +338,11 @@ def survey_page(surveys: dict[str, CorpusSurvey], page: Collection[Memory], shar
 def _turns(connection: Connection[Any], batch: Sequence[Memory]) -> Iterator[tuple[Source, tuple[Any, ...]]]:
     """Sources with the turns before them in the batch; for a thread's first ones there, those in the store."""
     earlier: dict[str, tuple[Any, ...]] = {}
-    seen: set[tuple[str, str]] = set()
+    threads: set[tuple[str, str]] = set()
     for memory in batch:
         thread = thread_of(memory)
-        if thread and thread not in seen and memory.created_at and not memory.is_sensitive:
-            seen.add(thread)
+        if thread and thread not in threads and memory.created_at and not memory.is_sensitive:
+            threads.add(thread)
             before = thread_rows.turns_before(connection, memory.scope, thread[1], memory.created_at, limit=TURNS)
             earlier[memory.external_id] = tuple(text for _, text in cleared((turn, turn) for turn in before))
     for source in with_turns(batch):
@@ -372,7 +372,7 @@ def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str,
     return survey
 
 
-def carried(
+def mentions_of_new_names(
     connection: Connection[Any], new: Iterable[name_rows.NameRow], but: Collection[int]
 ) -> list[tuple[int, int, str, str]]:
     """Mentions of new names in memories that were read before the names were known: (memory, name, spelling, kind)."""
@@ -384,11 +384,11 @@ def carried(
             by_scope[row.scope].append(row)
     for scope, rows in by_scope.items():
         words = [row.name for row in rows]
-        found = memory_words.with_word(connection, words, limit=MAX_CARRIED + 1, within=None if shared else scope)
-        often = Counter(number for _, number in found)
+        holders = memory_words.with_word(connection, words, limit=MAX_CARRIED + 1, within=None if shared else scope)
+        often = Counter(number for _, number in holders)
         made += [
             (memory, rows[number - 1].id, rows[number - 1].name, rows[number - 1].kind or "")
-            for memory, number in found
+            for memory, number in holders
             if memory not in but and often[number] <= MAX_CARRIED
         ]
     return made
