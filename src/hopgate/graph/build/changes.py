@@ -172,6 +172,8 @@ def change_of(compared: Compared, earlier: Note, later: Note) -> Change | None:
         return None
     was, now = _facts_of(named, *([fact for fact in note.facts if not fact.valid_to] for note in (earlier, later)))
     thing, relation, former = (was.subject, was.relation, was.object) if was else (named.thing, IS, named.former)
+    if not was and (now := _stated(named, later.facts)):
+        thing, relation = now.subject, now.relation
     # What the later note's own fact says need not be said again.
     value = named.value if not now else now.object if now.subject != thing else ""
     dates = (fact.valid_from for fact in later.facts if fact.valid_from and fact.valid_from > earlier.known)
@@ -205,6 +207,15 @@ def _facts_of(
     return was, was and successor(was)
 
 
+def _stated(named: Compared, facts: Sequence[NamedFact]) -> NamedFact | None:
+    """The fact of the later note that says of the thing what is instead."""
+
+    def likeness(fact: NamedFact) -> float:
+        return _shared(fact.object, named.value) * _shared(fact.subject, named.thing)
+
+    return max((fact for fact in facts if not fact.valid_to and likeness(fact)), key=likeness, default=None)
+
+
 def _shared(one: str, other: str) -> float:
     """The share of the words of two names that both have."""
     words, others = set(normalise(one).split()), set(normalise(other).split())
@@ -220,6 +231,9 @@ def _add(connection: Connection[Any], pair: Pair, change: Change, confidence: fl
         {normal: initials(normal) for normal in names},
     )
     thing, former = (known[scope, normalise(name)].id for name in (change.thing, change.former))
+    if change.relation == IS:
+        # Another memory may have said what the thing and the former value are to each other.
+        change = change._replace(relation=changes.relation_between(connection, thing, former) or IS)
     relation_rows.ensure_relations(connection, [(scope, change.relation)])
     rows = [FactRow(pair.earlier_id, thing, change.relation, former, confidence, None, change.since, recorded_at,
                     scope, pair.later_id)]  # fmt: skip

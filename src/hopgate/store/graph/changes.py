@@ -147,3 +147,13 @@ def names_and_facts(connection: Connection[Any], memory_id: int) -> tuple[list[s
             (memory_id,),
         )
         return names, cursor.fetchall()
+
+
+def relation_between(connection: Connection[Any], subject_id: int, object_id: int) -> str | None:
+    """The relation that most memories state of two names; none where none does."""
+    row = connection.execute(
+        "SELECT relation FROM facts WHERE subject_id = %s AND object_id = %s AND read_with IS NULL "
+        "GROUP BY relation ORDER BY count(*) DESC, relation LIMIT 1",
+        (subject_id, object_id),
+    ).fetchone()
+    return str(row[0]) if row else None
