@@ -6,7 +6,7 @@ Stores are those of `grown_store`: notes of four names and three facts, a real b
 size: bytes a memory by part, as PostgreSQL counts them; seconds of load, build and vectors, by the clock and of
 processors; bytes of the walk's matrix and seconds until it is loaded; p50 and p95 of a recall with all three legs, or
 without vectors by words and the graph. Then for 1 M, 100 M and 10 B: what is linear is taken from the slope between the
-two largest sizes. docs/scale.md says what else is assumed.
+two largest sizes. docs/measurements.md says what else is assumed.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Queries are simulated by the ranks of their relevant memories, so that recall at
 one and the same list, discrete and with as many ties as real ones. Each query has 1, 2 or 4 relevant memories; the
 base finds three in four of them in its top ten. A graph *touches* a share of the queries: there the ranks are drawn
 anew from the same distribution, which is churn without effect on any mean. A gain moves what is outside the top ten
-into it; a harm does the reverse. Calibrated on hopgate's own lists (docs/research/verdicts.md: standard deviation of
+into it; a harm does the reverse. Calibrated on hopgate's own lists (docs/measurements.md: standard deviation of
 recall@10 differences .18 to .27). What decides is the gate's own code: levels, limits, control and rule.
 
 With `--gate` the lists are those of saved gates (`hopgate gate … --out FOLDER`), drawn with replacement, and the truth
