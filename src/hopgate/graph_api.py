@@ -184,9 +184,8 @@ class ConceptGraph(GraphViews):
     def stats(self, *, damping: float = 0.5) -> GraphStats:
         """Measure the graph: hubs, components, kinds, relations, and how much PageRank resembles degree here."""
         from hopgate.graph.inspect.stats import stats
-        from hopgate.store.graph.arrays import snapshot
 
-        with snapshot(self._store) as connection:
+        with self._store.snapshot() as connection:
             return stats(connection, damping=damping)
 
     def to_networkx(
@@ -195,9 +194,8 @@ class ConceptGraph(GraphViews):
         """Give the graph for networkx: concepts and edges, and with `memories` what talks about them."""
         from hopgate.exports.graph import network
         from hopgate.store.graph import overview
-        from hopgate.store.graph.arrays import snapshot
 
-        with snapshot(self._store) as connection:
+        with self._store.snapshot() as connection:
             edges = overview.edges(connection, as_of=as_of, known_at=known_at)
             mentions = overview.mentions(connection, known_at=known_at) if memories else ()
             return network(overview.concepts(connection), edges, mentions)
@@ -206,28 +204,25 @@ class ConceptGraph(GraphViews):
         """Give every fact and mention as a row of triples.jsonl, which `replay` makes the same graph of."""
         from hopgate.exports.graph import triple_rows
         from hopgate.store.graph import overview
-        from hopgate.store.graph.arrays import snapshot
 
-        with snapshot(self._store) as connection:
+        with self._store.snapshot() as connection:
             return triple_rows(overview.spellings(connection), overview.facts(connection))
 
     def statements(self) -> list[dict[str, Any]]:
         """Give every statement as a row of statements.jsonl, which `hopgate build --statements` reads."""
         from hopgate.exports import graph
         from hopgate.store.graph import graph_vectors
-        from hopgate.store.graph.arrays import snapshot
 
-        with snapshot(self._store) as connection:
+        with self._store.snapshot() as connection:
             return graph.statement_rows(graph_vectors.all_statements(connection))
 
     def pages(self) -> list[ConceptPage]:
         """Give every concept with its edges, for a page of its own."""
         from hopgate.exports.graph import concept_pages
         from hopgate.store.graph import overview
-        from hopgate.store.graph.arrays import snapshot
         from hopgate.store.graph.edge_rows import NAME_INSIDE
 
-        with snapshot(self._store) as connection:
+        with self._store.snapshot() as connection:
             edges = [row for row in overview.edges(connection, as_of=None, known_at=None) if row[2] != NAME_INSIDE]
             return concept_pages(overview.concepts(connection), edges)
 

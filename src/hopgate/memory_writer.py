@@ -56,8 +56,7 @@ class MemoryWriter:
         """
         if isinstance(new, Sequence) and len(new) <= memories.CHUNK:
             return self._store.run(
-                lambda connection: self._write(connection, new, within, alone=None if len(new) < 2 else False),
-                recurring=len(new) < 2,
+                lambda connection: self._write(connection, new, within, alone=None if len(new) < 2 else False)
             )
         # A stream cannot be read twice: it goes alone, so that it need not begin again.
         with self._store.transaction() as connection:

@@ -12,7 +12,7 @@ from cli_run import Runner
 import hopgate
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.store.address import located
+from hopgate.store.connect import located
 
 WRONG = [
     "postgressql://me:hush@host/notes",

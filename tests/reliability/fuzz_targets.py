@@ -49,7 +49,7 @@ from hopgate.sources.field_map import parse_map
 from hopgate.sources.read import read_source
 from hopgate.sources.source import ReadOptions
 from hopgate.store import schema
-from hopgate.store.address import check_address
+from hopgate.store.connect import check_address
 from hopgate.times import moment
 
 NOTES = (

@@ -294,7 +294,7 @@ def test_a_server_that_stays_away_is_given_up_after_a_while(monkeypatch: pytest.
         raise LostServerError("it is gone")
 
     with pytest.raises(LostServerError):
-        stores.patiently(work)
+        stores.retried(work, patient=True)
     assert len(asked) == 3
 
 

@@ -17,6 +17,7 @@ from hopgate.kb import KnowledgeBase
 from hopgate.store import connect
 from hopgate.store import server as embedded_server
 from hopgate.store.server import EmbeddedServer
+from hopgate.store.store import FrozenStore
 
 
 @pytest.mark.parametrize(
@@ -75,31 +76,12 @@ def test_a_server_without_pgvector(tmp_path: Path) -> None:
         subprocess.run([programs[-1] / "pg_ctl", "-D", cluster / "db", "-m", "fast", "stop"], check=True, **run)
 
 
-def test_plans_are_kept_for_what_recurs_and_for_nothing_else(kb: KnowledgeBase) -> None:
-    asked = "SELECT id FROM memories WHERE id = ANY(%s)"
-
-    def planned(*, recurring: bool) -> tuple[bool, str]:
-        with kb.store.transaction(recurring=recurring) as connection:
-            before = len(connection.execute("SELECT FROM pg_prepared_statements").fetchall())
-            for _ in range(3):
-                connection.execute(asked, ([1, 2],))
-            rows = connection.execute("SELECT statement FROM pg_prepared_statements").fetchall()
-            mode = connection.execute("SHOW plan_cache_mode").fetchone()
-        assert connection.prepare_threshold is None and mode is not None
-        return len(rows) > before, mode[0]
-
-    assert planned(recurring=False) == (False, "auto")
-    assert planned(recurring=True) == (True, "force_generic_plan")
-    assert planned(recurring=False) == (False, "auto")
-
-
-def test_an_addition_keeps_its_plans_and_a_recall_none(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    kb.add(Memory("a", "Gitea runs on birch."))
-    kb.build()
-    kept, real = [], connect.plans_kept
-    monkeypatch.setattr(connect, "plans_kept", lambda connection: kept.append(1) or real(connection))
-    kb.recall("Where does Gitea run?")
-    assert not kept
-    kb.add(Memory("b", "Immich runs on alder."))
-    kb.upkeep.catch_up(["b"])
-    assert len(kept) > 1
+def test_a_frozen_store_shows_one_moment_and_writes_nothing(kb: KnowledgeBase) -> None:
+    kb.add(Memory("m1", "The backup job runs on atlas."))
+    with KnowledgeBase(FrozenStore(kb.store)) as frozen:
+        kb.add(Memory("m2", "The backup job moved to borealis."))
+        assert len(frozen) == 1
+        assert [hit.external_id for hit in frozen.recall("backup job", legs=("lexical",))] == ["m1"]
+        with pytest.raises(HopgateError, match="read-only"):
+            frozen.add(Memory("m3", "Nothing is written."))
+    assert len(kb) == 2

@@ -33,7 +33,7 @@ def asked(action: str, *, yes: bool) -> None:
 
 def confirmed(action: str, place: str | Path | None, *, yes: bool) -> str | Path:
     """Name the store and ask whether to do something to it; give where it is."""
-    from hopgate.store.address import located, shown
+    from hopgate.store.connect import located, shown
 
     where = located(place)
     asked(f"{action}, in {shown(where)}", yes=yes)

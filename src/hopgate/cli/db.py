@@ -317,7 +317,7 @@ def stop(data: Data = None) -> None:
 
 
 def _directory(data: Path | None) -> Path:
-    from hopgate.store.address import located, shown
+    from hopgate.store.connect import located, shown
 
     where = located(data)
     if isinstance(where, str):
@@ -335,7 +335,7 @@ def _embedded(data: Path | None) -> EmbeddedServer:
 @contextlib.contextmanager
 def _address(data: Path | None, dsn: str | None) -> Iterator[str]:
     """The database's address without touching its schema, which may be of any version."""
-    from hopgate.store.address import located
+    from hopgate.store.connect import located
     from hopgate.store.server import EmbeddedServer
 
     where = located(place(data, dsn))

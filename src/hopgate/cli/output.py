@@ -31,7 +31,7 @@ def place(data: Path | None, dsn: str | None) -> str | Path | None:
         raise HopgateError("--data and --dsn name two stores: give one of them")
     if dsn is None:
         return data
-    from hopgate.store.address import check_address
+    from hopgate.store.connect import check_address
 
     return check_address(dsn)
 

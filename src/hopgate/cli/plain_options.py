@@ -86,7 +86,7 @@ def _known(kinds: dict[str, str]) -> tuple[list[str], dict[str, _Option]]:
 
 
 def _folder(text: str) -> Path:
-    from hopgate.store.address import check_folder
+    from hopgate.store.connect import check_folder
 
     return check_folder(text)
 

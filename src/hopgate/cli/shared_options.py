@@ -13,7 +13,7 @@ from hopgate.times import moment
 
 def _folder(path: str) -> Path:
     """Read --data; typer would make the current folder of an empty one."""
-    from hopgate.store.address import check_folder
+    from hopgate.store.connect import check_folder
 
     return check_folder(path)
 

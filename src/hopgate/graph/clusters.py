@@ -21,7 +21,6 @@ from hopgate.graph.names import normalise
 from hopgate.memory import cleared
 from hopgate.store import memories, setting_rows
 from hopgate.store.graph import arrays, cluster_rows, concept_rows, version
-from hopgate.store.graph.arrays import snapshot
 from hopgate.store.graph.cluster_rows import ClusterRow, PartitionRow
 from hopgate.store.graph.concept_rows import Concept
 from hopgate.store.graph.visible import View
@@ -196,7 +195,7 @@ def find_clusters(store: Store, *, resolution: float, level: int, scopes: Sequen
     if not RESOLUTIONS[0] <= resolution <= RESOLUTIONS[1]:
         raise HopgateError(f"resolution is between {RESOLUTIONS[0]:g} and {RESOLUTIONS[1]:g}, not {resolution:g}")
     key = _StoredKey(tuple(sorted(set(scopes or ()))), resolution)
-    with snapshot(store) as connection:
+    with store.snapshot() as connection:
         now = version.current(connection)
         stored = cluster_rows.read(connection, *key)
         part = _read_part(connection, key.scopes)
@@ -206,7 +205,7 @@ def find_clusters(store: Store, *, resolution: float, level: int, scopes: Sequen
     partitions, rows = stored
     if not 0 <= level < len(partitions):
         raise HopgateError(f"there is no level {level}: these clusters have the levels 0 to {len(partitions) - 1}")
-    with snapshot(store) as connection:
+    with store.snapshot() as connection:
         clusters = _named(connection, part, rows, level)
     figures = partitions[level]
     return ConceptClusters(

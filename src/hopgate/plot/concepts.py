@@ -47,7 +47,7 @@ def open_or_example(where: str | Path | None = None) -> KnowledgeBase:
         As for `hopgate.open`; by default what `HOPGATE_STORE` says.
     """
     import hopgate
-    from hopgate.store.address import ENVIRONMENT
+    from hopgate.store.connect import ENVIRONMENT
     from hopgate.user_folders import cache_folder
 
     if where is not None or os.environ.get(ENVIRONMENT):

@@ -30,7 +30,7 @@ from hopgate.sending import guarded
 from hopgate.sensitivity import SensitivityRules
 from hopgate.sources.read import ADDRESSES, checked_memories
 from hopgate.store import clearance, connect, embedded_memories, memories, setting_rows
-from hopgate.store.store import patiently
+from hopgate.store.store import retried
 
 if TYPE_CHECKING:
     import numpy as np
@@ -195,11 +195,11 @@ def backfill(
         for done in loader.load(iter(lambda: list(islice(stream, size)), [])):
             show(Progress(memories=done, seconds=time.monotonic() - began, stage="embedding and writing"))
         if loader.counts["added"] + loader.counts["changed"] >= TIDY_ABOVE:
-            patiently(lambda: store.run(memories.tidy))
-        patiently(embedding.index)
+            retried(lambda: store.run(memories.tidy), patient=True)
+        retried(embedding.index, patient=True)
         if given.get("build", True):
             started = time.perf_counter()
-            loader.counts["linked"] = patiently(lambda: build(engine, show))
+            loader.counts["linked"] = retried(lambda: build(engine, show), patient=True)
             loader.seconds["building"] = time.perf_counter() - started
     return Backfilled(
         **loader.counts,
@@ -297,7 +297,7 @@ def _within_reach(engine: Engine, store: Store) -> Engine:
                 "an embedded store serves the workers of its own machine: give a server's address that all can reach, "
                 "--dsn postgresql://…"
             )
-    allowed = patiently(lambda: store.run(connect.workers_allowed))
+    allowed = retried(lambda: store.run(connect.workers_allowed), patient=True)
     return replace(engine, workers=min(engine.size(), allowed))
 
 
@@ -366,7 +366,7 @@ class _Loader:
     def _prepared(self, batch: Sequence[Row]) -> _Prepared:
         """The guard: sensitive memories, by flag, by rule or by a mark in the store, stay in this process."""
         began = time.perf_counter()
-        prepared = patiently(lambda: self._store.run(lambda connection: _guard(connection, batch)))
+        prepared = retried(lambda: self._store.run(lambda connection: _guard(connection, batch)), patient=True)
         self.seconds["guarding"] += time.perf_counter() - began
         return prepared
 
@@ -403,7 +403,7 @@ class _Loader:
 
     def _write(self, new: Sequence[Memory], made: _Embedded) -> None:
         vectors = {one.external_id: made.vectors[one.external_id] for one in new if one.external_id in made.vectors}
-        written = patiently(partial(self._writer.write_embedded, new, vectors, self._identity))
+        written = retried(partial(self._writer.write_embedded, new, vectors, self._identity), patient=True)
         self.counts["added"] += written.added
         self.counts["changed"] += written.rows - written.added
         self.counts["embedded"] += len(vectors)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.store import schema
-from hopgate.store.graph.arrays import snapshot
 from hopgate.store.schema import own_tables
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class Manifest:
 
 def has_memories(store: Store) -> bool:
     """Whether a database with hopgate's schema, or with none, holds something that a backup would keep."""
-    with snapshot(store) as connection:
+    with store.snapshot() as connection:
         return schema.status(connection).current is not None and bool(
             connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone()
         )
@@ -195,7 +194,7 @@ def write_alike(connection: Connection[Any]) -> None:
 
 def _write(store: Store, archive: zipfile.ZipFile) -> Manifest:
     tables: dict[str, TableCopy] = {}
-    with snapshot(store) as connection:
+    with store.snapshot() as connection:
         write_alike(connection)
         for table in own_tables():
             columns = columns_of(connection, table)

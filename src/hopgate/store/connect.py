@@ -1,25 +1,35 @@
-"""Reach a PostgreSQL that can do what hopgate needs, or say in one sentence what is missing."""
+"""Where a store is, and a PostgreSQL that can do what hopgate needs; or one sentence on what is missing."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import random
+import re
 import select
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from hopgate.errors import ConflictError, HopgateError, LostServerError
 from hopgate.redact import password_parts, redacted
-from hopgate.store.server import FULL, EmbeddedConnection, is_embedded
+from hopgate.store.server import FULL, EmbeddedConnection, default_directory, is_embedded
 
 if TYPE_CHECKING:
-    from psycopg import Connection
     from psycopg_pool import ConnectionPool
 
+# Where the store is when neither an argument nor an option says so: an address or a directory.
+ENVIRONMENT = "HOPGATE_STORE"
+
+_URI = re.compile(r"postgres(ql)?://")
+_SCHEME = re.compile(r"([A-Za-z][\w+.-]*)://")
+_LIKE_ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://|postgres(ql)?(:|//)")
+_FORM = "write postgresql://user@host:5432/database or 'host=… dbname=…'"
 
 # Behind a transaction-pooling PgBouncer a prepared statement may meet another server session, and a prepared plan
 # ignores planner settings made later: never prepare.
@@ -35,6 +45,67 @@ QUEUE_S = 60
 AT_ONCE_S = 0.001
 # After so long without one it is asked whether the server is there at all.
 PATIENCE_S = 2
+
+
+def located(where: str | Path | None = None) -> str | Path:
+    """Where a store is: a server's address as text, or a folder; by default what the environment says, or the user's.
+
+    Parameters
+    ----------
+    where : str or Path, optional
+        A Path is a folder, whatever it is called. A text is an address where it reads like one.
+    """
+    where = where if where is not None else os.environ.get(ENVIRONMENT) or default_directory()
+    if isinstance(where, Path):
+        return where.expanduser().absolute()
+    if not where.strip():
+        raise HopgateError("the store's place is empty: give an address, a folder, or nothing for the default one")
+    if _LIKE_ADDRESS.match(where) or ("=" in where and not Path(where).exists()):
+        return check_address(where)
+    return Path(where).expanduser().absolute()
+
+
+def check_address(dsn: str) -> str:
+    """Pass a server's address on; what libpq would not take as one is refused. It may hold a password: none is shown.
+
+    Examples
+    --------
+    >>> check_address("postgresql://me@host/notes")
+    'postgresql://me@host/notes'
+    >>> check_address("mysql://me@host/notes")
+    Traceback (most recent call last):
+    hopgate.errors.HopgateError: mysql:// is not a PostgreSQL address: write postgresql://user@host:5432/database or ...
+    """
+    if (scheme := _SCHEME.match(dsn)) and not _URI.match(dsn):
+        raise HopgateError(f"{scheme[0]} is not a PostgreSQL address: {_FORM}")
+    with contextlib.suppress(psycopg.ProgrammingError, UnicodeEncodeError):
+        if conninfo_to_dict(dsn) or _URI.match(dsn):
+            return dsn
+    raise HopgateError(f"this is not a PostgreSQL address: {_FORM}; a folder is given with --data")
+
+
+def check_folder(path: str) -> Path:
+    """Pass a folder on; an empty name, and one that reads like an address and is not there, are refused."""
+    if not path.strip():
+        raise HopgateError("--data is empty: give the folder of a store, or leave --data out for the default one")
+    if not Path(path).exists() and ("=" in path or _LIKE_ADDRESS.match(path)):
+        raise HopgateError("--data takes a folder, and this has the form of an address: give an address with --dsn")
+    return Path(path)
+
+
+def shown(where: str | Path) -> str:
+    """A store's place for a person to recognise, without its password.
+
+    Examples
+    --------
+    >>> shown("postgresql://me:hush@db.example/notes")
+    'the database notes on db.example'
+    """
+    if isinstance(where, Path):
+        return f"the store in {where}"
+    parts = conninfo_to_dict(where)
+    host = parts.get("host") or parts.get("hostaddr") or "this machine"
+    return f"the database {parts.get('dbname') or parts.get('user') or 'of this user'} on {host}"
 
 
 def connect(dsn: str) -> psycopg.Connection[Any]:
@@ -59,6 +130,13 @@ def pool(dsn: str) -> ConnectionPool[psycopg.Connection[Any]]:
     """A pool that replaces connections the server has dropped."""
     from psycopg_pool import ConnectionPool
 
+    def check(connection: psycopg.Connection[Any]) -> None:
+        # An idle line is silent until the server hangs up: only then the server is asked.
+        line = select.poll()
+        line.register(connection.fileno(), select.POLLIN)
+        if line.poll(0):
+            ConnectionPool.check_connection(connection)
+
     return ConnectionPool(
         dsn,
         connection_class=_class(dsn),
@@ -68,25 +146,13 @@ def pool(dsn: str) -> ConnectionPool[psycopg.Connection[Any]]:
         # What is not used is given back soon: others may be waiting for it.
         max_idle=10,
         open=True,
-        check=_check,
+        check=check,
         name="hopgate",
     )
 
 
-def _check(connection: psycopg.Connection[Any]) -> None:
-    """Ask the server only where its end of the line has something to say: an idle one is silent until it hangs up."""
-    line = select.poll()
-    line.register(connection.fileno(), select.POLLIN)
-    if line.poll(0):
-        from psycopg_pool import ConnectionPool
-
-        ConnectionPool.check_connection(connection)
-
-
 def address_of(connections: ConnectionPool[psycopg.Connection[Any]]) -> str:
     """The address that a pool of the caller's connects to, for a connection beside it: part may be in its options."""
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
-
     known = {setting.keyword.decode() for setting in psycopg.pq.Conninfo.get_defaults()}
     given, written = connections.kwargs or {}, connections.conninfo
     # Newer pools take functions for both.
@@ -115,30 +181,16 @@ def borrowed(connections: ConnectionPool[psycopg.Connection[Any]], dsn: str) -> 
 
 
 @contextlib.contextmanager
-def plans_kept(connection: psycopg.Connection[Any]) -> Iterator[None]:
-    """Let each statement of this transaction be planned once a connection: planning takes longer than finding few rows.
-
-    The plans are those for any values, which the server makes anew once it has counted a table's rows again.
-    """
-    connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
-    connection.prepare_threshold = 1
-    try:
-        yield
-    finally:
-        connection.prepare_threshold = None
-
-
-@contextlib.contextmanager
-def beside(connections: ConnectionPool[psycopg.Connection[Any]], dsn: str) -> Iterator[psycopg.Connection[Any]]:
-    """Borrow an idle connection, or open one of one's own where there is none: it knows the tables and spares 10 ms."""
+def spare(connections: ConnectionPool[psycopg.Connection[Any]] | None, dsn: str) -> Iterator[psycopg.Connection[Any]]:
+    """Borrow an idle connection, which spares the 10 ms of opening one, or open one where there is none."""
     from psycopg_pool import PoolTimeout
 
     with contextlib.ExitStack() as stack:
-        try:
-            connection = stack.enter_context(connections.connection(timeout=AT_ONCE_S))
-        except PoolTimeout:
-            connection = stack.enter_context(contextlib.closing(connect(dsn)))
-        yield connection
+        connection = None
+        if connections is not None:
+            with contextlib.suppress(PoolTimeout):
+                connection = stack.enter_context(connections.connection(timeout=AT_ONCE_S))
+        yield connection or stack.enter_context(contextlib.closing(connect(dsn)))
 
 
 @contextlib.contextmanager
@@ -257,13 +309,10 @@ def _first_line(error: BaseException) -> str:
     return redacted(lines[0].rstrip(":.")) if lines else type(error).__name__
 
 
-_FREE = (
-    "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int - "
-    "(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')"
-)
-
-
-def workers_allowed(connection: Connection[Any]) -> int:
+def workers_allowed(connection: psycopg.Connection[Any]) -> int:
     """Half of what is free now, each worker having one; at least one."""
-    row = connection.execute(_FREE).fetchone()
+    row = connection.execute(
+        "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int - "
+        "(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')"
+    ).fetchone()
     return max(1, int(row[0]) // 2) if row else 1

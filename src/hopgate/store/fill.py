@@ -28,8 +28,6 @@ ENVIRONMENT = "HOPGATE_EMBEDDER"
 DEFAULT = "bge-small"
 # Large enough for length-sorted batches inside, small enough that an interruption loses seconds.
 BATCH = 512
-# So few are found by their keys, whatever the planner thinks of a table: one plan does for all such batches.
-FEW = 64
 
 Progress = Callable[[int], None]
 
@@ -153,7 +151,7 @@ class Embedding:
                 # One of them is not what it was: the page is read again; what was embedded comes from the cache.
                 continue
             batch = EmbeddedBatch(keys, texts, parts, rows, column)
-            written = self._store.run(partial(batch.write, embedder.identity), recurring=len(keys) <= FEW)
+            written = self._store.run(partial(batch.write, embedder.identity))
             # What changed, went or turned sensitive on the way must not stay in the cache either.
             self.forget([text for key, text in zip(keys, texts, strict=True) if key not in written])
             made += len(written)

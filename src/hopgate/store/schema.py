@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.store import owners_table
+from hopgate.store import connect, owners_table
 from hopgate.store.owners_table import OwnersTable
 
 if TYPE_CHECKING:
@@ -80,9 +80,7 @@ def upgrade(dsn: str, *, memories: str | OwnersTable | None = None) -> None:
         An owner's table whose rows are memories, as `schema.table`, or "hopgate.memories" for none. It has to be said
         where the database has a table called memories.
     """
-    from hopgate.store.connect import connect
-
-    with contextlib.closing(connect(dsn)) as connection, connection.transaction():
+    with connect.explained(), contextlib.closing(connect.connect(dsn)) as connection, connection.transaction():
         create(connection, memories)
 
 

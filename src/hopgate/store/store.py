@@ -15,8 +15,6 @@ from psycopg import sql
 
 from hopgate.errors import ConflictError, HopgateError, LostServerError
 from hopgate.store import connect, schema
-from hopgate.store.address import located
-from hopgate.store.server import is_embedded
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
@@ -58,40 +56,28 @@ class Store:
         return self._server.directory if self._server else None
 
     @contextlib.contextmanager
-    def transaction(self, *, recurring: bool = False) -> Iterator[psycopg.Connection[Any]]:
-        """Borrow a connection for one transaction: committed at the end, rolled back on an error.
-
-        Parameters
-        ----------
-        recurring : bool
-            Whether its statements, which find few rows by their keys, come again and again: their plans are kept.
-        """
-        connections = self._connections()
-        if not self._lent:
-            with connect.explained(), connect.borrowed(connections, self.dsn) as connection:
-                self.find_tables(connection)
-                # The embedded server has no pooler before it that might hand a statement to another session.
-                kept = recurring and is_embedded(self.dsn)
-                with connect.plans_kept(connection) if kept else contextlib.nullcontext():
-                    yield connection
-            return
-        with connect.explained(), connections.connection() as connection, connect.as_ours(connection):
+    def transaction(self) -> Iterator[psycopg.Connection[Any]]:
+        """Borrow a connection for one transaction: committed at the end, rolled back on an error."""
+        with (
+            connect.explained(),
+            connect.borrowed(self._connections(), self.dsn) as connection,
+            connect.as_ours(connection) if self._lent else contextlib.nullcontext(),
+        ):
             self.find_tables(connection)
             yield connection
 
     @contextlib.contextmanager
-    def beside(self) -> Iterator[psycopg.Connection[Any]]:
-        """Borrow a connection while others of this store may be held: an idle one of the pool's, or a new one.
+    def snapshot(self) -> Iterator[psycopg.Connection[Any]]:
+        """A connection that sees one state of the database in all its statements, and changes nothing.
 
-        It is never waited for, so that those who hold all of the pool's may wait for whoever works on this one.
+        The pool's are not waited for: those who wait for what is read here may hold all of them.
         """
-        with connect.explained():
-            if self._lent:
-                with contextlib.closing(connect.connect(self.dsn)) as connection, connection.transaction():
-                    yield connection
-                return
-            with connect.beside(self._connections(), self.dsn) as connection, connection.transaction():
-                yield connection
+        pool = None if self._lent else self._connections()
+        with connect.explained(), connect.spare(pool, self.dsn) as connection, connection.transaction():
+            connection.execute(READ_ONLY)
+            self.pin(connection)
+            self.find_tables(connection)
+            yield connection
 
     def find_tables(self, connection: psycopg.Connection[Any]) -> None:
         """Let a transaction that has just begun find hopgate's tables, wherever they are in the database.
@@ -103,11 +89,11 @@ class Store:
         if self._path:
             connection.execute(f"SET LOCAL search_path = {self._path}")
 
-    def run(self, work: Callable[[psycopg.Connection[Any]], T], *, recurring: bool = False) -> T:
+    def run(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
         """Do some work in one transaction; in a new one where another writer got in its way."""
 
         def once() -> T:
-            with self.transaction(recurring=recurring) as connection:
+            with self.transaction() as connection:
                 return work(connection)
 
         return retried(once)
@@ -180,7 +166,7 @@ def open_store(
         if where is not None:
             raise HopgateError("a pool knows its server: leave the address out")
         return _ready(Store(connect.address_of(pool), pool=pool), bool(upgrade), memories)
-    at = located(where)
+    at = connect.located(where)
     if isinstance(at, str):
         return _ready(Store(at), bool(upgrade), memories)
     from hopgate.store.server import EmbeddedServer, sweep
@@ -194,29 +180,19 @@ def _ready(store: Store, upgrade: bool, memories: str | OwnersTable | None) -> S
     """Check the vector operators and the schema; leave nothing open when they are not right."""
     try:
         with connect.explained():
-            _bring_up(store, upgrade, memories)
+            with contextlib.closing(connect.connect(store.dsn)) as connection:
+                schema.check(connection)
+                absent = schema.status(connection).current is None
+                if absent and not upgrade:
+                    raise HopgateError("this database has no schema of hopgate's yet: run hopgate db upgrade")
+                connection.commit()
+                connect.check_vector(connection, embedded=store.directory is not None)
+            if absent:
+                retried(lambda: schema.upgrade(store.dsn, memories=memories))
     except BaseException:
         store.close()
         raise
     return store
-
-
-def _bring_up(store: Store, upgrade: bool, memories: str | OwnersTable | None) -> None:
-    with contextlib.closing(connect.connect(store.dsn)) as connection:
-        schema.check(connection)
-        absent = schema.status(connection).current is None
-        if absent and not upgrade:
-            raise HopgateError("this database has no schema of hopgate's yet: run hopgate db upgrade")
-        connection.commit()
-        connect.check_vector(connection, embedded=store.directory is not None)
-    if not absent:
-        return
-
-    def upgraded() -> None:
-        with connect.explained():
-            schema.upgrade(store.dsn, memories=memories)
-
-    retried(upgraded)
 
 
 READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
@@ -231,22 +207,21 @@ class SnapshotStore(Store):
         What `pg_export_snapshot()` gave; it can be read as long as the transaction that made it is open.
     """
 
-    def __init__(self, dsn: str, snapshot: str) -> None:
+    def __init__(self, dsn: str, exported: str) -> None:
         super().__init__(dsn)
-        self.snapshot = snapshot
+        self.exported = exported
+        # By a connection of its own: a snapshot is taken before anything is read.
+        with contextlib.closing(connect.connect(dsn)) as connection:
+            self.find_tables(connection)
 
     def pin(self, connection: psycopg.Connection[Any]) -> None:
         """Let a transaction that has just begun see the snapshot."""
-        connection.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(self.snapshot)))
+        connection.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(self.exported)))
 
     @contextlib.contextmanager
-    def transaction(self, *, recurring: bool = False) -> Iterator[psycopg.Connection[Any]]:
+    def transaction(self) -> Iterator[psycopg.Connection[Any]]:
         """Borrow a connection for one transaction that reads the snapshot."""
-        if self._path is None:
-            # By a connection of its own: a snapshot is taken before anything is read.
-            with contextlib.closing(connect.connect(self.dsn)) as connection:
-                self.find_tables(connection)
-        with super().transaction(recurring=recurring) as connection:
+        with super().transaction() as connection:
             connection.execute(READ_ONLY)
             self.pin(connection)
             yield connection
@@ -259,14 +234,11 @@ class FrozenStore(SnapshotStore):
     """
 
     def __init__(self, store: Store) -> None:
-        with store.transaction():
-            path = store._path
         self._holder = connect.connect(store.dsn)
         self._holder.execute(READ_ONLY)
         row = self._holder.execute("SELECT pg_export_snapshot()").fetchone()
         assert row is not None
         super().__init__(store.dsn, str(row[0]))
-        self._path = path
 
     def close(self) -> None:
         """Let go of the snapshot."""
@@ -280,13 +252,16 @@ PAUSES = (0.05, 0.2, 0.5, 1.0, 2.0)
 RETURN_PAUSES = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0, 8.0)
 
 
-def retried(work: Callable[[], T]) -> T:
+def retried(work: Callable[[], T], *, patient: bool = False) -> T:
     """Do something that is whole transactions; where it met a conflict, again.
 
     Parameters
     ----------
     work : callable
         Must be able to begin anew: whatever it had written was rolled back.
+    patient : bool
+        Whether to begin anew also where the server went away and came back: for runs of hours, which nobody watches.
+        Others say at once what is wrong.
 
     Examples
     --------
@@ -298,38 +273,14 @@ def retried(work: Callable[[], T]) -> T:
     >>> retried(once)
     'written'
     """
-    for pause in PAUSES:
+    for pause in RETURN_PAUSES if patient else PAUSES:
         try:
             return work()
         except ConflictError:
             # By chance, so that the same two do not meet again.
             time.sleep(pause * random.uniform(0.5, 1))
-    return work()
-
-
-def patiently(work: Callable[[], T]) -> T:
-    """Do something that is whole transactions; where the server went away, again once it is back.
-
-    For runs of hours, which nobody watches: others say at once what is wrong.
-
-    Parameters
-    ----------
-    work : callable
-        Must be able to begin anew, as `retried` asks.
-
-    Examples
-    --------
-    >>> left = [LostServerError("it is being restarted"), None]
-    >>> def once():
-    ...     if error := left.pop(0):
-    ...         raise error
-    ...     return "written"
-    >>> patiently(once)
-    'written'
-    """
-    for pause in RETURN_PAUSES:
-        try:
-            return work()
-        except (ConflictError, LostServerError):
+        except LostServerError:
+            if not patient:
+                raise
             time.sleep(pause)
     return work()

@@ -99,7 +99,7 @@ def ask_by_workers(
     """
     here = kb.store
     with nullcontext(here) if isinstance(here, SnapshotStore) else closing(FrozenStore(here)) as frozen:
-        asking = _Asking(frozen.dsn, frozen.snapshot, plan)
+        asking = _Asking(frozen.dsn, frozen.exported, plan)
         kept: dict[str, Legs] = {}
         asked: dict[str, Asked] = {}
         size = max(1, -(-len(queries) // engine.size()))

@@ -193,7 +193,7 @@ class GraphSink:
     def _write_portion(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         if self._resolution:
             batch = self._prepared(self._resolution, batch)
-        self._store.run(lambda connection: self._write(connection, batch, identity), recurring=True)
+        self._store.run(lambda connection: self._write(connection, batch, identity))
 
     def _write(self, connection: Connection[Any], batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         # Where a whole build was broken off meanwhile, nothing follows until the next.

@@ -110,7 +110,7 @@ class MatrixCache:
             return made
 
     def _read(self, key: Key) -> GraphMatrix:
-        with arrays.snapshot(self._store) as snapshot:
+        with self._store.snapshot() as snapshot:
             stamp = arrays.stamp(snapshot, key.scopes)
             with self._touching:
                 kept = self._kept.get(key)

@@ -185,7 +185,7 @@ def load_matrix(
 ) -> GraphMatrix:
     """Load the graph, or that of some scopes, in bulk.
 
-    The transaction should be a snapshot (`hopgate.store.graph.arrays.snapshot`), so that version and rows agree.
+    The transaction should be a snapshot (`Store.snapshot`), so that version and rows agree.
     """
     config = config or MatrixConfig()
     view = View(None if scopes is None else tuple(scopes), config.as_of, config.known_at)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +16,6 @@ from hopgate.store.graph.visible import View
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from hopgate.store.store import Store
 
 _ALL = View()
 # A mention's row takes 60 bytes at least, so that 4 GiB of table are at most 72 million rows and 573 MB a column.
@@ -99,19 +97,6 @@ class Edges:
             self.relation[order],
             self.relations,
         )
-
-
-@contextlib.contextmanager
-def snapshot(store: Store) -> Iterator[Connection[Any]]:
-    """Borrow a connection that sees one state of the database in all its statements, and changes nothing.
-
-    It does not wait for the pool: those who wait for a matrix may hold all of its connections.
-    """
-    with store.beside() as connection:
-        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        store.pin(connection)
-        store.find_tables(connection)
-        yield connection
 
 
 def stamp(connection: Connection[Any], scopes: Sequence[str] | None = None) -> Stamp:
