@@ -134,7 +134,8 @@ def test_nodes_and_edges_lead_back_to_rows(connection: psycopg.Connection[Any]) 
     assert repr(matrix) == "GraphMatrix(version=1, memories=4, concepts=5, edges=3, arcs=8)"
     assert matrix.memories([40, 11, 10]).tolist() == [3, -1, 0]
     assert matrix.concepts([5, 0, 9]).tolist() == [0, -1, 4]
-    rows = matrix.edges_between([(1, 0), (0, 1), (3, 4)])
+    rows = matrix.edges_between(1, 0)
+    assert matrix.edges_between(3, 4) == []
     assert sorted(matrix.relations[matrix.edge_relation[row]] for row in rows) == ["knows", "owns"]
     ids = [int(matrix.edge_id[row]) for row in rows]
     told = connection.execute("SELECT least(src_id, dst_id) FROM concept_edges WHERE id = ANY(%s)", (ids,))

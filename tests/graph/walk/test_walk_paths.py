@@ -4,13 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from graph_content import of_triples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.paths import Path, PathEdge, Step, pairs, steps, strongest_path
-from hopgate.graph.walk.seeds import Restart, Seed, memory_mass, starts
+from hopgate.graph.walk.paths import Path, strongest_path
+from hopgate.graph.walk.seeds import Restart, memory_mass, starts
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
 
 
 def restart(graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), names: Sequence[int] = ()) -> Restart:
@@ -52,7 +55,6 @@ def test_no_other_path_is_stronger(seed: int, damping: float) -> None:
         return
     assert path is not None
     assert path.nodes[-1] == memory
-    assert path.seed.node == path.nodes[0]
     assert path.probability == pytest.approx(probability(graph, start, path.nodes, damping), rel=1e-5)
     assert path.probability == pytest.approx(
         max(probability(graph, start, other, damping) for other in others), rel=1e-5
@@ -62,11 +64,11 @@ def test_no_other_path_is_stronger(seed: int, damping: float) -> None:
 def test_a_concept_is_preferred_to_a_memory_and_another_memory_to_itself() -> None:
     graph = mention_graph(3, 2, Pairs([0, 1, 1, 2], [0, 0, 1, 1]))
     named = strongest_path(graph, restart(graph, names=[0], memories=[(1, 0.9), (2, 0.2)]), 1)
-    assert named is not None and named.nodes == (3, 1) and named.seed.reason == "name"
+    assert named is not None and named.nodes == (3, 1)
     beside = strongest_path(graph, restart(graph, memories=[(0, 0.5), (1, 0.9)]), 1)
-    assert beside is not None and beside.nodes == (0, 3, 1) and beside.seed.reason == "memory"
+    assert beside is not None and beside.nodes == (0, 3, 1)
     itself = strongest_path(graph, restart(graph, memories=[(1, 0.9)]), 1)
-    assert itself == Path((1,), 1.0, Seed(1, 1.0, "memory"))
+    assert itself == Path((1,), 1.0)
 
 
 def test_no_seed_leads_there() -> None:
@@ -90,26 +92,22 @@ def test_a_cycle_goes_the_short_way_round() -> None:
     assert path.probability == pytest.approx((0.8 / 2) ** 2)
 
 
-def test_steps_name_the_edge_with_most_evidence_and_its_direction() -> None:
-    graph = mention_graph(2, 3, Pairs([0, 1], [0, 2]), edges=Pairs([0, 1], [1, 2]))
-    path = Path((0, 2, 3, 4, 1), 0.1, Seed(0, 1.0, "memory"))
-    assert pairs(graph, path) == [(0, 1), (1, 2)]
-    edges = {
-        (0, 1): [PathEdge(0, "runs", 1, (0,))],
-        (1, 0): [PathEdge(1, "is run by", 0, (0, 1))],
-    }
-    assert steps(graph, path, edges) == [
-        Step(0, "mentions", 2, True, (0,)),
-        Step(2, "is run by", 3, False, (0, 1)),
-        Step(3, "shares a name with", 4),
-        Step(4, "mentioned in", 1, True, (1,)),
-    ]
-
-
-def test_a_path_of_one_memory_has_no_steps() -> None:
-    graph = mention_graph(1, 1, Pairs([0], [0]))
-    path = Path((0,), 1.0, Seed(0, 1.0, "memory"))
-    assert steps(graph, path, {}) == [] and pairs(graph, path) == []
+def test_a_path_tells_the_edge_with_most_evidence_its_direction_and_its_memories(kb: KnowledgeBase) -> None:
+    hosting = [("hazel", "hosts", "Immich")]
+    kb.add(*(Memory(key, key) for key in "abcde"))
+    kb.build(
+        of_triples(
+            [{"doc_id": key, "subject": s, "relation": r, "object": o} for key in "bc" for s, r, o in hosting]
+            + [
+                {"doc_id": "a", "subject": "Immich", "relation": "runs on", "object": "hazel"},
+                {"doc_id": "d", "subject": "attic", "relation": "holds", "object": "hazel"},
+                {"doc_id": "e", "entity": "attic"},
+            ]
+        )
+    )
+    hits = kb.recall("Immich", legs=("graph",), explain=True)
+    path = next(hit.path for hit in hits if hit.external_id == "e")
+    assert path == ("Immich", "← hosts [b, c]", "hazel", "← holds [d]", "attic", "mentioned in", "e")
 
 
 def test_parallel_probabilities_never_exceed_the_seed_mass() -> None:

@@ -67,24 +67,22 @@ class Seeding:
 
     def __post_init__(self) -> None:
         if self.shares != "adaptive":
-            given = self.shares if isinstance(self.shares, list | tuple) else ()
-            shares = [share for share in given if isinstance(share, int | float) and isfinite(share) and share >= 0]
-            if len(shares) != 3 or len(given) != 3 or not sum(shares) > 0:
+            shares = tuple(self.shares) if isinstance(self.shares, list | tuple) else ()
+            usable = all(isinstance(share, int | float) and isfinite(share) and share >= 0 for share in shares)
+            if len(shares) != 3 or not usable or not sum(shares) > 0:
                 raise HopgateError(
                     "shares are 'adaptive' or three numbers, for memories, names and facts, not negative nor all 0, "
                     f"not {self.shares!r}"
                 )
-            object.__setattr__(self, "shares", tuple(given))
+            object.__setattr__(self, "shares", shares)
         for name in ("base_temperature", "temperature", "statement_temperature"):
             if not getattr(self, name) > 0:
                 raise HopgateError(f"{name} must be above 0, not {getattr(self, name)}")
-        for name in ("specificity", "fact_floor", "cosine_temperature"):
+        for name in ("specificity", "fact_floor", "cosine_temperature", "near_facts", "near_statements"):
             if not (isfinite(getattr(self, name)) and getattr(self, name) >= 0):
                 raise HopgateError(f"{name} must be 0 or more, not {getattr(self, name)}")
         if not 0 <= self.statements <= 1:
             raise HopgateError(f"statements is a part of the memories' mass, between 0 and 1, not {self.statements}")
-        if min(self.near_facts, self.near_statements) < 0:
-            raise HopgateError("near_facts and near_statements count from 0")
 
 
 @dataclass(frozen=True, kw_only=True)

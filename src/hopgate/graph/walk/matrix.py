@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ LEAST = 0.05
 # many times the mentions.
 DENSE = 16
 # Above this many entries for each id in use, a table indexed by id would waste memory; ids are searched instead.
-_SPARSE = 8
+SPARSE = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,8 +148,9 @@ class GraphMatrix:
     @property
     def bytes(self) -> int:
         """What it occupies: its arrays, and its graph with what a solver makes of it."""
-        arrays = (value for value in vars(self).values() if isinstance(value, np.ndarray))
-        return sum(int(array.nbytes) for array in arrays) + 3 * self.graph.bytes
+        graph = self.graph
+        arrays = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
+        return sum(array.nbytes for array in (*arrays, *[graph.indptr, graph.indices, graph.weights] * 3))
 
     def memories(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Number memories by their ids; -1 for those that this view does not have."""
@@ -162,22 +163,18 @@ class GraphMatrix:
     def linked_to(self, concept_ids: ArrayLike) -> NDArray[np.bool_]:
         """Which memories talk about one of these concepts; those that this view does not have are passed over."""
         places = self.concepts(concept_ids)
-        wanted = np.zeros(self.graph.memories + self.graph.concepts, dtype=bool)
-        wanted[self.graph.memories + places[places >= 0]] = True
-        starts = self.graph.indptr[: self.graph.memories + 1]
-        found = np.cumsum(np.concatenate([[0], wanted[self.graph.indices[: starts[-1]]]]))
-        return np.asarray(found[starts[1:]] > found[starts[:-1]])
+        wanted = np.zeros(self.graph.nodes)
+        wanted[self.graph.memories + places[places >= 0]] = 1
+        return np.asarray(self.graph.matrix[: self.graph.memories] @ wanted > 0)
 
     def edge_rows(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Rows of the edge arrays by the edges' ids; -1 for those that this view does not have."""
         return positions(self.edge_id, np.asarray(ids, np.int64))
 
-    def edges_between(self, pairs: Iterable[tuple[int, int]]) -> list[int]:
-        """Rows of the edge arrays that join pairs of concepts, in either direction."""
-        wanted = {(min(pair), max(pair)) for pair in pairs}
-        low, high = np.minimum(self.edge_source, self.edge_target), np.maximum(self.edge_source, self.edge_target)
-        found = [np.flatnonzero((low == first) & (high == second)) for first, second in sorted(wanted)]
-        return np.concatenate(found).tolist() if found else []
+    def edges_between(self, first: int, second: int) -> list[int]:
+        """Rows of the edge arrays that join two concepts, in either direction."""
+        ways = (self.edge_source == first) & (self.edge_target == second)
+        return np.flatnonzero(ways | (self.edge_source == second) & (self.edge_target == first)).tolist()
 
 
 def load_matrix(
@@ -195,39 +192,38 @@ def load_matrix(
     concepts = arrays.concept_kinds(connection, view)
     kept = ~np.isin(concepts.id, others)
     concept_ids = concepts.id[kept]
-    of_kind = factors(concepts.names, config.kinds)[concepts.number[kept]]
+    of_kind = _factors(concepts.names, config.kinds)[concepts.number[kept]]
 
     links = arrays.mentions(connection, view)
     memory = positions(memory_ids, links.memory)
     concept = positions(concept_ids, _nodes_of(others, first, links.concept))
+    weight = links.weight * _factors(links.relations, config.relations)[links.relation] * of_kind[concept]
     # Mentions of memories that the view does not show are among them.
-    shown = memory >= 0
-    memory, concept, relation = memory[shown], concept[shown], links.relation[shown]
-    weight = links.weight[shown] * factors(links.relations, config.relations)[relation] * of_kind[concept]
-    walked = slice(None) if config.mentions else slice(0)
-    titled = np.array([name == TITLED for name in links.relations], bool)[relation] & (weight > 0) & config.mentions
+    walked = (memory >= 0) & (concept >= 0) & (weight > 0) & config.mentions
+    memory, concept, weight = memory[walked], concept[walked], weight[walked]
+    weight = weight * hub_factors(memory, concept, scope, len(concept_ids))
+    titled = np.array([name == TITLED for name in links.relations], bool)[links.relation[walked]]
 
     edges = arrays.edges(connection, view).ascending()
     source, target = (positions(concept_ids, _nodes_of(others, first, ids)) for ids in (edges.source, edges.target))
-    edge_weight = edges.weight * factors(edges.relations, config.relations)[edges.relation]
+    edge_weight = edges.weight * _factors(edges.relations, config.relations)[edges.relation]
     edge_weight *= of_kind[source] * of_kind[target]
     joined = (edge_weight > 0) & config.edges
 
     arcs = arc_rows.arcs(connection, scopes).joined_once()
     start, end = positions(memory_ids, arcs.source), positions(memory_ids, arcs.target)
-    arc_weight = arcs.weight * factors(ARC_KINDS, config.relations)[arcs.kind]
+    arc_weight = arcs.weight * _factors(ARC_KINDS, config.relations)[arcs.kind]
     near = (start >= 0) & (end >= 0) & (arc_weight > 0) & config.neighbours
-    plain = mention_graph(
-        len(memory_ids),
-        len(concept_ids),
-        Pairs(memory[walked], concept[walked], weight[walked]),
-        edges=Pairs(source[joined], target[joined], edge_weight[joined]),
-        neighbours=Pairs(start[near], end[near], arc_weight[near]),
-    )
     return GraphMatrix(
         stamp=arrays.stamp(connection, scopes),
         config=config,
-        graph=replace(plain, weights=faded(plain, scope)),
+        graph=mention_graph(
+            len(memory_ids),
+            len(concept_ids),
+            Pairs(memory, concept, weight),
+            edges=Pairs(source[joined], target[joined], edge_weight[joined]),
+            neighbours=Pairs(start[near], end[near], arc_weight[near]),
+        ),
         memory_ids=memory_ids,
         concept_ids=concept_ids,
         title_memory=memory[titled].astype(np.int32),
@@ -263,11 +259,11 @@ def hub_factors(memory: NDArray[Any], concept: NDArray[Any], scope: NDArray[Any]
 
     Examples
     --------
-    Of 30 memories, all mention concept 0 and one mentions concept 1:
+    Of 1,000 memories all mention concept 0, and 100 mention concept 1:
 
-    >>> memory, concept = np.append(np.arange(30), 3), np.append(np.zeros(30, int), 1)
-    >>> hub_factors(memory, concept, np.zeros(30, int), 2)[[0, -1]].tolist() == [np.float32(0.05), 1.0]
-    True
+    >>> memory, concept = np.append(np.arange(1000), np.arange(100)), np.repeat([0, 1], [1000, 100])
+    >>> hub_factors(memory, concept, np.zeros(1000, int), 2)[[0, -1]].round(2)
+    array([0.05, 0.77], dtype=float32)
     """
     if not len(memory):
         return np.zeros(0, np.float32)
@@ -278,35 +274,8 @@ def hub_factors(memory: NDArray[Any], concept: NDArray[Any], scope: NDArray[Any]
     else:
         _, place, count = np.unique(group, return_inverse=True, return_counts=True)
         mentioning = count[place]
-    return fading(sizes[scope[memory]], mentioning)
-
-
-def fading(memories: ArrayLike, mentioning: ArrayLike) -> NDArray[np.float32]:
-    """Give the factor of mentions of a concept that so many of a scope's memories mention.
-
-    Examples
-    --------
-    >>> fading(1000, [5, 50, 100, 1000]).round(2).tolist() == np.float32([1.0, 1.0, 0.77, 0.05]).tolist()
-    True
-    """
-    count = np.asarray(mentioning)
-    factor = np.log(np.asarray(memories) / np.maximum(count, 1)) / np.log(SHARE)
-    return np.where(count <= FEW, 1.0, np.clip(factor, LEAST, 1)).astype(np.float32)
-
-
-def faded(graph: WalkGraph, scope: NDArray[Any]) -> NDArray[np.float32]:
-    """Give a graph's weights with its mentions faded, in both directions."""
-    split, ends = graph.memories, int(graph.indptr[graph.memories])
-    weights = graph.weights.copy()
-    node = np.repeat(np.arange(graph.nodes), graph.degree)
-    to_concept = np.flatnonzero(graph.indices[:ends] >= split)
-    to_memory = ends + np.flatnonzero(graph.indices[ends:] < split)
-    for at, memory, concept in (
-        (to_concept, node[to_concept], graph.indices[to_concept] - split),
-        (to_memory, graph.indices[to_memory], node[to_memory] - split),
-    ):
-        weights[at] *= hub_factors(memory, concept, scope, graph.concepts)
-    return weights
+    factor = np.log(sizes[scope[memory]] / mentioning) / np.log(SHARE)
+    return np.where(mentioning <= FEW, 1.0, np.clip(factor, LEAST, 1)).astype(np.float32)
 
 
 def _nodes_of(others: NDArray[np.int64], first: NDArray[np.int64], ids: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -328,7 +297,7 @@ def positions(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArra
     if not len(ascending):
         return np.full(len(wanted), -1, np.int64)
     first, last = int(ascending[0]), int(ascending[-1])
-    if last - first <= _SPARSE * len(ascending) and len(wanted) > 1000:
+    if last - first <= SPARSE * len(ascending) and len(wanted) > 1000:
         # A table is several times quicker than a search in each of many rows.
         table = np.full(last - first + 1, -1, np.int64)
         table[ascending - first] = np.arange(len(ascending))
@@ -339,8 +308,8 @@ def positions(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArra
     return np.where(ascending[place] == wanted, place, -1)
 
 
-def factors(names: tuple[str, ...], weights: Weights | Mapping[str, float]) -> NDArray[np.float32]:
-    """Give each name's factor; 1 for those that have none."""
+def _factors(names: tuple[str, ...], weights: Weights | Mapping[str, float]) -> NDArray[np.float32]:
+    """Each name's factor; 1 for those that have none."""
     known = dict(weights)
     return np.array([known.get(name, 1.0) for name in names], np.float32)
 

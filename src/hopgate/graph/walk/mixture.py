@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from math import log
@@ -66,38 +65,37 @@ class Mixture(NamedTuple):
         'memories 70 %, names 30 %, facts 0 %: the query names little'
         """
         named = zip(("memories", "names", "facts"), self.shares, strict=True)
-        shares = ", ".join(f"{name} {share:.0%}".replace("%", " %") for name, share in named)
+        shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in named)
         return f"{shares}: {'; '.join(self.reasons)}" if self.reasons else shares
 
 
-@dataclass(frozen=True)
-class ShareModel:
+class ShareModel(NamedTuple):
     """The regression's numbers.
 
     Parameters
     ----------
-    features : tuple of str
+    features : sequence of str
         What it looks at, in order.
-    mean, scale : tuple of float
+    mean, scale : sequence of float
         What each is standardised by; beyond `clip` standard deviations it counts no more.
-    intercept, weights : tuple
+    intercept, weights : sequence
         One number, and one number a feature, for the walks from memories, names and facts.
 
     Examples
     --------
-    >>> model = ShareModel(("names",), (1.0,), (0.5,), 3.0, (0.0, 0.0, 0.0), ((-1.0,), (1.0,), (0.0,)))
+    >>> model = ShareModel(["names"], [1.0], [0.5], 3.0, [0.0, 0.0, 0.0], [[-1.0], [1.0], [0.0]])
     >>> model.mixture({"names": 1.0}, (True, True, False)).shares
     (0.5, 0.5, 0.0)
     >>> model.mixture({"names": 0.0}, (True, True, False)).reasons
     ('the query names little',)
     """
 
-    features: tuple[str, ...]
-    mean: tuple[float, ...]
-    scale: tuple[float, ...]
+    features: Sequence[str]
+    mean: Sequence[float]
+    scale: Sequence[float]
     clip: float
-    intercept: Shares
-    weights: tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]
+    intercept: Sequence[float]
+    weights: Sequence[Sequence[float]]
 
     def mixture(self, known: Mapping[str, float], started: Sequence[bool]) -> Mixture:
         """Decide the shares of the walks that started; a number that is not known counts as usual."""
@@ -108,36 +106,21 @@ class ShareModel:
         z = np.clip((np.array(values) - self.mean) / self.scale, -self.clip, self.clip)
         weights = np.array(self.weights)
         logit = np.where(used, weights @ z + self.intercept, -np.inf)
-        shares = np.exp(logit - logit.max())
-        shares /= shares.sum()
-        first = int(shares.argmax())
+        odds = np.exp(logit - logit.max())
+        memories, names, facts = (odds / odds.sum()).round(6).tolist()
+        first = int(odds.argmax())
         others = [walk for walk in np.flatnonzero(used).tolist() if walk != first]
-        if not others:
-            return Mixture(_shares(shares), known=known)
-        lead = (weights[first] - weights[others].mean(axis=0)) * z
+        # A walk that is alone leads nobody, and has no reasons.
+        lead = (weights[first] - weights[others or [first]].mean(axis=0)) * z
         strongest = [at for at in np.argsort(-lead)[:REASONS].tolist() if lead[at] > 0]
         reasons = tuple(_WORDS[self.features[at]][int(z[at] > 0)] for at in strongest)
-        return Mixture(_shares(shares), reasons, known)
+        return Mixture((memories, names, facts), reasons, known)
 
 
 @cache
 def bundled_model() -> ShareModel:
     """The model that comes with the package."""
-    row = json.loads(files("hopgate.graph.walk").joinpath("shares.json").read_text())
-    memories, names, facts = (tuple(weights) for weights in row["weights"])
-    return ShareModel(
-        tuple(row["features"]),
-        tuple(row["mean"]),
-        tuple(row["scale"]),
-        row["clip"],
-        tuple(row["intercept"]),
-        (memories, names, facts),
-    )
-
-
-def _shares(values: Sequence[float]) -> Shares:
-    memories, names, facts = (round(float(value), 6) for value in values)
-    return memories, names, facts
+    return ShareModel(**json.loads(files("hopgate.graph.walk").joinpath("shares.json").read_text()))
 
 
 def walk_features(
@@ -160,11 +143,12 @@ def walk_features(
     rare = [log(memories / max(1, mentioned_in(graph, concept))) / log(memories) for concept in names]
     first = [set(top_k(walks[:, column], TOP).tolist()) for column in range(3)]
     entropy = [_entropy(walks[:, column]) for column in range(3)]
+    near = [(0, cosine) for cosine in facts]
     return {
         "names": log(1 + len(names)),
         "name_rarity": min(1.0, max(0.0, *rare, 0.0)),
-        "fact_margin": facts[0] - facts[min(4, len(facts) - 1)] if facts else 0.0,
-        "fact_spread": facts[0] - facts[min(19, len(facts) - 1)] if facts else 0.0,
+        "fact_margin": _drop(near, 5),
+        "fact_spread": _drop(near, 20),
         "name_memory_overlap": len(first[1] & first[0]) / TOP,
         "fact_memory_overlap": len(first[2] & first[0]) / TOP,
         "name_fact_overlap": len(first[1] & first[2]) / TOP,
@@ -183,11 +167,11 @@ def leg_features(legs: Mapping[str, Scored], base: Scored, facts: Sequence[float
     >>> leg_features({"dense": [(1, 0.8), (2, 0.7)]}, [(1, 1.0)], [0.75])["fact_minus_memory"].__round__(2)
     -0.05
     """
-    found = {"base_spread": _drop(base, TOP)}
+    features = {"base_spread": _drop(base, TOP)}
     dense, lexical = legs.get("dense"), legs.get("lexical")
     if dense:
         near = dense[0][1]
-        found |= {
+        features |= {
             "nearest_memory": near,
             "dense_margin": _drop(dense, 2),
             "dense_spread": _drop(dense, TOP),
@@ -197,13 +181,13 @@ def leg_features(legs: Mapping[str, Scored], base: Scored, facts: Sequence[float
     if lexical is not None:
         best = max(lexical[0][1] if lexical else 0.0, 1e-9)
         # A memory without any of the words scores 0.
-        found |= {
+        features |= {
             "lexical_margin": _drop(lexical, 2, least=0.0) / best,
             "lexical_spread": _drop(lexical, TOP, least=0.0) / best,
         }
     if dense and lexical is not None:
-        found["lexical_dense_overlap"] = len({m for m, _ in dense[:TOP]} & {m for m, _ in lexical[:TOP]}) / TOP
-    return found
+        features["lexical_dense_overlap"] = len({m for m, _ in dense[:TOP]} & {m for m, _ in lexical[:TOP]}) / TOP
+    return features
 
 
 def _drop(scored: Scored, place: int, *, least: float | None = None) -> float:

@@ -64,8 +64,8 @@ def seeded(matrix: GraphMatrix, found: QuerySeeds, seeding: Seeding) -> Seeded:
     names = [int(at) for at in matrix.concepts(found.concepts) if at >= 0]
     rows = matrix.edge_rows([edge for edge, _ in found.facts])
     facts = [
-        NearFact(int(matrix.edge_source[row]), int(matrix.edge_target[row]), cosine, edge)
-        for row, (edge, cosine) in zip(rows, found.facts, strict=True)
+        NearFact(int(matrix.edge_source[row]), int(matrix.edge_target[row]), cosine)
+        for row, (_, cosine) in zip(rows, found.facts, strict=True)
         if row >= 0
     ][: seeding.near_facts]
     places = dict(zip(found.mass, matrix.memories(list(found.mass)).tolist(), strict=True))

@@ -26,24 +26,19 @@ SOURCES: tuple[Reason, Reason, Reason] = ("memory", "name", "fact")
 
 
 class NearFact(NamedTuple):
-    """A fact near the query: the two concepts it joins, its cosine, and a number its owner knows it by."""
+    """A fact near the query: the two concepts it joins, numbered from 0, and its cosine."""
 
     source: int
     target: int
     similarity: float
-    fact: int = -1
 
 
 class Seed(NamedTuple):
-    """A node where walks start, how many of them, and why.
-
-    `origin` is the number of the fact that gave the largest part of the weight, or -1.
-    """
+    """A node where walks start, how many of them, and why."""
 
     node: int
     weight: float
     reason: Reason
-    origin: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +54,13 @@ class Restart:
     nodes: int
     seeds: tuple[Seed, ...]
 
-    def __bool__(self) -> bool:
-        return bool(self.seeds)
-
     @cached_property
     def vector(self) -> NDArray[np.float64]:
         """One number a node."""
-        return _dense(self.nodes, self.seeds)
+        vector = np.zeros(self.nodes)
+        for seed in self.seeds:
+            vector[seed.node] += seed.weight
+        return vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,43 +74,30 @@ class Starts:
     nodes: int
     seeds: tuple[Seed, ...]
 
-    def __bool__(self) -> bool:
-        return bool(self.seeds)
-
     @cached_property
-    def sources(self) -> tuple[dict[int, float], dict[int, float], dict[int, float]]:
-        """The nodes that each source starts from, in the order of `SOURCES`, with their mass."""
-        found: tuple[dict[int, float], dict[int, float], dict[int, float]] = ({}, {}, {})
-        for seed in self.seeds:
-            found[SOURCES.index(seed.reason)][seed.node] = seed.weight
-        return found
-
-    @property
     def columns(self) -> NDArray[np.float64]:
-        """The same as an array of shape (nodes, 3), a column a source."""
-        columns = [_dense(self.nodes, [seed for seed in self.seeds if seed.reason == reason]) for reason in SOURCES]
-        return np.stack(columns, axis=1)
+        """An array of shape (nodes, 3), a column a source."""
+        columns = np.zeros((self.nodes, len(SOURCES)))
+        for seed in self.seeds:
+            columns[seed.node, SOURCES.index(seed.reason)] = seed.weight
+        return columns
 
     def mixed(self, shares: Shares = COMMON_SHARES) -> Restart:
         """Give one restart of all sources, in these shares of those that found something; it sums to 1, or to 0."""
-        mass = np.array([sum(source.values()) for source in self.sources])
-        parts = np.where(mass > 0, np.asarray(shares, float), 0.0)
-        scale = np.divide(parts, parts.sum() * mass, out=np.zeros(3), where=parts > 0)
-        weighed = [seed._replace(weight=seed.weight * float(scale[SOURCES.index(seed.reason)])) for seed in self.seeds]
-        seeds = sorted((seed for seed in weighed if seed.weight > 0), key=lambda seed: (-seed.weight, seed.node))
-        return Restart(self.nodes, tuple(seeds))
+        mass = dict.fromkeys(SOURCES, 0.0)
+        for seed in self.seeds:
+            mass[seed.reason] += seed.weight
+        parts = {reason: share for reason, share in zip(SOURCES, shares, strict=True) if mass[reason] > 0 and share > 0}
+        whole = sum(parts.values())
+        seeds = [
+            seed._replace(weight=seed.weight * parts[seed.reason] / (whole * mass[seed.reason]))
+            for seed in self.seeds
+            if seed.reason in parts
+        ]
+        return Restart(self.nodes, tuple(sorted(seeds, key=lambda seed: (-seed.weight, seed.node))))
 
 
-def _dense(nodes: int, seeds: Sequence[Seed]) -> NDArray[np.float64]:
-    vector = np.zeros(nodes)
-    for seed in seeds:
-        vector[seed.node] += seed.weight
-    return vector
-
-
-def memory_mass(
-    base: Sequence[tuple[int, float]], statements: Sequence[tuple[int, float]] = (), seeding: Seeding | None = None
-) -> dict[int, float]:
+def memory_mass(base: Scored, statements: Scored = (), seeding: Seeding | None = None) -> dict[int, float]:
     """Share the walks that start at memories out among the base's hits and the memories of the nearest statements.
 
     Parameters
@@ -141,9 +123,9 @@ def memory_mass(
         (seeding.statements if base else 1.0, statements, seeding.statement_temperature),
     ]
     mass: dict[int, float] = {}
-    for part, found, temperature in parts:
-        best = max((score for _, score in found), default=0.0)
-        weights = [(memory, exp((score - best) / temperature)) for memory, score in found]
+    for part, scored, temperature in parts:
+        best = max((score for _, score in scored), default=0.0)
+        weights = [(memory, exp((score - best) / temperature)) for memory, score in scored]
         whole = sum(weight for _, weight in weights)
         for memory, weight in weights:
             mass[memory] = mass.get(memory, 0.0) + part * weight / whole
@@ -167,7 +149,7 @@ def starts(
     names : iterable of int
         Concepts whose names occur in the query, numbered from 0.
     facts : sequence of NearFact
-        The facts nearest the query; their concepts are numbered from 0.
+        The facts nearest the query.
 
     Examples
     --------
@@ -180,20 +162,29 @@ def starts(
     [(3, 'name'), (3, 'fact'), (2, 'fact')]
     """
     seeding = seeding or Seeding()
-    for memory in memories or ():
+    near = sorted(facts, key=lambda fact: -fact.similarity)[: seeding.near_facts]
+    weights: dict[Reason, dict[int, float]] = {"memory": dict(memories or {}), "name": {}, "fact": {}}
+    for memory in weights["memory"]:
         if not 0 <= memory < graph.memories:
             raise HopgateError(f"memory {memory} is not one of the graph's {graph.memories}")
-    sources: list[dict[int, tuple[float, int]]] = [
-        {memory: (mass, -1) for memory, mass in (memories or {}).items()},
-        {graph.memories + concept: (_specific(graph, concept, seeding), -1) for concept in sorted(set(names))},
-        _from_facts(graph, sorted(facts, key=lambda fact: -fact.similarity)[: seeding.near_facts], seeding),
-    ]
+    for concept in sorted(set(names)):
+        weights["name"][graph.memories + concept] = _specific(graph, concept, seeding)
+    for fact in near:
+        weight = exp((fact.similarity - near[0].similarity) / seeding.temperature)
+        for concept in {fact.source, fact.target}:
+            node = graph.memories + concept
+            weights["fact"][node] = weights["fact"].get(node, 0.0) + weight * _specific(graph, concept, seeding)
     seeds: list[Seed] = []
-    for reason, weights in zip(SOURCES, sources, strict=True):
-        kept = {node: found for node, found in weights.items() if not graph.dangling[node] and found[0] > 0}
-        scale = 1.0 if reason == "memory" else 1 / (sum(weight for weight, _ in kept.values()) or 1.0)
-        seeds += [Seed(node, weight * scale, reason, origin) for node, (weight, origin) in kept.items()]
+    for reason, of_node in weights.items():
+        kept = {node: weight for node, weight in of_node.items() if not graph.dangling[node] and weight > 0}
+        whole = 1.0 if reason == "memory" else sum(kept.values())
+        seeds += [Seed(node, weight / whole, reason) for node, weight in kept.items()]
     return Starts(graph.nodes, tuple(seeds))
+
+
+def _specific(graph: WalkGraph, concept: int, seeding: Seeding) -> float:
+    """One over the concept's document frequency, to the power asked for; a concept in no memory counts as in one."""
+    return float(max(1, mentioned_in(graph, concept)) ** -seeding.specificity)
 
 
 def mentioned_in(graph: WalkGraph, concept: int) -> int:
@@ -211,22 +202,6 @@ def mentioned_in(graph: WalkGraph, concept: int) -> int:
     return int(np.count_nonzero(graph.indices[graph.indptr[node] : graph.indptr[node + 1]] < graph.memories))
 
 
-def _from_facts(graph: WalkGraph, facts: Sequence[NearFact], seeding: Seeding) -> dict[int, tuple[float, int]]:
-    """Weigh the concepts of facts, which come best first, so that a concept keeps the number of its nearest one."""
-    found: dict[int, tuple[float, int]] = {}
-    for fact in facts:
-        near = float(np.exp((fact.similarity - facts[0].similarity) / seeding.temperature))
-        for concept in {fact.source, fact.target}:
-            weight, origin = found.get(graph.memories + concept, (0.0, fact.fact))
-            found[graph.memories + concept] = (weight + near * _specific(graph, concept, seeding), origin)
-    return found
-
-
-def _specific(graph: WalkGraph, concept: int, seeding: Seeding) -> float:
-    """One over the concept's document frequency, to the power asked for; a concept in no memory counts as in one."""
-    return float(max(1, mentioned_in(graph, concept)) ** -seeding.specificity)
-
-
 def share_without_neighbours(matrix: GraphMatrix, mass: Mapping[int, float]) -> float:
     """Give the part of some memories' mass, of those that the graph links, that is at memories without neighbours.
 
@@ -235,17 +210,13 @@ def share_without_neighbours(matrix: GraphMatrix, mass: Mapping[int, float]) -> 
     stretches cosines over what the pool has, however little that differs. Measured: docs/research/passages.md.
     """
     graph = matrix.graph
-    places, masses = matrix.memories(list(mass)), np.fromiter(mass.values(), float, len(mass))
-    linked = (places >= 0) & ~graph.dangling[places]
-    places, masses = places[linked], masses[linked]
-    if not len(places) or not len(matrix.arc_source):
-        return float(len(places) > 0)
-    # Where the arcs of one memory after the other lie.
-    many = graph.degree[places]
-    first = np.cumsum(many) - many
-    arcs = np.arange(int(many.sum())) + np.repeat(graph.indptr[places] - first, many)
-    beside = np.logical_or.reduceat(graph.indices[arcs] < graph.memories, first)
-    return float(masses[~beside].sum() / masses.sum())
+    linked = alone = 0.0
+    for memory, at in zip(mass, matrix.memories(list(mass)).tolist(), strict=True):
+        if at >= 0 and not graph.dangling[at]:
+            linked += mass[memory]
+            # Each row is in order: memories come first.
+            alone += mass[memory] * bool(graph.indices[graph.indptr[at]] >= graph.memories)
+    return alone / linked if linked else 0.0
 
 
 def by_cosine(
@@ -277,18 +248,19 @@ def by_cosine(
     [(1, 1.0), (2, 0.7)]
     """
     seeding = seeding or Seeding()
-    seen = {memory: cosines[memory] for memory, _ in base if memory in cosines}
+    near = {memory: cosines[memory] for memory, _ in base if memory in cosines}
     span = max(cosines.values()) - min(cosines.values()) if cosines else 0.0
-    if not part or not seeding.cosine_temperature or not seen or not span > 0:
+    if not part or not seeding.cosine_temperature or not near or not span > 0:
         return base
-    wide, nearest = seeding.base_temperature, max(seen.values())
+    wide, nearest = seeding.base_temperature, max(near.values())
     steeper = part * (wide / seeding.cosine_temperature - dense / span)
-    moved = {memory: steeper * (cosine - nearest) for memory, cosine in seen.items()}
+    moved = {memory: steeper * (cosine - nearest) for memory, cosine in near.items()}
     unseen = 0.0
-    if len(seen) < len(base):
-        # What a seen hit of its mass keeps on average; from the highest down, so that no exponential is too large.
+    if len(near) < len(base):
+        # What a hit with a cosine keeps of its mass on average; from the highest down, so that no exponential is too
+        # large.
         mass, highest = memory_mass(base, seeding=seeding), max(moved.values())
         kept = sum(mass[memory] * exp((by - highest) / wide) for memory, by in moved.items())
         if kept > 0:
-            unseen = highest + wide * log(kept / sum(mass[memory] for memory in seen))
+            unseen = highest + wide * log(kept / sum(mass[memory] for memory in near))
     return [(memory, score + moved.get(memory, unseen)) for memory, score in base]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +14,6 @@ from hopgate.errors import HopgateError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Array = TypeVar("Array", bound=NDArray[Any])
-
 # Scores of which only the highest is looked at first: of 200,000 the best 50 are found in a tenth of the time.
 BLOCK = 512
 
@@ -24,8 +22,8 @@ BLOCK = 512
 class WalkGraph:
     """A weighted undirected graph over nodes ``0..n-1``: memories come first, then concepts.
 
-    Row ``i`` of the CSR holds the arcs that leave node ``i``. Every array is read-only, so that any number of threads
-    may walk the same graph; a new version of the graph is a new value.
+    Row ``i`` of the CSR holds the arcs that leave node ``i``, ends ascending. Every array is read-only, so that any
+    number of threads may walk the same graph; a new version of the graph is a new value.
 
     Parameters
     ----------
@@ -40,7 +38,7 @@ class WalkGraph:
 
     >>> graph = mention_graph(2, 2, Pairs([0, 1, 1], [0, 0, 1]))
     >>> graph
-    WalkGraph(memories=2, concepts=2, arcs=6, bytes=100)
+    WalkGraph(memories=2, concepts=2, arcs=6)
     >>> graph.strength.tolist()
     [1.0, 2.0, 2.0, 1.0]
     """
@@ -55,7 +53,7 @@ class WalkGraph:
             array.setflags(write=False)
 
     def __repr__(self) -> str:
-        return f"WalkGraph(memories={self.memories}, concepts={self.concepts}, arcs={self.arcs}, bytes={self.bytes})"
+        return f"WalkGraph(memories={self.memories}, concepts={self.concepts}, arcs={self.arcs})"
 
     @property
     def nodes(self) -> int:
@@ -72,30 +70,27 @@ class WalkGraph:
         """Non-zeros of the adjacency: an edge counts twice, a self-loop once."""
         return len(self.indices)
 
-    @property
-    def bytes(self) -> int:
-        """What the arrays occupy, the strengths included."""
-        return sum(int(array.nbytes) for array in (self.indptr, self.indices, self.weights, self.strength))
-
     @cached_property
     def degree(self) -> NDArray[np.int64]:
         """How many arcs leave each node."""
-        return _frozen(np.diff(self.indptr).astype(np.int64))
+        return np.diff(self.indptr).astype(np.int64)
 
     @cached_property
     def strength(self) -> NDArray[np.float64]:
         """The weight that leaves each node: what a transition divides by."""
-        return _frozen(row_sums(self.indptr, self.weights))
+        return np.asarray(
+            np.bincount(np.repeat(np.arange(self.nodes), self.degree), self.weights, self.nodes), np.float64
+        )
 
     @cached_property
     def divisor(self) -> NDArray[np.float64]:
         """The strength, with 1 for a node that nothing leaves, so that dividing is always safe."""
-        return _frozen(np.where(self.dangling, 1.0, self.strength))
+        return np.where(self.dangling, 1.0, self.strength)
 
     @cached_property
     def dangling(self) -> NDArray[np.bool_]:
         """Nodes that nothing leaves."""
-        return _frozen(self.strength == 0)
+        return np.asarray(self.strength == 0)
 
     @cached_property
     def matrix(self) -> csr_array[np.float32]:
@@ -105,13 +100,19 @@ class WalkGraph:
         return csr_array((self.weights, self.indices, self.indptr), shape=(self.nodes, self.nodes), copy=False)
 
 
+class Pairs(NamedTuple):
+    """Ends of edges and their weights; by default each weighs 1."""
+
+    first: ArrayLike = ()
+    second: ArrayLike = ()
+    weight: ArrayLike | None = None
+
+
+NO_PAIRS = Pairs()
+
+
 def edge_graph(
-    nodes: int,
-    source: ArrayLike,
-    target: ArrayLike,
-    weight: ArrayLike | None = None,
-    *,
-    memories: int = 0,
+    nodes: int, source: ArrayLike, target: ArrayLike, weight: ArrayLike | None = None, *, memories: int = 0
 ) -> WalkGraph:
     """Build a graph from a list of edges.
 
@@ -126,26 +127,14 @@ def edge_graph(
     """
     from scipy.sparse import coo_array
 
-    src, dst, value = _checked(nodes, Pairs(source, target, weight))
+    first, second, value = _checked(Pairs(source, target, weight), nodes, nodes)
     if not 0 <= memories <= nodes:
         raise HopgateError(f"a graph of {nodes} nodes cannot have {memories} memories")
-    other = src != dst
-    src, dst = np.concatenate([src, dst[other]]), np.concatenate([dst, src[other]])
-    value = np.concatenate([value, value[other]])
-    matrix = coo_array((value, (src, dst)), shape=(nodes, nodes)).tocsr()
+    other = first != second
+    ends = np.concatenate([first, second[other]]), np.concatenate([second, first[other]])
+    matrix = coo_array((np.concatenate([value, value[other]]), ends), shape=(nodes, nodes)).tocsr()
     matrix.sum_duplicates()
     return WalkGraph(matrix.indptr, matrix.indices, matrix.data, memories)
-
-
-class Pairs(NamedTuple):
-    """Ends of edges and their weights; by default each weighs 1."""
-
-    first: ArrayLike = ()
-    second: ArrayLike = ()
-    weight: ArrayLike | None = None
-
-
-NO_PAIRS = Pairs()
 
 
 def mention_graph(
@@ -163,16 +152,32 @@ def mention_graph(
            [1., 0., 1.],
            [0., 1., 0.]], dtype=float32)
     """
-    memory, concept, mention = _checked(max(memories, concepts), mentions)
-    if memory.size and (memory.max() >= memories or concept.max() >= concepts):
-        raise HopgateError(f"a mention points outside {memories} memories and {concepts} concepts")
-    source, target, edge = _checked(concepts, edges)
-    one, other, arc = _checked(memories, neighbours)
-    ends = (
-        np.concatenate([memory, source + memories, one]),
-        np.concatenate([concept + memories, target + memories, other]),
+    memory, concept, mention = _checked(mentions, memories, concepts)
+    source, target, edge = _checked(edges, concepts, concepts)
+    before, after, arc = _checked(neighbours, memories, memories)
+    return edge_graph(
+        memories + concepts,
+        np.concatenate([memory, source + memories, before]),
+        np.concatenate([concept + memories, target + memories, after]),
+        np.concatenate([mention, edge, arc]),
+        memories=memories,
     )
-    return edge_graph(memories + concepts, *ends, np.concatenate([mention, edge, arc]), memories=memories)
+
+
+def _checked(
+    pairs: Pairs, firsts: int, seconds: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+    """Make arrays of ends and weights, without the edges of weight 0; raise on what no walk can use."""
+    first, second = np.asarray(pairs.first), np.asarray(pairs.second)
+    weight = np.ones(first.shape, np.float32) if pairs.weight is None else np.asarray(pairs.weight, np.float32)
+    if not first.shape == second.shape == weight.shape or first.ndim != 1:
+        raise HopgateError("edges need one source, one target and one weight each")
+    if first.size and not (min(first.min(), second.min()) >= 0 and first.max() < firsts and second.max() < seconds):
+        raise HopgateError(f"an edge points outside {firsts} and {seconds} nodes")
+    if not (np.isfinite(weight).all() and (weight >= 0).all()):
+        raise HopgateError("an edge's weight must be a finite number and not negative")
+    kept = weight > 0
+    return first[kept].astype(np.int32), second[kept].astype(np.int32), weight[kept]
 
 
 def top_k(scores: NDArray[Any], k: int, *, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
@@ -202,31 +207,3 @@ def top_k(scores: NDArray[Any], k: int, *, allowed: NDArray[np.bool_] | None = N
         least = np.partition(scores[places], -k)[-k]
         places = places[scores[places] >= least]
     return places[np.argsort(-scores[places], kind="stable")][:k]
-
-
-def _checked(nodes: int, pairs: Pairs) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-    """Make arrays of ends and weights, without the edges of weight 0; raise on what no walk can use."""
-    src, dst = np.asarray(pairs.first), np.asarray(pairs.second)
-    value = np.ones(src.shape, np.float32) if pairs.weight is None else np.asarray(pairs.weight, np.float32)
-    if not src.shape == dst.shape == value.shape or src.ndim != 1:
-        raise HopgateError("edges need one source, one target and one weight each")
-    if src.size and not (min(src.min(), dst.min()) >= 0 and max(src.max(), dst.max()) < nodes):
-        raise HopgateError(f"an edge points outside the graph's {nodes} nodes")
-    if not (np.isfinite(value).all() and (value >= 0).all()):
-        raise HopgateError("an edge's weight must be a finite number and not negative")
-    keep = value > 0
-    return src[keep].astype(np.int32), dst[keep].astype(np.int32), value[keep]
-
-
-def row_sums(indptr: NDArray[Any], weights: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Sum the weights of each row of a CSR."""
-    sums = np.zeros(len(indptr) - 1)
-    filled = np.diff(indptr) > 0
-    if filled.any():
-        sums[filled] = np.add.reduceat(weights.astype(np.float64), indptr[:-1][filled])
-    return sums
-
-
-def _frozen(array: Array) -> Array:
-    array.setflags(write=False)
-    return array
