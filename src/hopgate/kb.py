@@ -23,8 +23,7 @@ from hopgate.recall.preload import preload
 from hopgate.recall.reach.warn import BarredLegWarning, warn_if_barred
 from hopgate.recall.recall import recall
 from hopgate.recall.run_legs import RecallPipeline
-from hopgate.recall.settings import RecallOptions, Settings
-from hopgate.recall.store_settings import StoreSettings
+from hopgate.recall.settings import RecallOptions, Settings, StoreSettings
 from hopgate.recall.waiting import WaitingNotes
 from hopgate.store import memories, setting_rows, vectors
 from hopgate.store.fill import Embedding
@@ -205,7 +204,7 @@ class KnowledgeBase(LegReading):
 
     def settings(self, **changes: Unpack[RecallOptions]) -> Settings:
         """Resolve the settings of the next query: store, file, environment, then `changes`."""
-        return self.store_settings.load(changes)
+        return self.store_settings.resolve(changes).settings
 
     def recall(
         self,

@@ -13,8 +13,7 @@ from hopgate.store import memories, vectors
 
 if TYPE_CHECKING:
     from hopgate.recall.legs.graph import GraphLeg
-    from hopgate.recall.settings import Settings
-    from hopgate.recall.store_settings import StoreSettings
+    from hopgate.recall.settings import Settings, StoreSettings
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
 
@@ -51,7 +50,7 @@ class LegReading:
             Further graph legs to run on the same base hits: other walks, controls.
         """
         text, filters = check_query(query), Filters(scope, as_of=as_of, known_at=known_at)
-        settings = settings or self.store_settings.load()
+        settings = settings or self.store_settings.resolve().settings
         legs = run_legs(self._pipeline, text, settings, filters, exact=exact, further=graphs)
         with self.store.transaction() as connection:
             known = memories.weights(connection, sorted(pool_of(legs.found)))

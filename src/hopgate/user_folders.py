@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from hopgate.errors import HopgateError
-
-CACHE = "HOPGATE_CACHE"
-"""The variable that names another folder for the caches."""
+from hopgate.options import environment
 
 
 def user_folder(kind: str, remedy: str) -> Path:
@@ -39,5 +36,5 @@ def cache_folder() -> Path:
     >>> cache_folder().is_absolute()
     True
     """
-    given = os.environ.get(CACHE)
-    return Path(given).absolute() if given else user_folder("cache", f"set {CACHE} to a folder")
+    given = environment().cache
+    return Path(given).absolute() if given else user_folder("cache", "set HOPGATE_CACHE to a folder")

@@ -26,7 +26,6 @@ from hopgate.recall.legs.dense import dense_leg
 from hopgate.recall.settings import RecallOptions
 from hopgate.store import connect, vector_index, vectors
 from hopgate.store.vectors import to_sql
-from hopgate.user_folders import CACHE
 
 WEATHER = "Clouds came over the hill and went away again in the afternoon. "
 FACT = "The spare key of the greenhouse hangs behind the blue kettle. "
@@ -43,7 +42,7 @@ def endpoint() -> Iterator[WordEndpoint]:
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(CACHE, str(tmp_path / "cache"))
+    monkeypatch.setenv("HOPGATE_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 

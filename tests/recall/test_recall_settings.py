@@ -1,48 +1,42 @@
-"""Settings: file, environment, arguments, in that order; a wrong one is refused and says where it stands."""
+"""Settings: store, file, environment, arguments, in that order, anew for each query; a wrong one is refused."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
-from hopgate import Memory
-from hopgate.errors import HopgateError
+from hopgate import HopgateError, Memory
+from hopgate.graph.walk.config import Walk
 from hopgate.kb import KnowledgeBase
-from hopgate.recall.fuse import RRF, TM2C2, parse
-from hopgate.recall.settings import FILE, Settings, load_settings
+from hopgate.options import to_toml
+from hopgate.recall.fuse import RRF, TM2C2, MinMax, parse
+from hopgate.recall.legs.graph import GraphLeg
+from hopgate.recall.settings import FILE, OPTIONS, RecallOptions, Settings, resolve_settings
 
 
 def test_file_then_environment_then_arguments(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text('k = 3\ndepth = 20\ngraph = 0.5\nprior = 0.9\nfuser = "RRF(k=10)"\n')
-    environ = {"HOPGATE_DEPTH": "30", "HOPGATE_GRAPH": "2", "HOPGATE_RERANK": "on"}
-    found = load_settings(tmp_path, environ, {"graph": 3.0, "k": None})
+    written = {"k": 3, "depth": 20, "graph": 0.5, "prior": 0.9, "fuser": "RRF(k=10)", "lexical_ranker": "ts_rank"}
+    (tmp_path / FILE).write_text(to_toml(written))
+    environ = {"HOPGATE_DEPTH": "30", "HOPGATE_GRAPH": "2", "HOPGATE_RERANK": "on", "HOPGATE_RERANK_MODEL": "mine"}
+    found = resolve_settings(tmp_path, environ, {"graph": 3.0, "k": None}).settings
     assert (found.k, found.depth, found.prior, found.rerank) == (3, 30, 0.9, True)
     assert found.fuser == RRF(k=10, graph=3)
-    assert (found.rerank_model, load_settings(environ={"HOPGATE_RERANK_MODEL": "mine"}).rerank_model) == (
-        "bundled",
-        "mine",
+    assert (found.rerank_model, found.lexical_ranker) == ("mine", "ts_rank")
+    assert Settings().replaced(found.to_dict()) == found and set(found.to_dict()) == set(OPTIONS) == set(
+        get_type_hints(RecallOptions)
     )
-
-
-def test_the_lexical_ranker_is_a_setting(tmp_path: Path) -> None:
-    assert load_settings(environ={}).lexical_ranker == "bm25"
-    (tmp_path / FILE).write_text('lexical_ranker = "ts_rank"')
-    assert load_settings(tmp_path, {}).lexical_ranker == "ts_rank"
-    assert load_settings(tmp_path, {"HOPGATE_LEXICAL_RANKER": "bm25"}).lexical_ranker == "bm25"
-    with pytest.raises(HopgateError, match="the environment: lexical_ranker is one of bm25, ts_rank"):
-        load_settings(environ={"HOPGATE_LEXICAL_RANKER": "tfidf"})
 
 
 def test_the_environment_may_name_the_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("k = 4")
-    assert load_settings(None, {"HOPGATE_SETTINGS": str(path)}).k == 4
-    with pytest.raises(HopgateError, match="cannot be read"):
-        load_settings(None, {"HOPGATE_SETTINGS": str(tmp_path / "absent.toml")})
-    with pytest.raises(HopgateError, match="cannot be read"):
-        load_settings(None, {"HOPGATE_SETTINGS": str(tmp_path)})
+    assert resolve_settings(None, {"HOPGATE_SETTINGS": str(path)}).settings.k == 4
+    for wrong in (tmp_path / "absent.toml", tmp_path):
+        with pytest.raises(HopgateError, match="cannot be read"):
+            resolve_settings(None, {"HOPGATE_SETTINGS": str(wrong)})
 
 
 @pytest.mark.parametrize(
@@ -64,7 +58,7 @@ def test_the_environment_may_name_the_file(tmp_path: Path) -> None:
         ("rerank_timeout = 'x'", "rerank_timeout"),
         ("rerank_model = ''", "rerank_model"),
         ("rerank_model = 3", "rerank_model"),
-        ("exact_match = -1", "exact-match"),
+        ("exact_match = -1", "exact_match"),
         ("fuser = 7", "fuser must be"),
         ("fuser = 'os.system()'", "cannot read"),
         ("colour = 1", "no setting 'colour'"),
@@ -74,16 +68,17 @@ def test_the_environment_may_name_the_file(tmp_path: Path) -> None:
 def test_a_wrong_file_is_refused_by_name(tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / FILE).write_text(text)
     with pytest.raises(HopgateError, match=reason) as caught:
-        load_settings(tmp_path, {})
+        resolve_settings(tmp_path, {})
     assert FILE in str(caught.value) and "\n" not in str(caught.value).split(":")[0]
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("K", "ten"), ("RERANK", "perhaps"), ("GRAPH", "9"), ("SORT_BY", "x"), ("FUSER", "RRF(j=1)")]
+    ("name", "value"),
+    [("K", "ten"), ("RERANK", "perhaps"), ("GRAPH", "9"), ("SORT_BY", "x"), ("FUSER", "RRF(j=1)")],
 )
 def test_a_wrong_variable_is_refused(name: str, value: str) -> None:
     with pytest.raises(HopgateError):
-        load_settings(None, {f"HOPGATE_{name}": value})
+        resolve_settings(None, {f"HOPGATE_{name}": value})
 
 
 def test_settings_print_as_themselves() -> None:
@@ -112,3 +107,82 @@ def test_a_running_kb_takes_a_change_on_its_next_query(
     assert len(asked(k=4)) == 4
     path.write_text("lexical = 0\ndense = 0\ngraph = 0")
     assert asked() == []
+
+
+def test_the_store_is_between_the_defaults_and_the_file(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb.store_settings.set({"k": 3, "graph": 2, "depth": 20})
+    assert (kb.settings().k, kb.settings().depth, kb.settings(k=7).k) == (3, 20, 7)
+    path = tmp_path / "mine.toml"
+    path.write_text("k = 4")
+    monkeypatch.setenv("HOPGATE_SETTINGS", str(path))
+    monkeypatch.setenv("HOPGATE_PRIOR", "0.9")
+    found = kb.store_settings.resolve()
+    assert (found.settings.k, found.settings.fuser.graph, found.settings.prior) == (4, 2, 0.9)
+    assert {name: found.sources[name] for name in ("k", "graph", "depth", "prior", "lexical")} == {
+        "k": str(path), "graph": "hopgate settings", "depth": "hopgate settings", "prior": "HOPGATE_PRIOR",
+        "lexical": "default",
+    }  # fmt: skip
+
+
+def _walked(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, *meanwhile: Walk) -> list[Walk]:
+    """The walks of a query, and of others that are asked between what it looks up and its own walk."""
+    walks, others, look_up = [], list(meanwhile), GraphLeg.look_up
+
+    def looked_up(leg: GraphLeg, *given: Any, **options: Any) -> Any:
+        found = look_up(leg, *given, **options)
+        if others:
+            kb.recall("Immich", walk=others.pop())
+        walks.append(leg.walk)
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(GraphLeg, "look_up", looked_up)
+        kb.recall("Immich")
+    return walks
+
+
+def test_queries_at_once_walk_each_as_they_were_asked_to(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    kb.add(Memory("a", "Ada runs Immich."))
+    kb.build()
+    other = Walk(damping=0.25)
+    assert _walked(kb, monkeypatch, other) == [other, Walk()]
+    assert kb.graph_leg.walk == Walk()
+
+
+def test_a_gate_writes_what_it_chose_and_the_graph_may_leave_it_behind(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb.add(Memory("a", "Ada runs Immich."))
+    kb.build()
+    kb.store_settings.set({"graph": 1, "k": 3})
+    walk = Walk(damping=0.5)
+    kb.store_settings.apply_gate("1f3c", fuser="RRF(k=10, graph=2)", depth=30, walk=asdict(walk))
+    found = kb.store_settings.resolve()
+    assert found.settings.fuser == RRF(k=10, graph=2) and found.settings.depth == 30 and found.settings.k == 3
+    assert {found.sources[name] for name in ("fuser", "graph", "depth", "walk")} == {"gate 1f3c"}
+    assert _walked(kb, monkeypatch) == [walk]
+    assert kb.store_settings.stale_gate() is None
+    kb.add(Memory("b", "Bea runs Grafana."))
+    kb.build()
+    assert kb.store_settings.stale_gate() == "gate 1f3c"
+    kb.store_settings.unset(["walk", "fuser"])
+    assert _walked(kb, monkeypatch) == [Walk()] and isinstance(kb.settings().fuser, MinMax)
+
+
+def test_what_is_no_setting_is_refused(kb: KnowledgeBase) -> None:
+    for wrong in (
+        {"colour": 1},
+        {"k": 0},
+        {"fuser": "XYZ()"},
+        {"walk": {"speed": 1}},
+        {"walk": "Walk()"},
+        {"walk": {"seeding": {"dates": 1, "speed": 1}}},
+    ):
+        with pytest.raises(HopgateError):
+            kb.store_settings.set(wrong)
+    with pytest.raises(HopgateError, match="no setting 'colour'"):
+        kb.store_settings.unset(["colour"])
+    with pytest.raises(HopgateError, match="does not set 'k'"):
+        kb.store_settings.unset(["k"])

@@ -16,8 +16,7 @@ from hopgate.memory import Cleared
 from hopgate.recall import rerank
 from hopgate.recall.rerank import RerankCutShort, Reranker
 from hopgate.recall.run_stages import belief, in_places
-from hopgate.recall.settings import Settings, load_settings
-from hopgate.recall.stages import Stages
+from hopgate.recall.settings import Settings, Stages, resolve_settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopgate.kb.BarredLegWarning")
 ENOUGH = 60.0
@@ -54,7 +53,7 @@ def test_stages_that_make_no_sense_are_refused(text: str, complaint: str) -> Non
 
 
 def test_stages_are_settings() -> None:
-    found = load_settings(environ={"HOPGATE_STAGES": "fuse > rerank(5)", "HOPGATE_RERANK": "on"})
+    found = resolve_settings(environ={"HOPGATE_STAGES": "fuse > rerank(5)", "HOPGATE_RERANK": "on"}).settings
     assert found.pipeline == Stages("fuse > rerank(5)")
     assert Settings(rerank=True, rerank_depth=12).pipeline.pairs == 12
     assert Settings(rerank=True, sort_by="recency").pipeline == Stages("fuse")

@@ -43,7 +43,7 @@ from hopgate.memory import Cleared, Memory
 from hopgate.passages import passages
 from hopgate.recall.fuse.parse import parse
 from hopgate.recall.legs.query_time import asked_time
-from hopgate.recall.settings import NAMES, Settings, from_text, resolve_settings
+from hopgate.recall.settings import OPTIONS, Settings, resolve_settings
 from hopgate.redact import redacted
 from hopgate.sources.field_map import parse_map
 from hopgate.sources.read import read_source
@@ -147,9 +147,9 @@ def _parsed(text: str) -> object:
 
 
 def _each_setting(text: str) -> None:
-    for name in NAMES:
+    for name, option in OPTIONS.items():
         with contextlib.suppress(HopgateError):
-            Settings().replaced({name: from_text(name, text)})
+            Settings().replaced({name: option.read(text)})
 
 
 def sources(folder: Path) -> list[Target]:

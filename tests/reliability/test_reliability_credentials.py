@@ -27,7 +27,6 @@ from hopgate.http import RetryPolicy
 from hopgate.kb import KnowledgeBase
 from hopgate.scale.engine import Engine
 from hopgate.scale.ray_cluster import ray_session
-from hopgate.store.fill import ENVIRONMENT
 
 SECRET = "hunter2hunter2"
 
@@ -48,7 +47,7 @@ def test_an_embedders_password_is_sent_and_not_stored(
     assert SECRET not in repr(made) + str(made.identity.to_dict())
     kb.add(Memory("n", "Bea feeds the cat."))
     assert kb.embed(spec) == 1  # the store knows its embedder, with a password or without
-    monkeypatch.setenv(ENVIRONMENT, spec)
+    monkeypatch.setenv("HOPGATE_EMBEDDER", spec)
     with hopgate.open(kb.store.dsn) as again:
         assert again.recall("key")
 
@@ -106,7 +105,7 @@ def test_a_misspelt_embedder_is_refused_without_its_password(kb: KnowledgeBase, 
     kb.add(Memory("m", "Ada keeps the key."))
     said = bare("embed", "--embedder", f"openai:m@ftp://me:{SECRET}@host/v1", "--dsn", dsn, status=2).refused()
     assert SECRET not in said
-    assert os.environ.get(ENVIRONMENT) is None
+    assert os.environ.get("HOPGATE_EMBEDDER") is None
 
 
 @pytest.mark.parametrize("address", [f"ray://me:{SECRET}@127.0.0.1:1", f"ray://{'x' * 96}:{SECRET}@127.0.0.1:1"])

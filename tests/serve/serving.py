@@ -34,6 +34,9 @@ class Running:
     def post(self, path: str, body: Any = None, **options: Any) -> httpx.Response:
         return self.client.post(f"/api/v1/{path}", json=body, **options)
 
+    def patch(self, path: str, body: Any) -> httpx.Response:
+        return self.client.patch(f"/api/v1/{path}", json=body)
+
 
 @contextlib.contextmanager
 def serving(kb: KnowledgeBase, **settings: Any) -> Iterator[Running]:

@@ -47,6 +47,21 @@ def test_recall_takes_filters_weights_and_legs(reading: Running) -> None:
     assert newest[0] == "new"
 
 
+def test_settings_are_given_and_changed_from_the_next_request_on(writing: Running) -> None:
+    def rows() -> dict[str, dict[str, object]]:
+        return {row["name"]: row for row in writing.get("settings").json()["settings"]}
+
+    assert rows()["k"]["source"] == "default" and rows()["graph"]["limits"] == "between 0 and 5"
+    answer = writing.patch("settings", {"k": 2, "graph": 0, "walk": {"damping": 0.5}})
+    assert answer.status_code == 200, answer.text
+    assert (rows()["k"]["value"], rows()["graph"]["value"], rows()["k"]["source"]) == (2, 0, "hopgate settings")
+    recalled = writing.post("recall", {"query": "printer London"}).json()
+    assert len(recalled["hits"]) == 2 and not any(hit["legs"]["graph"] for hit in recalled["hits"])
+    assert writing.patch("settings", {"k": None}).status_code == 200 and rows()["k"]["source"] == "default"
+    for wrong in ({"graph": 5.1}, {"graph": -1}, {"colour": 1}, {"fuser": "XYZ()"}, {"sort_by": "size"}):
+        assert writing.patch("settings", wrong).status_code == 422, wrong
+
+
 def test_explain_says_why_a_memory_is_not_here(reading: Running) -> None:
     gone = reading.post("explain", {"query": "where is the printer", "id": "old"}).json()
     assert not gone["present"] and gone["removed_by"][0].startswith(

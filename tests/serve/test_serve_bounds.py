@@ -115,6 +115,7 @@ def test_the_mark_is_not_taken_away_where_that_would_show_the_text(writing: Runn
 
 
 WRITES: tuple[tuple[str, str, Any], ...] = (
+    ("PATCH", "settings", {"k": 5}),
     ("POST", "memories", {"text": "x"}),
     ("DELETE", "memories/m1", None),
     ("POST", "memories/m1/sensitive", {"sensitive": True}),

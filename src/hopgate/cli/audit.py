@@ -38,11 +38,11 @@ def command(
     """
     from hopgate.recall.fuse import ExactMatch, Importance, active
     from hopgate.recall.reach import bound
-    from hopgate.recall.settings import load_settings
+    from hopgate.recall.settings import resolve_settings
 
     given = {"fuser": fuser, "lexical": lexical, "dense": dense, "graph": graph, "k": k, "depth": depth, "prior": prior}
     changes = {name: value for name, value in given.items() if value is not None}
-    settings = load_settings(data, arguments=changes)
+    settings = resolve_settings(data, arguments=changes).settings
     legs = [leg] if leg else list(active(settings.fuser))
     extras: dict[str, Any] = {
         "prior": Importance(settings.prior) if settings.prior < 1 else None,

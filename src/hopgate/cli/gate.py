@@ -100,7 +100,7 @@ def command(
 
     Example: hopgate gate my-dataset --out gate-report
     """
-    from hopgate.eval.gate.plan_file import declared
+    from hopgate.eval.gate.plan import declared
     from hopgate.scale.engine import Engine as _Engine
 
     given = {
@@ -110,7 +110,7 @@ def command(
         "worthwhile": worthwhile, "margin": margin, "measure": measure, "slices": tuple(slices) if slices else None,
         "seed": seed,
     }  # fmt: skip
-    options, policy, text = declared(plan, given)
+    options, policy, text = declared(plan, {name: value for name, value in given.items() if value is not None})
     if force and not apply:
         raise HopgateError("--force belongs to --apply: add it, or leave --force out")
     if runs:
@@ -186,7 +186,7 @@ def _judge_runs(
     out: Path | None,
 ) -> Judgement:
     from hopgate.eval.gate.given_runs import runs_evidence
-    from hopgate.eval.gate.plan_file import plan_hash
+    from hopgate.eval.gate.plan import plan_hash
     from hopgate.eval.gate.run import look
     from hopgate.eval.report import Notes, write_report
 

@@ -104,10 +104,10 @@ def _show_absence(found: Explanation) -> None:
 def _from_sqlite(path: Path, query: str, k: int | None, scope: str | None, exclude: list[str], as_json: bool) -> None:
     from hopgate.recall.filters import check_query
     from hopgate.recall.fuse import RRF
-    from hopgate.recall.settings import load_settings
+    from hopgate.recall.settings import resolve_settings
     from hopgate.store.sqlite import SqliteLexical
 
-    depth = load_settings(arguments={"k": k}).k
+    depth = resolve_settings(arguments={"k": k}).settings.k
     with SqliteLexical(path) as database:
         leg = database.leg(check_query(query), depth=depth, scope=scope, exclude=exclude)
     scores = dict(leg)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -23,25 +23,8 @@ def show(context: typer.Context, data: Data = None, dsn: Dsn = None, as_json: As
     """
     if context.invoked_subcommand is not None:
         return
-    from hopgate.recall.store_settings import MEANINGS, SCOPES_MEANING
-
     with opened(data, dsn) as kb:
-        found, stale = kb.store_settings.resolve(), kb.store_settings.stale_gate()
-        scopes = kb.store_settings.scopes()
-    settings = found.settings
-    rows: list[dict[str, Any]] = []
-    for name, meaning in MEANINGS.items():
-        weights = settings.fuser.weights
-        value = weights[name] if name in weights else getattr(settings, name)
-        shown = (
-            repr(value)
-            if name in ("fuser", "walk") and value is not None
-            else str(value)
-            if name == "stages"
-            else value
-        )
-        rows.append({"name": name, "value": shown, "source": found.sources[name], "meaning": meaning})
-    rows.append({"name": "scopes", "value": scopes, "source": "the store", "meaning": SCOPES_MEANING})
+        rows, stale = kb.store_settings.rows(), kb.store_settings.stale_gate()
     if as_json:
         print_json({"settings": rows, "graph_changed_since": stale})
         return
@@ -70,10 +53,10 @@ def set_value(
 
     Example: hopgate settings set graph 0
     """
-    from hopgate.recall.settings import from_text
+    from hopgate.recall.settings import OPTIONS
 
     with opened(data, dsn) as kb:
-        kb.store_settings.set({name: from_text(name, value)})
+        kb.store_settings.set({name: OPTIONS[name].read(value) if name in OPTIONS else value})
         source = kb.store_settings.resolve().sources.get(name, "hopgate settings")
     say(f"set {name} to {value}")
     if source != "hopgate settings":

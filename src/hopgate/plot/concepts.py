@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -47,10 +46,10 @@ def open_or_example(where: str | Path | None = None) -> KnowledgeBase:
         As for `hopgate.open`; by default what `HOPGATE_STORE` says.
     """
     import hopgate
-    from hopgate.store.connect import ENVIRONMENT
+    from hopgate.options import environment
     from hopgate.user_folders import cache_folder
 
-    if where is not None or os.environ.get(ENVIRONMENT):
+    if where is not None or environment().store:
         return hopgate.open(where)
     kb = hopgate.open(cache_folder() / KEPT)
     if not len(kb):

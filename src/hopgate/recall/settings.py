@@ -2,34 +2,127 @@
 
 from __future__ import annotations
 
-import math
 import os
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.config import Walk, walk_of
 from hopgate.memory import check_several
-from hopgate.recall.fuse import RRF, STANDARD, AnyFuser, ExactMatch, Importance, MinMax, SortBy, parse
-from hopgate.recall.fuse.weights import finite
-from hopgate.recall.legs.lexical import DEFAULT_RANKER, LexicalRanker, check_ranker
-from hopgate.recall.stages import Stages
+from hopgate.options import Option, as_rows, check, environment_values, from_toml, options_of, setting
+from hopgate.recall.fuse import RRF, STANDARD, AnyFuser, MinMax, SortBy, parse
+from hopgate.recall.fuse.weights import MAX_WEIGHT
+from hopgate.recall.legs.lexical import DEFAULT_RANKER, LexicalRanker
+from hopgate.store import setting_rows
+from hopgate.store.graph import version
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.store.store import Store
 
 MAX_DEPTH = 1000  # hnsw.ef_search ends there
 MAX_TIMEOUT_S = 3600
-PREFIX = "HOPGATE_"
 FILE = "settings.toml"
 BUNDLED_RERANKER = "bundled"
-# What the environment gives as text, as true or false, and as a whole number; all else is a number.
-_TEXTS, _FLAGS = ("fuser", "sort_by", "rerank_model", "stages", "lexical_ranker", "walk"), ("rerank",)
-_WHOLE = ("k", "depth", "rerank_depth")
+BY_HAND = "hopgate settings"
+SCOPES = (setting_rows.WALLS, setting_rows.SHARED)
+SCOPES_MEANING = "walls: no scope moves another's answers; shared: walks pass through all, for one person's many"
+_STEP = re.compile(r"(rerank)(?:\((\d{1,9})\))?|(walk)")
 
 # Base to graph 1 : 100, the base in its own proportions. The walk starts from the base and so holds it already: fused
 # again at more than that it falls back towards the base, which is there to break ties. Best on dev of musique, level
 # on 2wiki, within .002 of the best on locomo (docs/research/retest.md). A store without a graph is left with the base.
 DEFAULT_FUSER = MinMax(lexical=0.015, dense=0.035, graph=5)
+
+
+class Stage(NamedTuple):
+    """One step after fusion: `rerank`, with how many it reads (none: what `rerank_depth` says), or `walk`."""
+
+    name: str
+    depth: int | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.depth is None else f"{self.name}({self.depth})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Stages:
+    """The stages of a query after its legs; prints as itself, and states its cost.
+
+    Parameters
+    ----------
+    text : str
+        The stages in their order: `fuse` first, then `rerank`, `rerank(20)` and `walk`. A walk starts from what the
+        cross-encoder believes, so that it follows a `rerank`; a second `rerank` reads only what it has not read.
+
+    Examples
+    --------
+    >>> stages = Stages("fuse>rerank > walk")
+    >>> stages, stages.at_depth(30)
+    (Stages('fuse > rerank > walk'), Stages('fuse > rerank(30) > walk'))
+    >>> Stages("fuse > rerank(30) > walk > rerank(30)").pairs
+    60
+    >>> Stages("walk")
+    Traceback (most recent call last):
+    hopgate.errors.HopgateError: stages begin with fuse, as in 'fuse > rerank > walk', not 'walk'
+    """
+
+    text: str = "fuse"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", " > ".join(["fuse", *map(str, self.after)]))
+
+    def __repr__(self) -> str:
+        return f"Stages({self.text!r})"
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def after(self) -> tuple[Stage, ...]:
+        """The stages that follow fusion."""
+        first, *rest = [step.strip() for step in self.text.split(">")]
+        if first != "fuse":
+            raise HopgateError(f"stages begin with fuse, as in 'fuse > rerank > walk', not {self.text!r}")
+        stages: list[Stage] = []
+        for step in rest:
+            match = _STEP.fullmatch(step)
+            if match is None:
+                raise HopgateError(f"a stage after fuse is rerank, rerank(N) or walk, not {step!r}")
+            stage = Stage(match[1] or match[3], int(match[2]) if match[2] else None)
+            if stage.depth is not None and not 1 <= stage.depth <= MAX_DEPTH:
+                raise HopgateError(f"a cross-encoder reads between 1 and {MAX_DEPTH} candidates, not {stage.depth}")
+            if stage.name == "walk" and (not stages or stages[-1].name != "rerank"):
+                raise HopgateError(
+                    f"a walk starts from what was re-ranked, so that rerank comes before it: {self.text!r}"
+                )
+            stages.append(stage)
+        return tuple(stages)
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs the cross-encoder reads of a query at most, where no memory is long."""
+        return sum(stage.depth or 0 for stage in self.after)
+
+    @property
+    def deepest(self) -> int:
+        """How many of a ranking the stages look at."""
+        return max((stage.depth or 0 for stage in self.after), default=0)
+
+    @property
+    def walks(self) -> bool:
+        """Whether a walk is among them."""
+        return any(stage.name == "walk" for stage in self.after)
+
+    def at_depth(self, depth: int) -> Stages:
+        """Give these stages with a depth for each re-ranking that states none."""
+        steps = (Stage(s.name, s.depth or depth if s.name == "rerank" else None) for s in self.after)
+        return Stages(" > ".join(["fuse", *map(str, steps)]))
+
 
 # Ending with a walk is what the cross-encoder's reading is best used for: docs/research/rerank.md.
 DEFAULT_STAGES = Stages("fuse > rerank > walk")
@@ -39,36 +132,7 @@ DEFAULT_STAGES = Stages("fuse > rerank > walk")
 class Settings:
     """Everything that decides a recall's order; prints as itself and is saved beside every result.
 
-    Parameters
-    ----------
-    fuser : MinMax, RRF, StretchedRRF or TM2C2
-        How the legs' lists become one; it carries the legs' weights.
-    k : int
-        How many hits are returned.
-    depth : int
-        How deep each leg goes.
-    prior : float
-        What a memory of importance 0 keeps of its score; 1 switches the importance prior off.
-    sort_by : {"relevance", "importance", "recency"}
-        The order of the hits.
-    exact_match : float
-        The bonus of an exact match, as the weight of a further leg; 0 is off.
-    rerank : bool
-        Whether a cross-encoder reads the fused top again; another order than `relevance` is left as it is.
-    rerank_depth : int
-        How many of the fused top it reads.
-    rerank_timeout : float
-        Seconds that it may take; what it has read by then is used, and the rest keeps its order.
-    rerank_model : str
-        The cross-encoder: "bundled", or the name or path of a sentence-transformers one.
-    lexical_ranker : {"bm25", "ts_rank"}
-        How the lexical leg ranks.
-    min_score : float, optional
-        The least score of a hit, in the fuser's own unit; by default none.
-    walk : Walk, optional
-        The graph leg's walk; by default the measured one.
-    stages : Stages
-        What follows the legs where `rerank` is on; a `walk` in it needs a graph, and a weight for the graph leg.
+    `hopgate settings` and docs/guide/settings.md list what each is for.
 
     Examples
     --------
@@ -76,41 +140,32 @@ class Settings:
     MinMax(lexical=0.015, dense=0.035, graph=2)
     """
 
-    fuser: AnyFuser = DEFAULT_FUSER
-    k: int = 10
-    depth: int = 50
-    prior: float = 0.7
-    sort_by: SortBy = "relevance"
-    exact_match: float = 0.0
-    rerank: bool = False
-    rerank_depth: int = 30
-    rerank_timeout: float = 2.0
-    rerank_model: str = BUNDLED_RERANKER
-    lexical_ranker: LexicalRanker = DEFAULT_RANKER
-    min_score: float | None = None
-    walk: Walk | None = None
-    stages: Stages = DEFAULT_STAGES
+    fuser: AnyFuser = setting(DEFAULT_FUSER, "how the legs' lists become one ranking; it carries the legs' weights")
+    k: int = setting(10, "how many hits are returned", low=1, high=MAX_DEPTH)
+    depth: int = setting(50, "how many memories each leg lists", low=1, high=MAX_DEPTH)
+    prior: float = setting(0.7, "what a memory of importance 0 keeps of its score; 1 is no prior", low=0, high=1)
+    sort_by: SortBy = setting("relevance", "the order of the hits")
+    exact_match: float = setting(0.0, "bonus of an exact match, as a leg's weight; 0 is none", low=0, high=MAX_WEIGHT)
+    rerank: bool = setting(False, "whether a cross-encoder reads the fused top again, where relevance is the order")
+    rerank_depth: int = setting(30, "how many of the fused top the cross-encoder reads", low=1, high=MAX_DEPTH)
+    rerank_timeout: float = setting(
+        2.0,
+        "seconds it may take; what it has read by then is used",
+        above=0,
+        high=MAX_TIMEOUT_S,
+    )
+    rerank_model: str = setting(BUNDLED_RERANKER, "the cross-encoder: bundled, or a sentence-transformers name or path")
+    lexical_ranker: LexicalRanker = setting(DEFAULT_RANKER, "how the lexical leg ranks")
+    min_score: float | None = setting(None, "the least score of a hit, in the fuser's own unit; none keeps all")
+    walk: Walk | None = setting(
+        None, 'the graph leg\'s walk by its fields, such as {"damping": 0.7}; none is the measured one'
+    )
+    stages: Stages = setting(DEFAULT_STAGES, "what follows the legs where rerank is on; a walk in it needs a graph")
 
     def __post_init__(self) -> None:
-        for name, low, high in (("k", 1, MAX_DEPTH), ("depth", 1, MAX_DEPTH), ("rerank_depth", 1, MAX_DEPTH)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise HopgateError(f"{name} must be a whole number between {low} and {high}, not {value!r}")
-        if self.sort_by not in get_args(SortBy):
-            raise HopgateError(f"sort_by is one of {', '.join(get_args(SortBy))}, not {self.sort_by!r}")
-        if not isinstance(self.rerank, bool):
-            raise HopgateError(f"rerank must be true or false, not {self.rerank!r}")
-        if self.min_score is not None:
-            object.__setattr__(self, "min_score", finite("min_score", self.min_score, -math.inf))
-        limit = self.rerank_timeout
-        if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit <= MAX_TIMEOUT_S:
-            raise HopgateError(f"rerank_timeout must be more than 0 and at most {MAX_TIMEOUT_S} seconds, not {limit!r}")
-        if not isinstance(self.rerank_model, str) or not self.rerank_model.strip():
-            raise HopgateError(
-                f"rerank_model must be {BUNDLED_RERANKER!r} or a model's name, not {self.rerank_model!r}"
-            )
-        check_ranker(self.lexical_ranker)
-        Importance(self.prior), ExactMatch(self.exact_match)
+        check(self)
+        if not self.rerank_model.strip():
+            raise HopgateError(f"rerank_model must be {BUNDLED_RERANKER!r} or a model's name, not ''")
 
     @property
     def pipeline(self) -> Stages:
@@ -130,8 +185,8 @@ class Settings:
 
         A leg's name changes its weight; `fuser` and `stages` may be text, and `walk` its fields or JSON.
         """
-        if unknown := sorted(set(changes) - set(NAMES)):
-            raise HopgateError(f"there is no setting {unknown[0]!r}: there are {', '.join(NAMES)}")
+        if unknown := sorted(set(changes) - set(OPTIONS)):
+            raise HopgateError(f"there is no setting {unknown[0]!r}: there are {', '.join(OPTIONS)}")
         fuser = changes.get("fuser", self.fuser)
         if isinstance(fuser, str):
             fuser = parse(fuser)
@@ -161,18 +216,28 @@ class Settings:
             raise HopgateError(f"there is no leg {unknown[0]!r}: there are {', '.join(weights)}")
         return replace(self, fuser=self.fuser.reweighed(**{name: 0.0 for name in weights if name not in legs}))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give each setting by its name, the weights of the standard legs first, as JSON has it.
 
-NAMES = (*STANDARD, *(field.name for field in fields(Settings)))
-"""Every name that a setting can be given by."""
+        Examples
+        --------
+        >>> values = Settings().to_dict()
+        >>> values["graph"], values["stages"], values["walk"]
+        (5.0, 'fuse > rerank > walk', None)
+        """
+        weights = {name: weight for name, weight in self.fuser.weights.items() if name in STANDARD}
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        shown = {"fuser": repr(self.fuser), "stages": str(self.stages), "walk": self.walk and asdict(self.walk)}
+        return {**weights, **values, **shown}
 
 
 class RecallOptions(TypedDict, total=False):
-    """Settings that one recall may change: those of `Settings`, and a weight for each standard leg."""
+    """The types of `OPTIONS`, for mypy: settings that one recall may change."""
 
-    fuser: AnyFuser | str
     lexical: float
     dense: float
     graph: float
+    fuser: AnyFuser | str
     k: int
     depth: int
     prior: float
@@ -182,10 +247,22 @@ class RecallOptions(TypedDict, total=False):
     rerank_depth: int
     rerank_timeout: float
     rerank_model: str
-    stages: Stages | str
     lexical_ranker: LexicalRanker
     min_score: float | None
     walk: Walk | Mapping[str, Any] | str | None
+    stages: Stages | str
+
+
+OPTIONS = {
+    **{
+        name: Option(
+            name, float, getattr(DEFAULT_FUSER, name), f"weight of the {name} leg; 0 skips it", low=0, high=MAX_WEIGHT
+        )
+        for name in STANDARD
+    },
+    **{option.name: option for option in options_of(Settings)},
+}
+"""Every setting of recall by its name, the weights of the standard legs first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,103 +280,142 @@ class Resolved:
     sources: Mapping[str, str]
 
 
-def load_settings(
+def resolve_settings(
     directory: Path | None = None,
     environ: Mapping[str, str] | None = None,
     arguments: Mapping[str, Any] | None = None,
     stored: Mapping[str, tuple[Any, str]] | None = None,
-) -> Settings:
+) -> Resolved:
     """Resolve the settings: defaults, then the store, then the file, then the environment, then arguments.
 
     The file is what `HOPGATE_SETTINGS` names, or `settings.toml` in the data directory. A variable is the setting's
     name in capitals behind `HOPGATE_`, for instance `HOPGATE_GRAPH=2`.
 
-    Examples
-    --------
-    >>> load_settings(environ={"HOPGATE_DENSE": "0", "HOPGATE_K": "20"}, arguments={"k": 5}).k
-    5
-    """
-    settings = resolve_settings(directory, environ, stored).settings
-    return settings.replaced({name: value for name, value in (arguments or {}).items() if value is not None})
-
-
-def resolve_settings(
-    directory: Path | None = None,
-    environ: Mapping[str, str] | None = None,
-    stored: Mapping[str, tuple[Any, str]] | None = None,
-) -> Resolved:
-    """Resolve the settings without arguments, and say where each comes from.
-
     Parameters
     ----------
+    arguments : mapping of setting name to value, optional
+        Those of a call; None leaves a setting as it is.
     stored : mapping of setting name to (value, source)
         What the store holds.
 
     Examples
     --------
-    >>> found = resolve_settings(environ={"HOPGATE_K": "20"}, stored={"fuser": ("RRF(k=60)", "gate 1f3c")})
-    >>> found.sources["k"], found.sources["graph"], found.sources["depth"]
-    ('HOPGATE_K', 'gate 1f3c', 'default')
+    >>> made = resolve_settings(environ={"HOPGATE_K": "20"}, stored={"fuser": ("RRF(k=60)", "gate 1f3c")})
+    >>> made.settings.k, made.sources["k"], made.sources["graph"], made.sources["depth"]
+    (20, 'HOPGATE_K', 'gate 1f3c', 'default')
     """
     environ = os.environ if environ is None else environ
-    settings = Settings()
-    sources = dict.fromkeys(NAMES, "default")
+    settings, sources = Settings(), dict.fromkeys(OPTIONS, "default")
+
+    def change(changes: Mapping[str, Any], place: str, by: Mapping[str, str]) -> None:
+        """Apply one source's changes; an error names it, and a fuser brings its weights."""
+        nonlocal settings
+        try:
+            settings = settings.replaced(changes)
+        except HopgateError as error:
+            raise HopgateError(f"{place}: {error}" if place else str(error)) from None
+        if "fuser" in by:
+            sources.update(dict.fromkeys(STANDARD, by["fuser"]))
+        sources.update(by)
+
     rows = stored or {}
-    settings = _changed(settings, {name: value for name, (value, _) in rows.items()}, "the store's settings")
-    _note(sources, {name: source for name, (_, source) in rows.items()})
-    named = environ.get(PREFIX + "SETTINGS")
+    change({name: row[0] for name, row in rows.items()}, "the store's settings", {n: row[1] for n, row in rows.items()})
+    named = environ.get("HOPGATE_SETTINGS")
     path = Path(named) if named else directory / FILE if directory else None
     if path is not None and (named or path.exists()):
-        written = _from_file(path)
-        settings = _changed(settings, written, f"the settings file {path}")
-        _note(sources, dict.fromkeys(written, str(path)))
-    texts = {name: environ[PREFIX + name.upper()] for name in NAMES if environ.get(PREFIX + name.upper())}
-    values = {name: from_text(name, text, called=PREFIX + name.upper()) for name, text in texts.items()}
-    settings = _changed(settings, values, "the environment")
-    _note(sources, {name: PREFIX + name.upper() for name in texts})
+        written = from_toml(path, "the settings file ")
+        change(written, f"the settings file {path}", dict.fromkeys(written, str(path)))
+    values = environment_values(OPTIONS.values(), environ)
+    change(values, "the environment", {name: OPTIONS[name].variable for name in values})
+    given = {name: value for name, value in (arguments or {}).items() if value is not None}
+    change(given, "", dict.fromkeys(given, "this call"))
     return Resolved(settings, sources)
 
 
-def _note(sources: dict[str, str], changed: Mapping[str, str]) -> None:
-    """Note who changed what; a fuser brings its weights, and a weight given beside it wins."""
-    if "fuser" in changed:
-        sources.update(dict.fromkeys(STANDARD, changed["fuser"]))
-    sources.update(changed)
-
-
-def _changed(settings: Settings, changes: Mapping[str, Any], source: str) -> Settings:
-    """Apply changes; an error names the source that holds the wrong one."""
-    try:
-        return settings.replaced(changes)
-    except HopgateError as error:
-        raise HopgateError(f"{source}: {error}") from None
-
-
-def _from_file(path: Path) -> dict[str, Any]:
-    try:
-        import tomllib
-
-        return tomllib.loads(path.read_text())
-    except OSError as error:
-        raise HopgateError(f"the settings file {path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise HopgateError(f"the settings file {path} is not TOML: {error}") from None
-
-
-def from_text(name: str, text: str, *, called: str | None = None) -> object:
-    """Read a setting's value from what a person typed or the environment holds.
+class StoreSettings:
+    """A store's own settings, and how they resolve with the file and the environment.
 
     Examples
     --------
-    >>> from_text("k", "5"), from_text("rerank", "on"), from_text("prior", "0.9")
-    (5, True, 0.9)
+    >>> import tempfile, hopgate
+    >>> with tempfile.TemporaryDirectory() as folder, hopgate.open(folder) as kb:
+    ...     kb.store_settings.set({"k": 5})
+    ...     kb.settings().k, kb.store_settings.resolve().sources["k"]
+    (5, 'hopgate settings')
     """
-    if name in _TEXTS or name not in NAMES:
-        return text
-    if name in _FLAGS:
-        flag = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-        return flag.get(text.lower(), text)
-    try:
-        return int(text) if name in _WHOLE else float(text)
-    except ValueError:
-        raise HopgateError(f"{called or name} must be a number, not {text!r}") from None
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def resolve(self, changes: Mapping[str, Any] | None = None) -> Resolved:
+        """Resolve the settings of the next query and say where each comes from; `changes` are the query's own."""
+        with self._store.transaction() as connection:
+            stored = setting_rows.read(connection)
+        return resolve_settings(self._store.directory, arguments=changes, stored=stored)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Every setting with its value, where that comes from, what it is for, its default and what it may be."""
+        resolved = self.resolve()
+        values = resolved.settings.to_dict()
+        rows: list[dict[str, Any]] = [
+            {**row, "value": values[row["name"]], "source": resolved.sources[row["name"]]}
+            for row in as_rows(OPTIONS.values())
+        ]
+        scopes = {"name": "scopes", "value": self.scopes(), "source": "the store", "meaning": SCOPES_MEANING}
+        return [*rows, {**scopes, "default": setting_rows.WALLS, "limits": ", ".join(SCOPES)}]
+
+    def set(self, changes: Mapping[str, Any], *, source: str = BY_HAND) -> None:
+        """Set some for this store, from the next query on; what is not a setting's value is refused."""
+        own = {name: value for name, value in changes.items() if name == setting_rows.SCOPES}
+        for value in own.values():
+            if value not in SCOPES:
+                raise HopgateError(f"scopes must be {' or '.join(SCOPES)}, not {value!r}")
+        checked = _checked({name: value for name, value in changes.items() if name not in own}) | own
+
+        def write(connection: Connection[Any]) -> None:
+            if own and setting_rows.scopes(connection) != own[setting_rows.SCOPES]:
+                # Names are kept by scope: the next build makes the graph anew.
+                version.forget_graph(connection)
+            setting_rows.write(connection, checked, source)
+
+        self._store.run(write)
+
+    def unset(self, names: Sequence[str]) -> None:
+        """Forget some: the file, the environment or the default decides again."""
+        if unknown := [name for name in names if name not in (*OPTIONS, setting_rows.SCOPES)]:
+            raise HopgateError(f"there is no setting {unknown[0]!r}: there are {', '.join(OPTIONS)}")
+
+        def remove(connection: Connection[Any]) -> list[str]:
+            if setting_rows.SCOPES in names and setting_rows.scopes(connection) != setting_rows.WALLS:
+                version.forget_graph(connection)
+            return setting_rows.remove(connection, names)
+
+        gone = self._store.run(remove)
+        if missing := [name for name in names if name not in gone]:
+            raise HopgateError(f"this store does not set {missing[0]!r}: hopgate settings shows where it comes from")
+
+    def apply_gate(self, fingerprint: str, *, fuser: str, depth: int, walk: Mapping[str, Any] | None = None) -> None:
+        """Make what a gate chose this store's own: fuser, depth and walk, with the gate's fingerprint.
+
+        Weights that were set by hand go: the fuser carries them.
+        """
+        values = {"fuser": fuser, "depth": depth, **({} if walk is None else {"walk": walk})}
+        with self._store.transaction() as connection:
+            setting_rows.remove(connection, [*STANDARD, "walk"])
+            setting_rows.write_gate(connection, _checked(values), f"gate {fingerprint}")
+
+    def scopes(self) -> str:
+        """Say "walls" or "shared": whether walks pass from one scope into another; the store's owner alone decides."""
+        with self._store.transaction() as connection:
+            return setting_rows.scopes(connection)
+
+    def stale_gate(self) -> str | None:
+        """The gate that was applied, where the graph has been changed since."""
+        with self._store.transaction() as connection:
+            return setting_rows.gate_is_behind(connection)
+
+
+def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse what recall would refuse; each value is kept as JSON has it."""
+    values = Settings().replaced(changes).to_dict()
+    return {name: values[name] for name in changes}

@@ -13,8 +13,7 @@ from hopgate.recall.filters import Filters, Scopes, check_query, read_filters
 from hopgate.recall.legs.dense import dense_scores
 from hopgate.recall.recall import recall
 from hopgate.recall.run_legs import Legs, RecallPipeline, run_legs
-from hopgate.recall.settings import MAX_DEPTH, RecallOptions, Settings
-from hopgate.recall.store_settings import StoreSettings
+from hopgate.recall.settings import MAX_DEPTH, RecallOptions, Settings, StoreSettings
 from hopgate.store import memories
 from hopgate.store.graph import concept_rows
 
@@ -89,7 +88,7 @@ def explain(
     text, given = check_query(query), dict[str, Any](options)
     legs, superseded = given.pop("legs", None), bool(given.pop("include_superseded", False))
     narrowed: dict[str, Any] = {name: given.pop(name) for name in _FILTERS if name in given}
-    settings = stored.load(given)
+    settings = stored.resolve(given).settings
     settings = settings if legs is None else settings.only(legs)
     filters = read_filters(pipeline.store, superseded=superseded, **narrowed)
     pipeline = pipeline.walking(settings.walk)

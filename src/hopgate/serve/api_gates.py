@@ -25,12 +25,13 @@ from starlette.responses import HTMLResponse
 from hopgate.eval.gate import gate_process
 from hopgate.eval.gate.chosen import apply_gate
 from hopgate.eval.gate.judge import judge
-from hopgate.eval.gate.plan import SHUFFLES, Arms
+from hopgate.eval.gate.plan import GateOptions
 from hopgate.eval.gate.saved import load_gate, saved_fingerprint
 from hopgate.eval.gate.verdict import Verdict
 from hopgate.eval.report.text_marks import filled
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared, cleared
+from hopgate.options import options_of, request_model
 from hopgate.private_files import private_folder
 from hopgate.serve.bounds import Served, Service
 from hopgate.serve.middleware import PREFIX
@@ -52,17 +53,20 @@ _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}")
 PATIENCE_S = 10
 
 
-class GateRequest(Strict):
+# Those of a gate's options that do not name another graph than the one that is served.
+ASKED = ("arms", "k", "tune", "split", "shuffles", "seed", "rerank")
+GateOptionsRequest = request_model(
+    "GateOptionsRequest",
+    [option for option in options_of(GateOptions) if option.name in ASKED],
+    split=Split,
+    tune=Split | Annotated[str, Field(max_length=0)],
+)
+
+
+class GateRequest(GateOptionsRequest):  # type: ignore[misc, valid-type]
     """A gate to run: on which questions, and how; as the options of `hopgate gate`."""
 
     questions: Annotated[str, Field(max_length=200)] | None = None
-    arms: Arms = "default"
-    k: Annotated[int, Field(ge=1, le=50)] = 10
-    tune: Split | Annotated[str, Field(max_length=0)] = "dev"
-    split: Split = "test"
-    shuffles: Annotated[int, Field(ge=0, le=200)] = SHUFFLES
-    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
-    rerank: bool = False
 
 
 class ApplyRequest(Strict):
@@ -131,7 +135,8 @@ def run_gate(asked: GateRequest, served: Served) -> GateAnswer:
     """Begin a gate on this store's graph as it is; one runs at a time."""
     served.require_whole_store("gates are")
     served.require_writing()
-    run = served.gates.begin(asked.questions, asked.model_dump(exclude={"questions"}))
+    options = GateOptions(**asked.model_dump(exclude={"questions"}, exclude_none=True))
+    run = served.gates.begin(asked.questions, {name: getattr(options, name) for name in ASKED})
     return _answer(run, served, set())
 
 

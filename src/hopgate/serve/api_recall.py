@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal, cast
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from hopgate.options import request_model
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS
 from hopgate.recall.fuse import SortBy
 from hopgate.recall.hit import Hit
-from hopgate.recall.settings import MAX_DEPTH, RecallOptions
+from hopgate.recall.settings import MAX_DEPTH, OPTIONS, RecallOptions
 from hopgate.recall.why_not import ExplainOptions, LegSight
 from hopgate.serve.bounds import Served, Service
 from hopgate.serve.middleware import PREFIX
@@ -134,6 +135,31 @@ class ExplainAnswer(BaseModel):
     legs: dict[str, LegSight]
     removed_by: list[str]
     sentence: str
+
+
+SettingsRequest = request_model("SettingsRequest", OPTIONS.values(), walk=dict[str, Any])
+
+
+@router.get("/settings")
+def get_settings(served: Served) -> dict[str, Any]:
+    """Give every setting of recall, where each comes from, and the gate that the graph has left behind if there is one.
+
+    As `hopgate settings --json`.
+    """
+    settings = served.kb.store_settings
+    return {"settings": settings.rows(), "graph_changed_since": settings.stale_gate()}
+
+
+@router.patch("/settings")
+def change_settings(asked: SettingsRequest, served: Served) -> dict[str, Any]:  # type: ignore[valid-type]
+    """Change settings of this store, from the next request on; null forgets what the store says of one."""
+    served.require_whole_store("settings are")
+    served.require_writing()
+    changes: dict[str, Any] = asked.model_dump(exclude_unset=True)  # type: ignore[attr-defined]
+    served.kb.store_settings.set({name: value for name, value in changes.items() if value is not None})
+    if forgotten := [name for name, value in changes.items() if value is None]:
+        served.kb.store_settings.unset(forgotten)
+    return get_settings(served)
 
 
 @router.post("/recall", response_model=RecallAnswer)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 import re
 import select
@@ -17,14 +16,13 @@ from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from hopgate.errors import ConflictError, HopgateError, LostServerError
+from hopgate.options import environment
 from hopgate.redact import password_parts, redacted
 from hopgate.store.server import FULL, EmbeddedConnection, default_directory, is_embedded
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
-# Where the store is when neither an argument nor an option says so: an address or a directory.
-ENVIRONMENT = "HOPGATE_STORE"
 
 _URI = re.compile(r"postgres(ql)?://")
 _SCHEME = re.compile(r"([A-Za-z][\w+.-]*)://")
@@ -55,7 +53,7 @@ def located(where: str | Path | None = None) -> str | Path:
     where : str or Path, optional
         A Path is a folder, whatever it is called. A text is an address where it reads like one.
     """
-    where = where if where is not None else os.environ.get(ENVIRONMENT) or default_directory()
+    where = where if where is not None else environment().store or default_directory()
     if isinstance(where, Path):
         return where.expanduser().absolute()
     if not where.strip():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import WithdrawnError
 from hopgate.memory import Cleared, cleared
+from hopgate.options import environment
 from hopgate.passages import passage_text, passages
 from hopgate.redact import without_credentials
 from hopgate.sending import guarded
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from hopgate.embed import CachedEmbedder, Identity
     from hopgate.store.store import Store
 
-ENVIRONMENT = "HOPGATE_EMBEDDER"
 DEFAULT = "bge-small"
 # Large enough for length-sorted batches inside, small enough that an interruption loses seconds.
 BATCH = 512
@@ -64,7 +63,7 @@ class Embedding:
                     with self._store.transaction() as connection:
                         space = vectors.space(connection)
                 made_by = space.identity.spec if space else None
-                named = os.environ.get(ENVIRONMENT)
+                named = environment().embedder
                 if made_by and named and without_credentials(named) == made_by:
                     # The store knows the endpoint, and the environment who may use it.
                     made_by = named

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hopgate.errors import HopgateError
+from hopgate.options import environment
 from hopgate.private_files import private_file
 
-ENVIRONMENT = "HOPGATE_LINGER"
 # Of a command; a program that opens a store stops the server when it closes it, unless the environment says otherwise.
 COMMAND_S = 300
 LOCK = ".linger"
@@ -32,14 +32,8 @@ ATTEMPTS, PAUSE_S = 20, 0.05
 
 def seconds(default: float = 0.0) -> float:
     """How long a server outlives its last user, by the environment or else by default; 0 stops it at once."""
-    given = os.environ.get(ENVIRONMENT, "").strip()
-    try:
-        found = float(given or default)
-    except ValueError:
-        found = -1.0
-    if not 0 <= found < float("inf"):
-        raise HopgateError(f"{ENVIRONMENT} is {given!r}: give seconds, 0 to stop the server with its last user")
-    return found
+    given = environment().linger
+    return default if given is None else given
 
 
 def used(users: int) -> None:

@@ -30,7 +30,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv(lingering.ENVIRONMENT, "1")
+    monkeypatch.setenv("HOPGATE_LINGER", "1")
     yield cluster
     for watcher in watchers(cluster):
         watcher.kill()
@@ -113,7 +113,7 @@ def test_a_command_leaves_it_up_and_who_says_so_does_not(folder: Path) -> None:
 
 @pytest.mark.parametrize("given", ["soon", "-1", "inf"])
 def test_what_is_no_time_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str) -> None:
-    monkeypatch.setenv(lingering.ENVIRONMENT, given)
-    with pytest.raises(HopgateError, match="give seconds"):
+    monkeypatch.setenv("HOPGATE_LINGER", given)
+    with pytest.raises(HopgateError, match="HOPGATE_LINGER must be a number"):
         EmbeddedServer(tmp_path / "store")
     assert not (tmp_path / "store").exists()

@@ -1,17 +1,19 @@
-"""How a gate is run, and what counts as enough for a verdict."""
+"""How a gate is run and what counts as enough for a verdict; both as a file that is declared before anything is run."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, get_args
+from pathlib import Path
+from typing import Any, Literal
 
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Dataset
 from hopgate.eval.measures import Measure, Recall, parse_measure
+from hopgate.options import check, from_toml, options_of, setting, to_toml
 
 Arms = Literal["quick", "default", "full"]
-ARMS: tuple[str, ...] = get_args(Arms)
 # With 20 shuffles the real graph is first of 21 by chance with 1/21 = .048.
 SHUFFLES = 20
 OWN_STATEMENTS = "own"
@@ -22,65 +24,42 @@ OWN_STATEMENTS = "own"
 class GateOptions:
     """How a gate is run; saved beside its result.
 
-    Parameters
-    ----------
-    tune : str
-        The split that configurations are chosen on; empty for none.
-    split : str
-        The split that is reported.
-    k : int
-        The top k that is judged.
-    depth : int
-        How deep the legs go.
-    arms : {"quick", "default", "full"}
-        How many arms; `full` adds the graph without each of its parts, a graph made by no model, the prototype's own
-        graph, k of RRF swept, and the exact-match bonus.
-    seed : int
-        Of the shuffled control and the statistics.
-    shuffles : int
-        How many shuffled graphs the real one is compared with; fewer than 19 can never pass at a level of .05.
-    rerank : bool
-        Whether every base and the challenger are compared with a cross-encoder over them too.
-    extractor, model, url : str
-        What makes the graph, as for `hopgate build`; empty for triples.jsonl, or the no-model extractor without one.
-    statements : str
-        A file of statements that the graph is built with; "own" for the data set's statements.jsonl, empty for none.
-    embedder : str
-        What makes the vectors; empty for the default.
-    measure : str
-        The primary measure; empty for recall@k.
-    slices : tuple of str
-        The slices to watch, by their names; empty for all there are.
-
     Examples
     --------
     >>> GateOptions(arms="quick").split
     'test'
     """
 
-    tune: str = "dev"
-    split: str = "test"
-    k: int = 10
-    depth: int = 50
-    arms: Arms = "default"
-    seed: int = 0
-    shuffles: int = SHUFFLES
-    rerank: bool = False
-    extractor: str = ""
-    model: str = ""
-    url: str = ""
-    statements: str = ""
-    embedder: str = ""
-    measure: str = ""
-    slices: tuple[str, ...] = ()
+    tune: str = setting("dev", "the split that configurations are chosen on; none tunes nothing")
+    split: str = setting("test", "the split that is reported")
+    k: int = setting(10, "the top k that is judged", low=1)
+    depth: int = setting(50, "how deep the legs go", low=1, high=1000)
+    arms: Arms = setting(
+        "default",
+        "how many arms; full adds the graph without each of its parts, one made by no model, the prototype's own, k of "
+        "RRF swept, and the exact-match bonus",
+    )
+    seed: int = setting(0, "seed of the shuffles and the statistics", low=0, high=2**31 - 1)
+    shuffles: int = setting(
+        SHUFFLES, "shuffled graphs that the real one is compared with; below 19 none can pass", low=0, high=10_000
+    )
+    rerank: bool = setting(False, "compare every base and the challenger with a cross-encoder over them, too")
+    extractor: str = setting(
+        "", "what makes the graph: phrases, rules, llama, openai or replay", shown="triples.jsonl, else phrases"
+    )
+    model: str = setting("", "the extractor's model, as for hopgate build")
+    url: str = setting("", "the endpoint for openai")
+    statements: str = setting(
+        "", "a file of statements that the graph is built with, too; own for the data set's statements.jsonl"
+    )
+    embedder: str = setting("", "what makes the vectors, as for hopgate embed", shown="bge-small")
+    measure: str = setting("", "the measure that the claim is about", shown="recall@k")
+    slices: tuple[str, ...] = setting((), "watch only this slice, such as hops=2", called="slice", shown="all")
 
     def __post_init__(self) -> None:
-        if self.arms not in ARMS:
-            raise HopgateError(f"--arms is one of {', '.join(ARMS)}, not {self.arms!r}")
-        if not 1 <= self.k <= self.depth:
-            raise HopgateError(f"--k must be between 1 and {self.depth}, the depth of the legs, not {self.k}")
-        if self.shuffles < 0:
-            raise HopgateError(f"--shuffles counts from 0, not {self.shuffles}")
+        check(self)
+        if self.k > self.depth:
+            raise HopgateError(f"k must be between 1 and {self.depth}, the depth of the legs, not {self.k}")
 
     @property
     def shuffle_seeds(self) -> range:
@@ -99,19 +78,9 @@ class Policy:
 
     Parameters
     ----------
-    alpha : float
-        The family-wise level over everything that can decide: half for the claim, half for all harms together.
-    worthwhile : float
-        The smallest gain at the primary measure that would be worth a graph leg; CLOSED needs it excluded.
-    margin : float
-        The largest loss that is put up with elsewhere.
-    every_harm_excluded : bool
-        Whether OPEN needs every harm excluded, and not only none shown.
-    reachable : float
-        The share of queries on which a graph-only candidate must have been able to enter the top k.
     rank_alpha : float, optional
         The level of the real graph's rank among its shuffles; `alpha` where not given.
-    permutations, seed : int
+    seed : int
         Of the randomisation test.
 
     Examples
@@ -120,21 +89,26 @@ class Policy:
     0.01
     """
 
-    alpha: float = 0.05
-    worthwhile: float = 0.03
-    margin: float = 0.02
-    every_harm_excluded: bool = False
-    reachable: float = 0.5
+    alpha: float = setting(
+        0.05, "the chance of any wrong decision: half for the claim, half for all harms together", above=0, below=1
+    )
+    worthwhile: float = setting(
+        0.03, "the smallest gain that would be worth a graph leg; CLOSED needs it excluded", above=0, below=1
+    )
+    margin: float = setting(0.02, "the largest loss that is put up with elsewhere", above=0, below=1)
+    every_harm_excluded: bool = setting(False, "whether OPEN needs every harm excluded, and not only none shown")
+    reachable: float = setting(
+        0.5,
+        "the share of queries on which a graph-only candidate must be able to enter the top k",
+        low=0,
+        high=1,
+    )
     rank_alpha: float | None = None
-    permutations: int = 10_000
+    permutations: int = setting(10_000, "permutations of the randomisation test", low=1)
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1:
-            raise HopgateError(f"alpha must lie between 0 and 1, not {self.alpha}")
-        for name in ("worthwhile", "margin"):
-            if not 0 < getattr(self, name) < 1:
-                raise HopgateError(f"{name} is a difference between 0 and 1, not {getattr(self, name)}")
+        check(self)
 
     @property
     def rank_level(self) -> float:
@@ -161,6 +135,80 @@ class Policy:
     def from_dict(cls, record: Mapping[str, Any]) -> Policy:
         """Make it from a saved gate's record."""
         return cls(**record)
+
+
+OPTIONS = {option.name: option for kind in (Policy, GateOptions) for option in options_of(kind)}
+"""All that a plan can declare, by its name."""
+FILE = "plan.toml"
+
+
+def make_plan(declared: Mapping[str, Any]) -> tuple[GateOptions, Policy]:
+    """Make options and policy of what was declared; what was not has its default.
+
+    Examples
+    --------
+    >>> options, policy = make_plan({"alpha": 0.01, "k": 5, "slices": ["hops=2"]})
+    >>> policy.alpha, options.k, options.slices
+    (0.01, 5, ('hops=2',))
+    """
+    for name in declared:
+        if name not in OPTIONS:
+            raise HopgateError(f"a plan has no {name!r}: it has {', '.join(sorted(OPTIONS))}")
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in declared.items()
+    }
+    policy = {option.name for option in options_of(Policy)}
+    options = GateOptions(**{name: value for name, value in given.items() if name not in policy})
+    return options, Policy(seed=options.seed, **{name: value for name, value in given.items() if name in policy})
+
+
+def plan_text(options: GateOptions, policy: Policy) -> str:
+    """Write the plan as TOML, everything that was declared or left at its default.
+
+    Examples
+    --------
+    >>> print(plan_text(GateOptions(), Policy()).splitlines()[1])
+    alpha = 0.05
+    """
+    values = {**asdict(options), **{option.name: getattr(policy, option.name) for option in options_of(Policy)}}
+    return "# The plan of a gate, declared before it is run.\n" + to_toml({name: values[name] for name in OPTIONS})
+
+
+def plan_hash(text: str) -> str:
+    """Name a plan by its content.
+
+    Examples
+    --------
+    >>> plan_hash("alpha = 0.05")
+    '32b2450880c2'
+    """
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def declared(path: Path | None, given: Mapping[str, Any]) -> tuple[GateOptions, Policy, str]:
+    """Give options, policy and the plan's text: from its file where there is one, which is written where there is none.
+
+    Parameters
+    ----------
+    path : Path, optional
+        The plan's file.
+    given : mapping
+        What the call itself says: it may not contradict the file.
+    """
+    if path is not None and path.exists():
+        plan = from_toml(path)
+        for name, value in given.items():
+            if name in plan and plan[name] != (list(value) if isinstance(value, tuple) else value):
+                raise HopgateError(
+                    f"{path} declares {name} = {plan[name]!r}, not {value!r}: change the plan, or leave it out"
+                )
+        return *make_plan({**plan, **given}), path.read_text(encoding="utf-8")
+    options, policy = make_plan(given)
+    text = plan_text(options, policy)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return options, policy, text
 
 
 def plan_problems(dataset: Dataset, options: GateOptions) -> list[str]:

@@ -17,8 +17,7 @@ from hopgate.eval.gate.evidence import Evidence
 from hopgate.eval.gate.hidden_ids import labelled, with_hidden_ids
 from hopgate.eval.gate.judge import Judgement, judge
 from hopgate.eval.gate.ledger import Ledger
-from hopgate.eval.gate.plan import GateOptions, Policy, plan_problems
-from hopgate.eval.gate.plan_file import FILE, plan_hash, plan_text
+from hopgate.eval.gate.plan import FILE, GateOptions, Policy, plan_hash, plan_problems, plan_text
 from hopgate.eval.gate.saved import recomputed, save_gate
 from hopgate.eval.report import Notes, write_report
 from hopgate.eval.report.page import detailed_queries

@@ -1,0 +1,330 @@
+"""Settings as declared fields: a dataclass says once what each means and what it may be.
+
+Made from the fields: options of commands, environment variables, TOML files, HTTP requests and the tables of the docs.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from hopgate.errors import HopgateError
+
+PREFIX = "HOPGATE_"
+FLAGS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A declared setting.
+
+    Parameters
+    ----------
+    name : str
+        The field's name.
+    kind : type
+        bool, int, float, str or Path; `object` for a value that its class reads from text itself.
+    default : object
+        What it is where nobody sets it.
+    meaning : str
+        One line for a person.
+    low, high : float, optional
+        The least and the greatest number.
+    above, below : float, optional
+        What a number must exceed, and what it must stay under.
+    choices : tuple of str
+        The only texts that it may be; empty for any.
+    several : bool
+        Whether it is a list, given one at a time.
+    optional : bool
+        Whether it may be None.
+    called : str
+        Its name as an option and in a variable, where that is not the field's.
+    shown : str
+        Its default in words, where the value says too little.
+    """
+
+    name: str
+    kind: type
+    default: Any
+    meaning: str
+    low: float | None = None
+    high: float | None = None
+    above: float | None = None
+    below: float | None = None
+    choices: tuple[str, ...] = ()
+    several: bool = False
+    optional: bool = False
+    called: str = ""
+    shown: str = ""
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return PREFIX + self.name.upper()
+
+    @property
+    def flag(self) -> str:
+        """The command line's option that sets it."""
+        return f"--{(self.called or self.name).replace('_', '-')}"
+
+    @property
+    def limits(self) -> str:
+        """What a number of it may be, in words; empty for any."""
+        if self.low is not None and self.high is not None:
+            return f" between {_plain(self.low)} and {_plain(self.high)}"
+        parts = [f"more than {_plain(self.above)}"] if self.above is not None else []
+        parts += [f"at least {_plain(self.low)}"] if self.low is not None else []
+        parts += [f"at most {_plain(self.high)}"] if self.high is not None else []
+        parts += [f"less than {_plain(self.below)}"] if self.below is not None else []
+        return " of " + " and ".join(parts) if parts else ""
+
+    def check(self, value: Any, called: str | None = None) -> None:
+        """Refuse what the setting may not be, in a sentence that names it."""
+        called = called or self.name
+        if (value is None and self.optional) or self.kind is object:
+            return
+        if self.several:
+            if isinstance(value, str) or not isinstance(value, list | tuple):
+                raise HopgateError(f"{called} is a list, not {value!r}")
+            for part in value:
+                self._check_part(part, called)
+        else:
+            self._check_part(value, called)
+
+    def _check_part(self, value: Any, called: str) -> None:
+        if self.choices:
+            if value not in self.choices:
+                raise HopgateError(f"{called} is one of {', '.join(self.choices)}, not {value!r}")
+        elif self.kind in (int, float):
+            number = isinstance(value, int if self.kind is int else int | float) and not isinstance(value, bool)
+            if not (number and math.isfinite(value) and self._within(value)):
+                whole = "a whole number" if self.kind is int else "a number"
+                raise HopgateError(f"{called} must be {whole}{self.limits}, not {value!r}")
+        elif self.kind is bool and not isinstance(value, bool):
+            raise HopgateError(f"{called} must be true or false, not {value!r}")
+        elif self.kind is str and not isinstance(value, str):
+            raise HopgateError(f"{called} must be a text, not {value!r}")
+
+    def _within(self, value: float) -> bool:
+        if (self.low is not None and value < self.low) or (self.above is not None and value <= self.above):
+            return False
+        return (self.high is None or value <= self.high) and (self.below is None or value < self.below)
+
+    def read(self, text: str, called: str | None = None) -> Any:
+        """Read its value from what a person typed or a variable holds; a list's values are parted by commas.
+
+        Examples
+        --------
+        >>> Option("k", int, 10, "", low=1).read("5"), Option("rerank", bool, False, "").read("on")
+        (5, True)
+        """
+        called = called or self.name
+        if self.several:
+            value: Any = tuple(self._read_part(part.strip(), called) for part in text.split(",") if part.strip())
+        else:
+            value = self._read_part(text, called)
+        self.check(value, called)
+        return value
+
+    def _read_part(self, text: str, called: str) -> Any:
+        if self.kind is bool:
+            return FLAGS.get(text.lower(), text)
+        if self.kind is Path:
+            return Path(text)
+        try:
+            return self.kind(text) if self.kind in (int, float) else text
+        except ValueError:
+            raise HopgateError(f"{called} must be a number, not {text!r}") from None
+
+
+_DECLARED: dict[type[Any], tuple[Option, ...]] = {}
+
+
+def setting(
+    default: Any = MISSING,
+    meaning: str = "",
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    called: str = "",
+    shown: str = "",
+    repr: bool = True,
+) -> Any:
+    """Declare a setting as the field of a dataclass; the parameters are those of `Option`.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Lamp:
+    ...     brightness: int = setting(3, "how bright it is", low=1, high=10)
+    ...     colour: Literal["white", "red"] = setting("white", "the colour of its light")
+    ...     def __post_init__(self):
+    ...         check(self)
+    >>> [(option.flag, option.meaning, option.default) for option in options_of(Lamp)]
+    [('--brightness', 'how bright it is', 3), ('--colour', 'the colour of its light', 'white')]
+    >>> Lamp(brightness=11)
+    Traceback (most recent call last):
+    hopgate.errors.HopgateError: brightness must be a whole number between 1 and 10, not 11
+    >>> from_environment(Lamp, {"HOPGATE_COLOUR": "red"})
+    Lamp(brightness=3, colour='red')
+    """
+    limits = {"low": low, "high": high, "above": above, "below": below}
+    declared = {"meaning": meaning, "called": called, "shown": shown, **limits}
+    given: dict[str, Any] = {} if default is MISSING else {"default": default}
+    return field(**given, repr=repr, metadata={"setting": declared})
+
+
+def options_of(cls: type[Any]) -> tuple[Option, ...]:
+    """Give the settings that a dataclass declares, in their order; other fields of it are none."""
+    if cls not in _DECLARED:
+        hints = get_type_hints(cls)
+        _DECLARED[cls] = tuple(
+            Option(each.name, default=each.default, **_kind(hints[each.name]), **each.metadata["setting"])
+            for each in fields(cls)
+            if "setting" in each.metadata
+        )
+    return _DECLARED[cls]
+
+
+def _kind(hint: Any) -> dict[str, Any]:
+    parts = [part for part in get_args(hint) if part is not type(None)]
+    optional = type(None) in get_args(hint)
+    if optional and len(parts) == 1:
+        hint = parts[0]
+    if get_origin(hint) is tuple:
+        return {**_kind(get_args(hint)[0]), "several": True, "optional": optional}
+    if get_origin(hint) is Literal:
+        return {"kind": str, "choices": get_args(hint), "optional": optional}
+    kind = hint if hint in (bool, int, float, str, Path) else object
+    return {"kind": kind, "optional": optional}
+
+
+def check(settings: Any) -> None:
+    """Refuse a dataclass's value whose settings are not what they are declared to be; for its `__post_init__`."""
+    for option in options_of(type(settings)):
+        option.check(getattr(settings, option.name))
+
+
+def environment_values(options: Iterable[Option], environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Read the settings that environment variables name; an empty variable sets nothing."""
+    environ = os.environ if environ is None else environ
+    return {
+        option.name: option.read(environ[option.variable], option.variable)
+        for option in options
+        if environ.get(option.variable)
+    }
+
+
+def from_environment(cls: type[Kind], environ: Mapping[str, str] | None = None) -> Kind:
+    """Make a dataclass of settings from the environment; what no variable says has its default."""
+    return cls(**environment_values(options_of(cls), environ))
+
+
+def from_toml(path: Path, what: str = "") -> dict[str, Any]:
+    """Read a file of settings; `what` names it in an error, such as "the settings file "."""
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise HopgateError(f"{what}{path} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise HopgateError(f"{what}{path} is not TOML: {error}") from None
+
+
+def to_toml(values: Mapping[str, Any]) -> str:
+    r"""Write settings as the lines of a TOML file.
+
+    Examples
+    --------
+    >>> to_toml({"k": 5, "rerank": True, "slices": ("hops=2",)})
+    'k = 5\nrerank = true\nslices = ["hops=2"]\n'
+    """
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in values.items())
+
+
+def as_rows(options: Iterable[Option]) -> list[dict[str, str]]:
+    """Give name, meaning, default and limits of settings, as the lines of a table.
+
+    Examples
+    --------
+    >>> as_rows([Option("k", int, 10, "how many hits", low=1, high=1000)])
+    [{'name': 'k', 'meaning': 'how many hits', 'default': '10', 'limits': 'between 1 and 1000'}]
+    """
+    return [
+        {
+            "name": option.name,
+            "meaning": option.meaning,
+            "default": option.shown or _in_words(option.default),
+            "limits": ", ".join(option.choices) or option.limits.strip().removeprefix("of "),
+        }
+        for option in options
+    ]
+
+
+def request_model(name: str, options: Iterable[Option], **kinds: Any) -> Any:
+    """Make the pydantic model of a request that may set these settings; what it does not name is refused.
+
+    Parameters
+    ----------
+    **kinds
+        Types of settings that are not numbers, flags or texts; they are texts by default.
+    """
+    import pydantic
+
+    declared: dict[str, Any] = {}
+    for option in options:
+        kind: Any = kinds.get(option.name, str if option.kind is object else option.kind)
+        kind = Literal[option.choices] if option.choices else kind
+        bounds = {"ge": option.low, "le": option.high, "gt": option.above, "lt": option.below}
+        limits: dict[str, Any] = {bound: value for bound, value in bounds.items() if value is not None}
+        declared[option.name] = (
+            (tuple[kind, ...] if option.several else kind) | None,
+            pydantic.Field(default=None, description=option.meaning, **limits),
+        )
+    config = pydantic.ConfigDict(extra="forbid", allow_inf_nan=False)
+    return pydantic.create_model(name, __config__=config, **declared)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What variables say of where things are; those that set recall are its settings' names behind `HOPGATE_`."""
+
+    store: str = setting("", "where the store is: a folder, or postgresql://…", shown="the user's data directory")
+    cache: str = setting("", "the folder of the caches", shown="the user's cache directory")
+    embedder: str = setting("", "the embedder of a store that has no vectors yet", shown="bge-small")
+    linger: float | None = setting(
+        None, "seconds that an embedded server outlives its last user", low=0, shown="300 of a command, else 0"
+    )
+    settings: str = setting("", "a settings.toml to use in the place of the store's", shown="the store's own")
+
+
+def environment() -> Environment:
+    """Read the variables as they are now."""
+    return from_environment(Environment)
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else repr(number)
+
+
+def _in_words(value: Any) -> str:
+    return "none" if value in (None, "", ()) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return repr(value)

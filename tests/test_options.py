@@ -1,0 +1,91 @@
+"""Settings as declared fields: what is made of them, and what each refuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from pydantic import ValidationError
+
+from hopgate import HopgateError
+from hopgate.options import (
+    Environment,
+    as_rows,
+    check,
+    from_environment,
+    from_toml,
+    options_of,
+    request_model,
+    setting,
+    to_toml,
+)
+from hopgate.recall.settings import Settings
+
+
+@dataclass(frozen=True)
+class Lamp:
+    """All kinds of settings."""
+
+    brightness: int = setting(3, "how bright it is", low=1, high=10)
+    warmth: float | None = setting(None, "how warm its light is, in kelvin", above=0)
+    colour: Literal["white", "red"] = setting("white", "the colour of its light")
+    on: bool = setting(False, "whether it is on")
+    rooms: tuple[str, ...] = setting((), "the room it is in", called="room")
+    plan: Path | None = setting(None, "where it stands")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+GIVEN = {"brightness": 5, "warmth": 2700.0, "colour": "red", "on": True, "rooms": ("hall", "attic")}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"brightness": 11}, "brightness must be a whole number between 1 and 10, not 11"),
+        ({"brightness": True}, "brightness must be a whole number"),
+        ({"warmth": 0}, "warmth must be a number of more than 0, not 0"),
+        ({"warmth": float("nan")}, "warmth must be a number"),
+        ({"colour": "blue"}, "colour is one of white, red, not 'blue'"),
+        ({"on": 1}, "on must be true or false, not 1"),
+        ({"rooms": "hall"}, "rooms is a list, not 'hall'"),
+        ({"rooms": (3,)}, "rooms must be a text, not 3"),
+    ],
+)
+def test_what_a_setting_may_not_be_is_refused(wrong: dict[str, Any], reason: str) -> None:
+    with pytest.raises(HopgateError, match=reason):
+        Lamp(**wrong)
+
+
+def test_variables_and_files_say_what_the_fields_do(tmp_path: Path) -> None:
+    environ = {
+        "HOPGATE_BRIGHTNESS": "5", "HOPGATE_WARMTH": "2700", "HOPGATE_COLOUR": "red", "HOPGATE_ON": "yes",
+        "HOPGATE_ROOMS": "hall, attic", "HOPGATE_PLAN": "",
+    }  # fmt: skip
+    assert from_environment(Lamp, environ) == Lamp(**GIVEN)
+    path = tmp_path / "lamp.toml"
+    path.write_text(to_toml(GIVEN))
+    assert Lamp(**from_toml(path)) == Lamp(**{**GIVEN, "rooms": ["hall", "attic"]})
+    for name, text, reason in (
+        ("BRIGHTNESS", "11", "HOPGATE_BRIGHTNESS must be a whole number between 1 and 10, not 11"),
+        ("BRIGHTNESS", "much", "HOPGATE_BRIGHTNESS must be a number, not 'much'"),
+        ("ON", "perhaps", "HOPGATE_ON must be true or false"),
+    ):
+        with pytest.raises(HopgateError, match=reason):
+            from_environment(Lamp, {f"HOPGATE_{name}": text})
+
+
+def test_a_request_takes_them_as_fields() -> None:
+    model = request_model("LampRequest", options_of(Lamp))
+    assert model(**GIVEN).model_dump(exclude_none=True) == GIVEN
+    for wrong in ({"brightness": 11}, {"colour": "blue"}, {"height": 1}, {"warmth": 0}):
+        with pytest.raises(ValidationError):
+            model(**wrong)
+
+
+@pytest.mark.parametrize("declared", [Settings, Environment])
+def test_every_setting_says_what_it_is_for(declared: type) -> None:
+    assert all(row["meaning"] for row in as_rows(options_of(declared)))
