@@ -40,7 +40,7 @@ SLOW = (
     "test_recall_rerank.py",
     "test_walk_cache.py",
     "test_build_revoke.py",
-    "test_server_process.py",
+    "test_store_server.py",
     "test_cli_graph.py",
 )
 

@@ -17,7 +17,6 @@ from hopgate.embed import EmbeddingCache
 from hopgate.extract import Extraction, ExtractorIdentity, Phrases, Source
 from hopgate.kb import KnowledgeBase
 from hopgate.store.server import SERVER_LOG, EmbeddedServer
-from hopgate.user_folders import CACHE
 
 CANARY = "zyxcanaryzyx"
 SECRET = f"The door code {CANARY} opens Vault Nine for Ada Byron."
@@ -33,7 +32,7 @@ def endpoint() -> Iterator[WordEndpoint]:
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
-    monkeypatch.setenv(CACHE, str(folder))
+    monkeypatch.setenv("HOPGATE_CACHE", str(folder))
     return folder
 
 

@@ -6,14 +6,12 @@ from pathlib import Path
 import pytest
 from model_server import ModelServer, model_server
 
-from hopgate.user_folders import CACHE
-
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache folder of this test's own."""
     folder = tmp_path / "cache"
-    monkeypatch.setenv(CACHE, str(folder))
+    monkeypatch.setenv("HOPGATE_CACHE", str(folder))
     return folder
 
 

@@ -17,8 +17,6 @@ from reliability.oracle import broken, digest
 from reliability.watch import AFTER_COMMIT, BEFORE_COMMIT, ROLLBACK, watched
 from reliability.world import NOTES, SECRET, Command, Databases
 
-from hopgate.user_folders import CACHE
-
 ORIGINALS = {memory.external_id: memory.content for memory in (*NOTES, SECRET)}
 
 
@@ -48,16 +46,16 @@ def state_of(dsn: str) -> dict[str, str]:
 @contextlib.contextmanager
 def _own_cache() -> Iterator[Path]:
     """An empty cache of vectors: what is in it is not sent, and so not looked up, which would be another way."""
-    before = os.environ.get(CACHE)
+    before = os.environ.get("HOPGATE_CACHE")
     with tempfile.TemporaryDirectory() as folder:
-        os.environ[CACHE] = folder
+        os.environ["HOPGATE_CACHE"] = folder
         try:
             yield Path(folder)
         finally:
             if before is None:
-                del os.environ[CACHE]
+                del os.environ["HOPGATE_CACHE"]
             else:
-                os.environ[CACHE] = before
+                os.environ["HOPGATE_CACHE"] = before
 
 
 def walked(command: Command, databases: Databases) -> tuple[Way, dict[str, str]]:

@@ -56,15 +56,15 @@ def test_a_server_without_pgvector(tmp_path: Path) -> None:
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin")) if Path("/usr/lib/postgresql").exists() else []
     if not programs or not shutil.which("psql"):
         pytest.skip("this machine has no other PostgreSQL")
-    who = embedded_server.account()
+    who = embedded_server._account()
     cluster = tmp_path / "plain"
     cluster.mkdir()
-    if who.uid is not None and who.gid is not None:
-        shutil.chown(cluster, who.uid, who.gid)
+    if who:
+        shutil.chown(cluster, who.pw_uid, who.pw_gid)
         for folder in (tmp_path, *tmp_path.parents):
             if folder.stat().st_uid == os.geteuid() and folder.stat().st_mode & 0o777 == 0o700:
                 folder.chmod(0o711)
-    run = {"user": who.uid, "group": who.gid, "capture_output": True, "cwd": cluster}
+    run = {"user": who and who.pw_uid, "group": who and who.pw_gid, "capture_output": True, "cwd": cluster}
     subprocess.run([programs[-1] / "initdb", "-D", cluster / "db", "-U", "me", "--auth=trust"], check=True, **run)
     options = f"-c listen_addresses='' -c unix_socket_directories='{cluster}'"
     start = [programs[-1] / "pg_ctl", "-D", cluster / "db", "-w", "-l", cluster / "log", "-o", options, "start"]

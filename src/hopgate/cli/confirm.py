@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hopgate.errors import HopgateError
-from hopgate.private_files import private_folder
+from hopgate.files import private_folder
 
 if TYPE_CHECKING:
     from hopgate.store.store import Store

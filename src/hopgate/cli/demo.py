@@ -58,7 +58,7 @@ def command(
     Example: hopgate demo --keep --folder hopgate-demo
     """
     from hopgate.demo import corpus
-    from hopgate.user_folders import cache_folder
+    from hopgate.files import cache_folder
 
     if serve:
         imported()

@@ -15,7 +15,7 @@ from hopgate.cli.output import counted, opened, say
 from hopgate.cli.printable import printable_json
 from hopgate.cli.shared_options import Data, Dsn
 from hopgate.errors import HopgateError
-from hopgate.private_files import private_opener
+from hopgate.files import private_opener
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from hopgate.embed.embedder import Embedder, Identity, Vectors
 from hopgate.errors import HopgateError
+from hopgate.files import cache_folder, private_file, private_folder
 from hopgate.memory import Cleared
-from hopgate.private_files import private_file, private_folder
 from hopgate.sending import check_sending, kept_safely
-from hopgate.user_folders import cache_folder
 
 FILE = "embeddings.sqlite3"
 # Another process may hold the file for as long as it writes one batch.

@@ -14,8 +14,8 @@ from typing import IO, Any
 from hopgate.corpus import to_record
 from hopgate.errors import HopgateError
 from hopgate.fields import EXTRA, READERS
+from hopgate.files import private_opener
 from hopgate.memory import Memory, cleared
-from hopgate.private_files import private_opener
 
 COLUMNS = ("_id", "title", "text", *READERS, EXTRA)
 # pyarrow's names of the columns' types; the others are texts.

@@ -46,8 +46,8 @@ def open_or_example(where: str | Path | None = None) -> KnowledgeBase:
         As for `hopgate.open`; by default what `HOPGATE_STORE` says.
     """
     import hopgate
+    from hopgate.files import cache_folder
     from hopgate.options import environment
-    from hopgate.user_folders import cache_folder
 
     if where is not None or environment().store:
         return hopgate.open(where)

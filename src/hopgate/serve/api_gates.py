@@ -29,16 +29,15 @@ from hopgate.eval.gate.plan import GateOptions
 from hopgate.eval.gate.saved import load_gate, saved_fingerprint
 from hopgate.eval.gate.verdict import Verdict
 from hopgate.eval.report.text_marks import filled
+from hopgate.files import private_folder, user_folder
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared, cleared
 from hopgate.options import options_of, request_model
-from hopgate.private_files import private_folder
 from hopgate.serve.bounds import Served, Service
 from hopgate.serve.middleware import PREFIX
 from hopgate.serve.problems import RefusedError
 from hopgate.serve.settings import ServeSettings
 from hopgate.serve.values import Strict
-from hopgate.user_folders import user_folder
 
 router = APIRouter(prefix=PREFIX, tags=["gates"])
 

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hopgate.errors import HopgateError
+from hopgate.files import private_file
 from hopgate.options import environment
-from hopgate.private_files import private_file
 
 # Of a command; a program that opens a store stops the server when it closes it, unless the environment says otherwise.
 COMMAND_S = 300
@@ -28,6 +28,8 @@ LOCK = ".linger"
 LOOK_S = 5.0
 # How often, and how long apart, a watcher tries to be the one.
 ATTEMPTS, PAUSE_S = 20, 0.05
+# Starting takes up to 60 s and stopping too; who waits longer waits for somebody else.
+LOCK_S = 90
 
 
 def seconds(default: float = 0.0) -> float:
@@ -36,17 +38,9 @@ def seconds(default: float = 0.0) -> float:
     return default if given is None else given
 
 
-def used(users: int) -> None:
-    """Note on the open file `.users` that the server is in use now."""
-    os.utime(users)
-
-
 def watched(directory: Path) -> bool:
     """Whether a watcher is at work."""
-    try:
-        return is_held(directory / LOCK)
-    except FileNotFoundError:
-        return False
+    return (directory / LOCK).exists() and is_held(directory / LOCK)
 
 
 def watch_over(directory: Path, linger: float) -> None:
@@ -54,12 +48,11 @@ def watch_over(directory: Path, linger: float) -> None:
     if watched(directory):
         return
     # Not by `subprocess`: its object would wait for the process's end, which comes after this one's.
-    nothing = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
     os.posix_spawn(
         sys.executable,
         [sys.executable, "-m", "hopgate.store.lingering", str(directory), str(linger)],
         {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        file_actions=nothing,
+        file_actions=[(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)],
         setsid=True,
     )
 
@@ -73,12 +66,9 @@ def watch(directory: Path, linger: float) -> None:
             return
         while (directory / LOCK).stat().st_ino == os.fstat(lock).st_ino:
             left = (directory / ".users").stat().st_mtime + linger - time.time()
-            if left > 0:
-                time.sleep(min(left, LOOK_S))
-            elif _ended(directory, linger, lock):
+            if left <= 0 and _ended(directory, linger, lock):
                 return
-            else:
-                time.sleep(LOOK_S)
+            time.sleep(min(left, LOOK_S) if left > 0 else LOOK_S)
 
 
 def _taken(lock: int) -> bool:
@@ -104,8 +94,7 @@ def _ended(directory: Path, linger: float, lock: int) -> bool:
         return True
 
 
-# Starting takes up to 60 s and stopping too; who waits longer waits for somebody else.
-LOCK_S = 90
+# ---- Locks and processes ---------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -126,7 +115,7 @@ def open_private(path: Path) -> int:
 
 
 def is_held(path: Path) -> bool:
-    """Whether another process holds a lock; asking holds it for a moment. A missing file is for the caller to catch."""
+    """Whether another process holds a lock; asking holds it for a moment."""
     handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -140,24 +129,15 @@ def is_held(path: Path) -> bool:
 def take(handle: int, operation: int, path: Path) -> None:
     """Take a lock, waiting no longer than another process may take to start or stop the server."""
     deadline = time.monotonic() + LOCK_S
-    while True:
-        try:
+    while time.monotonic() <= deadline:
+        with contextlib.suppress(BlockingIOError):
             fcntl.flock(handle, operation | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise HopgateError(
-                    f"another process has held {path} for more than {LOCK_S} s: end it (fuser {path} names it), "
-                    "or choose another place with --data DIR"
-                ) from None
-            time.sleep(0.02)
-        else:
             return
-
-
-def drop_stale_pid(cluster: Path) -> None:
-    """Remove a pid file whose process is not this server, which PostgreSQL itself cannot always tell after a crash."""
-    if not is_server(pid_of(cluster), cluster):
-        (cluster / "postmaster.pid").unlink(missing_ok=True)
+        time.sleep(0.02)
+    raise HopgateError(
+        f"another process has held {path} for more than {LOCK_S} s: end it (fuser {path} names it), "
+        "or choose another place with --data DIR"
+    )
 
 
 def pid_of(cluster: Path) -> int:
@@ -197,16 +177,10 @@ def alive(pid: int) -> bool:
     except PermissionError:
         return True
     try:
-        handle = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+        # Who died and was not collected yet has a number still.
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
     except OSError:
         return True
-    try:
-        # Who died and was not collected yet has a number still.
-        return os.read(handle, 512).rpartition(b")")[2].split()[0] != b"Z"
-    except (OSError, IndexError):
-        return True
-    finally:
-        os.close(handle)
 
 
 if __name__ == "__main__":

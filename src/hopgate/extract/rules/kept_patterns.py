@@ -33,8 +33,7 @@ from typing import NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.extract.rules.needed_texts import Needs, needed_by_tree, needed_texts
-from hopgate.private_files import own_file, replace_file
-from hopgate.user_folders import cache_folder
+from hopgate.files import cache_folder, own_file, replace_file
 
 SUFFIX = ".patterns"
 # A larger file is let go, and with it what editions gone by had compiled; one edition's take 11 MB.

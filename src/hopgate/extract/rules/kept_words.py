@@ -20,8 +20,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from hopgate.errors import HopgateError
-from hopgate.private_files import own_file, replace_file
-from hopgate.user_folders import cache_folder
+from hopgate.files import cache_folder, own_file, replace_file
 
 SUFFIX = ".words"
 _EDITION = 2

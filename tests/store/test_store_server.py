@@ -1,0 +1,395 @@
+"""The embedded server: shared, private, plain about what is wrong, and started or stopped whatever died before."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+from patience import PATIENCE
+
+import hopgate
+from hopgate.cli import main
+from hopgate.errors import HopgateError
+from hopgate.memory import Memory
+from hopgate.store import connect, lingering
+from hopgate.store import server as embedded_server
+from hopgate.store.lingering import alive, pid_of
+from hopgate.store.server import EmbeddedServer, running
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One initialised store for the module: initdb is the slow part."""
+    path = tmp_path_factory.mktemp("embedded")
+    hopgate.open(path).close()
+    return path
+
+
+def process_of(folder: Path) -> int:
+    return pid_of(folder / "pg")
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.05)
+
+
+# ---- Where it is, and who shares it ----------------------------------------------------------------------------------
+
+
+def test_listens_on_no_port_and_its_socket_is_private(folder: Path) -> None:
+    server = EmbeddedServer(folder)
+    try:
+        with psycopg.connect(server.dsn) as connection:
+            assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
+        sockets = embedded_server.socket_directory(folder)
+        assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
+        assert (sockets / embedded_server.SOCKET_NAME).exists()
+        assert " requirepeer=" in server.dsn
+    finally:
+        server.close()
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from hopgate.store.server import EmbeddedServer
+server = EmbeddedServer(Path(sys.argv[1]))
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_processes_share_it_and_the_last_stops_it(folder: Path) -> None:
+    command = [sys.executable, "-c", HOLDER, str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None and other.stdin is not None
+        assert other.stdout.readline() == "ready\n"
+        pid = process_of(folder)
+        first, second = EmbeddedServer(folder), EmbeddedServer(folder)
+        assert process_of(folder) == pid
+        first.close()
+        second.close()
+        assert running(folder)
+        other.stdin.close()
+        other.wait(PATIENCE)
+    assert not running(folder)
+
+
+def test_a_long_path_gets_a_short_private_socket(tmp_path: Path) -> None:
+    deep = tmp_path / ("d" * 60) / ("e" * 60)
+    assert embedded_server.socket_directory(deep).parent != deep
+    with hopgate.open(deep) as kb:
+        assert len(kb) == 0
+        assert stat.S_IMODE(embedded_server.socket_directory(deep).stat().st_mode) == 0o700
+
+
+def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
+    odd = tmp_path / 'it\'s, "a" $(touch oops) `x` \\ é'
+    for _ in range(2):
+        with hopgate.open(odd) as kb:
+            kb.add(Memory("m", "text"))
+            assert len(kb) == 1
+    assert not running(odd)
+    assert not list(tmp_path.rglob("oops"))
+
+
+def test_a_file_in_place_of_the_directory(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(HopgateError, match="is a file: give --data a directory"):
+        hopgate.open(tmp_path / "file")
+    with pytest.raises(HopgateError, match="cannot be written"):
+        hopgate.open(tmp_path / "file" / "below")
+
+
+@pytest.mark.parametrize("there", ["PG_VERSION", "base/1"])
+def test_a_folder_that_is_half_a_cluster_is_refused(tmp_path: Path, there: str) -> None:
+    (tmp_path / "pg" / there).parent.mkdir(parents=True)
+    (tmp_path / "pg" / there).write_text("16")
+    with pytest.raises(HopgateError, match="is not a whole PostgreSQL cluster: move it away"):
+        hopgate.open(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounts a small file system")
+@pytest.mark.parametrize(("options", "sentence"), [("size=8m", "is full"), ("size=8m,ro", "cannot be written")])
+def test_a_full_disk_and_a_read_only_one(tmp_path: Path, options: str, sentence: str) -> None:
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(tmp_path)], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("this sandbox does not allow mounting")
+    try:
+        with pytest.raises(HopgateError, match=sentence):
+            hopgate.open(tmp_path)
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+def test_a_container_with_little_shared_memory_shares_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded_server, "LEAST_SHARED", 1 << 62)
+    server = EmbeddedServer(folder)
+    try:
+        with psycopg.connect(server.dsn) as connection:
+            assert connection.execute("SHOW dynamic_shared_memory_type").fetchone() == ("mmap",)
+    finally:
+        server.close()
+
+
+# ---- Who died --------------------------------------------------------------------------------------------------------
+
+
+def test_a_server_that_dies_is_started_again_by_the_next_call(folder: Path) -> None:
+    with hopgate.open(folder) as kb:
+        kb.add(Memory("before", "a note"))
+        server = process_of(folder)
+        os.kill(server, signal.SIGKILL)
+        wait_for(lambda: not alive(server))
+        kb.add(Memory("after", "another note"))
+        assert len(kb) == 2
+        kb.delete(["before", "after"])
+
+
+def test_what_a_killed_process_asked_for_ends_too(folder: Path) -> None:
+    with hopgate.open(folder) as kb, psycopg.connect(kb.store.dsn, autocommit=True) as connection:
+        script = "import psycopg, sys; psycopg.connect(sys.argv[1]).execute('SELECT pg_sleep(3600)')"
+        asker = subprocess.Popen([sys.executable, "-c", script, kb.store.dsn])
+        asked = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active'"
+        wait_for(lambda: connection.execute(asked).fetchone() == (1,))
+        asker.kill()
+        asker.wait()
+        wait_for(lambda: connection.execute(asked).fetchone() == (0,))
+
+
+def test_a_server_of_ones_own_that_is_gone_is_named_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connect, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(connect, "QUEUE_S", 100_000)  # the test would never end
+    server = EmbeddedServer(folder)
+    with hopgate.open(server.dsn) as kb:
+        assert len(kb) == 0
+        server.close()
+        with pytest.raises(HopgateError, match=r"cannot connect to PostgreSQL|went down in the middle|does not answer"):
+            len(kb)
+        with pytest.raises(HopgateError, match="cannot connect to PostgreSQL"):
+            len(kb)
+
+
+@pytest.mark.parametrize("number", ["999999", "nonsense", "", "-17", "0", "1", "{other}", "{innocent}"])
+def test_a_pid_file_that_names_somebody_else_harms_nobody(folder: Path, server: EmbeddedServer, number: str) -> None:
+    with subprocess.Popen(["sleep", "600"]) as innocent:
+        known = {"other": process_of(server.directory), "innocent": innocent.pid}
+        file = folder / "pg" / "postmaster.pid"
+        file.write_text(number.format(**known) + "\n")
+        assert embedded_server.stop(folder)
+        file.write_text(number.format(**known) + "\n")
+        EmbeddedServer(folder).close()
+        assert innocent.poll() is None and alive(known["other"])
+        innocent.kill()
+
+
+TEMPORARY = textwrap.dedent(
+    """
+    import sys, time
+    import hopgate, hopgate.cli
+    from hopgate.store.server import throwaway_folder
+
+    def application(_):
+        with throwaway_folder() as folder, hopgate.open(folder) as kb:
+            print(folder, flush=True)
+            time.sleep(600)
+
+    hopgate.cli.application = application
+    hopgate.cli.main([])
+    """
+)
+
+
+@pytest.fixture
+def busy(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A command with a temporary store, and where that is: a short path, which a socket's name has room in."""
+    with tempfile.TemporaryDirectory(prefix="h-") as place:
+        monkeypatch.setattr("tempfile.tempdir", place)
+        environment = {**os.environ, "TMPDIR": place}
+        command = [sys.executable, "-c", TEMPORARY]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as running_command:
+            assert running_command.stdout is not None
+            yield running_command, Path(running_command.stdout.readline().strip())
+            running_command.kill()
+
+
+def test_sigterm_ends_the_temporary_server_and_store(busy: tuple[subprocess.Popen[str], Path]) -> None:
+    command, store = busy
+    server = process_of(store)
+    command.terminate()
+    assert command.wait(PATIENCE) == 128 + signal.SIGTERM
+    assert not store.parent.exists()
+    assert not alive(server)
+
+
+def test_what_a_killed_command_left_goes_with_the_next(busy: tuple[subprocess.Popen[str], Path], folder: Path) -> None:
+    command, store = busy
+    server = process_of(store)
+    assert embedded_server.sweep() == 0  # it is in use
+    command.kill()
+    command.wait(PATIENCE)
+    assert alive(server)
+    hopgate.open(folder).close()
+    assert not store.parent.exists()
+    assert not alive(server)
+
+
+# ---- What is meant for other servers, and waiting for a connection ---------------------------------------------------
+
+VARIABLES = {
+    "PGPORT": "1", "PGHOSTADDR": "203.0.113.1", "PGHOST": "203.0.113.1", "PGOPTIONS": "-c nonsense=1",
+    "PGDATESTYLE": "nonsense", "PGTZ": "nonsense/zone", "PGGEQO": "nonsense", "PGSSLMODE": "verify-full",
+    "PGSERVICE": "nonsense", "PGSERVICEFILE": "/nowhere", "PGREQUIREPEER": "nobody", "PGUSER": "nobody",
+    "PGDATABASE": "nothing", "PGPASSFILE": "/nowhere", "PGTARGETSESSIONATTRS": "read-only", "PGCLIENTENCODING": "none",
+    "PGCHANNELBINDING": "require", "PGREQUIREAUTH": "scram-sha-256", "PGGSSENCMODE": "require", "PGDATA": "/nowhere",
+    "PGCONNECT_TIMEOUT": "nonsense", "PGAPPNAME": "x", "PGSSLROOTCERT": "/nowhere", "PGLOADBALANCEHOSTS": "nonsense",
+}  # fmt: skip
+
+
+def test_variables_for_other_servers_do_not_reach_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = EmbeddedServer(folder)
+    for name, value in VARIABLES.items():
+        with monkeypatch.context() as alone:
+            alone.setenv(name, value)
+            with connect.connect(server.dsn) as connection:
+                assert connection.execute("SHOW DateStyle").fetchone() == ("ISO, MDY",), name
+            assert os.environ[name] == value
+    server.close()
+    for name, value in VARIABLES.items():
+        monkeypatch.setenv(name, value)
+    with hopgate.open(folder) as kb:
+        kb.add(Memory("m", "a note"))
+        assert [hit.external_id for hit in kb.recall("note", legs=("lexical",))] == ["m"]
+        kb.delete(["m"])
+
+
+def test_more_connections_than_there_are_wait_for_one(folder: Path) -> None:
+    with hopgate.open(folder) as kb:
+        held: list[psycopg.Connection[object]] = []
+        asked = threading.Event()
+        with ThreadPoolExecutor(4) as pool:
+            while True:
+                try:
+                    held.append(psycopg.connect(kb.store.dsn))
+                except psycopg.OperationalError:
+                    break
+            kb.store._connections().close()  # so that even the first must wait
+            kb.store._pool = None
+
+            def use(number: int) -> int:
+                asked.set()
+                with hopgate.open(kb.store.dsn) as another:
+                    another.add(Memory(f"m{number}", "a note"))
+                    return len(another)
+
+            waiting = [pool.submit(use, number) for number in range(4)]
+            asked.wait(PATIENCE)
+            assert not any(one.done() for one in waiting)
+            for one in held:
+                one.close()
+            assert max(one.result(PATIENCE) for one in waiting) == 4
+        assert len(kb) == 4
+
+
+# ---- A server that stays up for a while ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lingers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("HOPGATE_LINGER", "1")
+    yield folder
+    for watcher in watchers(folder):
+        watcher.kill()
+    assert embedded_server.stop(folder)
+
+
+def watchers(directory: Path) -> list[psutil.Process]:
+    """The living ones."""
+    return [
+        process
+        for process in psutil.process_iter(["cmdline", "status"])
+        if {"hopgate.store.lingering", str(directory)} <= {*(process.info["cmdline"] or [])}
+        and process.info["status"] != "zombie"
+    ]
+
+
+def test_it_stays_up_for_the_next_user_and_then_stops_by_itself(lingers: Path) -> None:
+    first = EmbeddedServer(lingers)
+    pid = process_of(lingers)
+    first.close()
+    assert running(lingers)
+    with_two = [EmbeddedServer(lingers), EmbeddedServer(lingers)]
+    assert process_of(lingers) == pid
+    wait_for(lambda: len(watchers(lingers)) == 1)
+    # Longer than it lingers: somebody holds it.
+    time.sleep(1.5)
+    assert running(lingers)
+    for server in with_two:
+        server.close()
+    wait_for(lambda: not running(lingers) and not watchers(lingers))
+
+
+def test_a_killed_watcher_is_replaced_and_a_kept_server_stays(lingers: Path) -> None:
+    EmbeddedServer(lingers).close()
+    wait_for(lambda: lingering.watched(lingers))
+    for watcher in watchers(lingers):
+        watcher.send_signal(signal.SIGKILL)
+    wait_for(lambda: not lingering.watched(lingers))
+    embedded_server.keep(lingers, True)
+    EmbeddedServer(lingers).close()
+    assert not lingering.watched(lingers)
+    embedded_server.keep(lingers, False)
+    EmbeddedServer(lingers).close()
+    wait_for(lambda: not running(lingers) and not watchers(lingers))
+
+
+def test_a_server_stopped_by_hand_and_a_folder_that_goes_end_the_watch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lingering, "LOOK_S", 0.05)
+    (tmp_path / ".users").touch()
+    os.utime(tmp_path / ".users", (0, 0))
+    # Nothing runs there: the watch ends at once.
+    lingering.watch(tmp_path, 1.0)
+    assert not lingering.watched(tmp_path)
+    os.utime(tmp_path / ".users")
+    watch = threading.Thread(target=lingering.watch, args=(tmp_path, 3600.0))
+    watch.start()
+    wait_for(lambda: lingering.watched(tmp_path))
+    shutil.rmtree(tmp_path)
+    watch.join(PATIENCE)
+    assert not watch.is_alive()
+
+
+def test_a_command_leaves_it_up_and_who_says_so_does_not(lingers: Path) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["db", "status", "--data", str(lingers)])
+    assert ended.value.code == 0 and running(lingers)
+    # As a store in a temporary folder does, whatever the environment says.
+    EmbeddedServer(lingers, linger=0).close()
+    assert not running(lingers)
+
+
+@pytest.mark.parametrize("given", ["soon", "-1", "inf"])
+def test_what_is_no_time_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv("HOPGATE_LINGER", given)
+    with pytest.raises(HopgateError, match="HOPGATE_LINGER must be a number"):
+        EmbeddedServer(tmp_path / "store")
+    assert not (tmp_path / "store").exists()
