@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from hopgate.errors import HopgateError
 from hopgate.graph.canonicalise import (
@@ -25,15 +24,14 @@ from hopgate.graph.canonicalise import (
     canonicalise_relations,
     cluster,
 )
-from hopgate.graph.canonicalise.blocks import ngram_rows, pair_codes
 from hopgate.graph.canonicalise.cluster import NEGLIGIBLE, agglomerate, cut
 from hopgate.graph.canonicalise.evidence import MAX_ALLIED, expansion_shares, spelling
 from hopgate.graph.canonicalise.score import Scored
 from hopgate.graph.names import normalise, numbers, tokens
 
 
-def fit(*names: str, **settings: object) -> Canonicalisation:
-    return Canonicaliser(**settings).fit([ContextMention(name) for name in names])  # type: ignore[arg-type]
+def fit(*names: str) -> Canonicalisation:
+    return Canonicaliser().fit([ContextMention(name) for name in names])
 
 
 def together(result: Canonicalisation, first: str, second: str) -> bool:
@@ -41,65 +39,44 @@ def together(result: Canonicalisation, first: str, second: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    "names",
+    ("first", "second", "same"),
     [
-        ("I", "I (home)"),
-        ("I (alice smith)", "I (alice smyth)"),
-        ("I (team-a)", "I (team-b)"),
-        ("I (lab)", "I (lab notes)"),
+        ("World War II", "Second World War", True),
+        ("FDA", "Food and Drug Administration", True),
+        ("President Obama", "Obama", True),
+        ("Apple Inc.", "Apple", True),
+        ("Wal-Mart", "Walmart", True),
+        ("Barack Obama", "Barak Obama", True),
+        ("I (home)", "I (home) ", True),
+        ("World War I", "World War II", False),
+        ("England", "New England", False),
+        ("Windows 95", "Windows 98", False),
+        ("January 1842", "March 1842", False),
+        ("Austria", "Australia", False),
+        # Whoever says "I" in two scopes is two.
+        ("I", "I (home)", False),
+        ("I (alice smith)", "I (alice smyth)", False),
+        ("I (team-a)", "I (team-b)", False),
+        ("I (lab)", "I (lab notes)", False),
     ],
-    ids=" and ".join,
 )
-def test_whoever_says_i_in_two_scopes_is_two(names: tuple[str, str]) -> None:
-    assert not together(fit(*names, *names, "Berlin"), *names)
-    assert together(fit(*names, f"{names[0]} "), names[0], f"{names[0]} ")
+def test_ways_to_write_one_name_merge_and_things_told_apart_by_a_word_do_not(
+    first: str, second: str, same: bool
+) -> None:
+    assert together(fit(first, second, first, second, "Berlin"), first, second) is same
 
 
 def test_names_of_one_thing_become_one_concept() -> None:
     result = fit(*["Bill Gates"] * 5, "Gates", "bill gates", "Gates, Bill", "BILL GATES", "Berlin")
     assert result.labels_.tolist() == [0] * 9 + [1]
-    assert result.clusters()[0].canonical == "Bill Gates"
-    assert result.clusters()[0].mentions == 9
+    assert (result.clusters()[0].names[0], result.clusters()[0].mentions) == ("Bill Gates", 9)
 
 
-def test_a_short_name_goes_with_the_one_most_often_meant() -> None:
+def test_a_short_name_goes_with_the_one_most_often_meant_and_one_of_too_many_with_none() -> None:
     result = fit(*["Marilyn Monroe"] * 6, *["James Monroe"] * 2, *["Monroe"] * 3)
     assert together(result, "Monroe", "Marilyn Monroe")
     assert not together(result, "Marilyn Monroe", "James Monroe")
-
-
-def test_a_short_name_of_too_many_goes_with_none() -> None:
-    result = fit("Adam Smith", "Will Smith", "John Smith", "Patti Smith", "Smith")
-    assert len(result.clusters()) == 5
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("World War I", "World War II"),
-        ("England", "New England"),
-        ("Windows 95", "Windows 98"),
-        ("January 1842", "March 1842"),
-        ("Austria", "Australia"),
-    ],
-)
-def test_things_told_apart_by_a_word_stay_apart(first: str, second: str) -> None:
-    assert not together(fit(first, second), first, second)
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("World War II", "Second World War"),
-        ("FDA", "Food and Drug Administration"),
-        ("President Obama", "Obama"),
-        ("Apple Inc.", "Apple"),
-        ("Wal-Mart", "Walmart"),
-        ("Barack Obama", "Barak Obama"),
-    ],
-)
-def test_ways_to_write_one_name_merge(first: str, second: str) -> None:
-    assert together(fit(first, second), first, second)
+    assert len(fit("Adam Smith", "Will Smith", "John Smith", "Patti Smith", "Smith").clusters()) == 5
 
 
 def test_kinds_are_soft_evidence() -> None:
@@ -112,62 +89,50 @@ def test_kinds_are_soft_evidence() -> None:
     assert len(strict.fit(names("person")).clusters()) == 2
 
 
-def test_shared_context_adds() -> None:
-    said = (("wrote", "note g"), ("born in", "london"))
+def test_shared_context_adds_and_what_is_in_a_place_is_not_the_place() -> None:
+    shared = (("wrote", "note g"), ("born in", "london"))
     alone = Canonicaliser().fit([ContextMention("Ada King"), ContextMention("Ada Byron")])
-    beside = Canonicaliser().fit([ContextMention("Ada King", None, said), ContextMention("Ada Byron", None, said)])
+    beside = Canonicaliser().fit([ContextMention("Ada King", None, shared), ContextMention("Ada Byron", None, shared)])
     assert (beside.why("Ada King", "Ada Byron").direct or 0) > (alone.why("Ada King", "Ada Byron").direct or 0)
-
-
-def test_embeddings_find_what_strings_cannot() -> None:
-    names = ["NYC", "The Big Apple", *(f"other {letter}" for letter in "abcdefghijklmnopqrstuvwxyz")]
-
-    def embed(texts: list[str]) -> np.ndarray:
-        rows = np.eye(len(names), dtype=np.float32)[[names.index(text) for text in texts]]
-        rows[[text == "The Big Apple" for text in texts]] = np.eye(len(names), dtype=np.float32)[0]
-        return rows
-
-    mentions = [ContextMention(name) for name in names]
-    assert not together(Canonicaliser().fit(mentions), "NYC", "The Big Apple")
-    assert together(Canonicaliser().fit(mentions, embed), "NYC", "The Big Apple")  # type: ignore[arg-type]
-    with pytest.raises(HopgateError, match="one finite row a name"):
-        Canonicaliser().fit(mentions, lambda texts: np.zeros((1, 3), np.float32))
-
-
-def test_what_is_in_a_place_is_not_the_place() -> None:
     facts = {"Anson Airport": (("located in", "anson"),)}
     names = ("Anson Airport", "Anson", "Anson", "Nile river", "Nile")
     result = Canonicaliser().fit([ContextMention(name, context=facts.get(name, ())) for name in names])
     assert not together(result, "Anson Airport", "Anson") and together(result, "Nile river", "Nile")
 
 
+def test_embeddings_find_what_strings_cannot() -> None:
+    names = ["NYC", "The Big Apple", *(f"other {letter}" for letter in "abcdefghijklmnopqrstuvwxyz")]
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.eye(len(names), dtype=np.float32)[[names.index(text) * (text != "The Big Apple") for text in texts]]
+
+    mentions = [ContextMention(name) for name in names]
+    assert not together(Canonicaliser().fit(mentions), "NYC", "The Big Apple")
+    assert together(Canonicaliser().fit(mentions, embed), "NYC", "The Big Apple")
+    with pytest.raises(HopgateError, match="one finite row a name"):
+        Canonicaliser().fit(mentions, lambda texts: np.zeros((1, 3), np.float32))
+
+
 def test_the_result_answers() -> None:
     result = fit(*["Ada Lovelace"] * 3, "Lovelace", "Ada King Lovelace", "Charles Babbage")
     why = result.why("Lovelace", "Ada Lovelace")
-    assert why.merged
-    assert why.joined_at is not None
-    assert why.evidence["expansion"] == 1
-    assert result.why("Lovelace", "Charles Babbage").joined_at is None
+    assert why.merged and why.evidence["expansion"] == 1
+    assert not result.why("Lovelace", "Charles Babbage").merged
     first, second, score = result.least_similar(0)
-    assert first != second
-    assert 0 <= score <= 1
+    assert first != second and 0 <= score <= 1
     assert result.rethreshold(1.01).labels_.tolist() == result.units.of_mention.tolist()
     assert "6 mentions, 4 names, 2 concepts" in str(result)
     with pytest.raises(HopgateError, match="no mention is called"):
         result.why("Nobody", "Lovelace")
     with pytest.raises(HopgateError, match="fewer than two names"):
         result.least_similar(1)
-
-
-def test_nothing_and_little() -> None:
-    assert fit().labels_.tolist() == []
-    assert fit().clusters() == []
+    assert fit().labels_.tolist() == fit().clusters() == []
     assert fit("x").labels_.tolist() == [0]
     with pytest.raises(HopgateError, match="empty name"):
         fit("")
 
 
-def test_the_same_input_gives_the_same_result_and_its_order_only_renumbers() -> None:
+def test_the_order_of_the_input_only_renumbers() -> None:
     names = ["Ada Lovelace", "Lovelace", "Berlin", "Berlin, Germany", "Germany", "Lovelace", "IBM"]
     forward, backward = fit(*names), fit(*names[::-1])
     pairs = set(zip(forward.labels_.tolist(), backward.labels_.tolist()[::-1], strict=True))
@@ -182,57 +147,45 @@ def test_relations_are_brought_together_and_the_raw_ones_kept() -> None:
         rows = [0 if "work" in text else number for number, text in enumerate(texts, start=1)]
         return np.eye(len(texts) + 1, dtype=np.float32)[rows]
 
-    found = canonicalise_relations(raw, embed)
-    born = {name for name, canonical in found.canonical.items() if canonical == "was born in"}
+    result = canonicalise_relations(raw, embed)
+    born = {name for name, canonical in result.canonical.items() if canonical == "was born in"}
     assert born == {"was born in", "born in", "be born in"}
-    assert found.canonical["worked for"] == found.canonical["works at"]
-    assert set(found.canonical) == set(raw)
-    assert found.scores["was born in"] == 1
+    assert result.canonical["worked for"] == result.canonical["works at"]
+    assert set(result.canonical) == set(raw)
+    assert result.scores["was born in"] == 1
     assert canonicalise_relations([]).canonical == {}
 
 
-def test_relations_turned_around_stay_apart() -> None:
-    found = canonicalise_relations(["directed", "directed by", "is married", "is not married"])
-    assert len(set(found.canonical.values())) == 4
-
-
-def test_two_things_that_one_has_stay_apart_however_alike_their_words() -> None:
+def test_relations_turned_around_and_two_things_that_one_has_stay_apart() -> None:
+    turned = canonicalise_relations(["directed", "directed by", "is married", "is not married"])
+    assert len(set(turned.canonical.values())) == 4
     roles = ["has insurance", "has health insurance", "has teacher", "has class teacher"]
     same = np.ones((len(roles), 1), dtype=np.float32)
-    found = canonicalise_relations(roles, embed=lambda _: same)
-    assert dict(found.canonical) == {role: role for role in roles}
+    assert dict(canonicalise_relations(roles, embed=lambda _: same).canonical) == {role: role for role in roles}
 
 
 MONROES = [Candidate(1, ("Marilyn Monroe", "Marilyn"), "person", 9), Candidate(2, ("James Monroe",), "person", 1)]
+TWINS = [Candidate(1, ("Paris",), "place", 2), Candidate(2, ("Paris",), "person", 9)]
+EVEN = [Candidate(1, ("Marilyn Monroe",), mentions=5), Candidate(2, ("James Monroe",), mentions=6)]
+CLOSE = [Candidate(1, ("Big Apple",), closeness=0.9), Candidate(2, ("Gotham",), closeness=0.8)]
 
 
-def test_an_exact_alias_decides() -> None:
-    decision = Canonicaliser().resolve(ContextMention("MARILYN"), MONROES)
-    assert (decision.action, decision.concept, decision.score) == ("merge", 1, 1.0)
-
-
-def test_namesakes_are_asked_about() -> None:
-    twins = [Candidate(1, ("Paris",), "place", 2), Candidate(2, ("Paris",), "person", 9)]
-    decision = Canonicaliser().resolve(ContextMention("Paris", "place"), twins)
-    assert (decision.action, decision.concept) == ("ask", 1)
-
-
-def test_a_new_short_name_goes_with_the_one_most_often_meant() -> None:
-    decision = Canonicaliser().resolve(ContextMention("Monroe"), MONROES)
-    assert (decision.action, decision.concept) == ("merge", 1)
-
-
-def test_no_neighbour_is_a_new_concept() -> None:
-    assert Canonicaliser().resolve(ContextMention("Berlin"), []).action == "new"
-    assert Canonicaliser().resolve(ContextMention("Berlin"), MONROES).action == "new"
-
-
-def test_between_the_thresholds_is_asked_and_two_near_ones_too() -> None:
-    even = [Candidate(1, ("Marilyn Monroe",), mentions=5), Candidate(2, ("James Monroe",), mentions=6)]
-    assert Canonicaliser(threshold=0.9).resolve(ContextMention("Monroe"), even).action == "ask"
-    close = [Candidate(1, ("Big Apple",), closeness=0.9), Candidate(2, ("Gotham",), closeness=0.8)]
-    assert Canonicaliser().resolve(ContextMention("NYC"), close).action == "ask"
-    assert Canonicaliser().resolve(ContextMention("NYC"), close[:1]).concept == 1
+@pytest.mark.parametrize(
+    ("name", "kind", "candidates", "threshold", "decided"),
+    [
+        ("MARILYN", None, MONROES, 0.5, ("merge", 1)),
+        ("Paris", "place", TWINS, 0.5, ("ask", 1)),
+        ("Monroe", None, MONROES, 0.5, ("merge", 1)),
+        ("Berlin", None, [], 0.5, ("new", None)),
+        ("Berlin", None, MONROES, 0.5, ("new", None)),
+        ("Monroe", None, EVEN, 0.9, ("ask", 2)),
+        ("NYC", None, CLOSE, 0.5, ("ask", 1)),
+        ("NYC", None, CLOSE[:1], 0.5, ("merge", 1)),
+    ],
+)
+def test_a_new_name_is_merged_asked_about_or_new(name, kind, candidates, threshold, decided) -> None:
+    decision = Canonicaliser(threshold=threshold).resolve(ContextMention(name, kind), candidates)
+    assert (decision.action, decision.concept) == decided
 
 
 def test_thresholds_in_the_wrong_order_are_refused() -> None:
@@ -243,14 +196,14 @@ def test_thresholds_in_the_wrong_order_are_refused() -> None:
 def test_a_graph_that_grew_agrees_with_one_that_was_rebuilt() -> None:
     random = np.random.default_rng(0)
     people = [(f"First{random.integers(60)}", f"Last{number % 70}") for number in range(120)]
-    said = []
+    mentions = []
     for _ in range(900):
         first, last = people[int(random.zipf(1.5)) % len(people)]
-        said.append(ContextMention(str(random.choice([f"{first} {last}", f"{first} {last}", last]))))
-    rebuilt = Canonicaliser().fit(said).labels_
+        mentions.append(ContextMention(str(random.choice([f"{first} {last}", f"{first} {last}", last]))))
+    rebuilt = Canonicaliser().fit(mentions).labels_
     concepts: list[dict[str, int]] = []
     grown = []
-    for mention in said:
+    for mention in mentions:
         wanted = set(tokens(normalise(mention.name)))
         near = [
             Candidate(at, tuple(sorted(names, key=lambda name: -names[name])), mentions=sum(names.values()))
@@ -258,14 +211,12 @@ def test_a_graph_that_grew_agrees_with_one_that_was_rebuilt() -> None:
             if any(wanted & set(tokens(normalise(name))) for name in names)
         ]
         decision = Canonicaliser().resolve(mention, near)
-        if decision.action == "merge":
-            at = int(str(decision.concept))
-        else:
-            at = len(concepts)
+        at = int(str(decision.concept)) if decision.action == "merge" else len(concepts)
+        if at == len(concepts):
             concepts.append({})
         concepts[at][mention.name] = concepts[at].get(mention.name, 0) + 1
         grown.append(at)
-    same = [np.equal.outer(labels, labels)[np.triu_indices(len(said), 1)] for labels in (rebuilt, np.array(grown))]
+    same = [np.equal.outer(labels, labels)[np.triu_indices(len(mentions), 1)] for labels in (rebuilt, np.array(grown))]
     assert (same[0] == same[1]).mean() >= 0.95
     # Most pairs are apart whatever one does: of those that either joins, too, most are joined by both.
     assert (same[0] & same[1]).sum() / (same[0] | same[1]).sum() >= 0.9
@@ -276,9 +227,7 @@ def test_a_graph_that_grew_agrees_with_one_that_was_rebuilt() -> None:
     [
         ("Karl", "Karl-Heinz", True),
         ("Anna", "Anna\u2011Lena", True),
-        ("Pi", "Pi-hole", True),
         ("Mike", "Mike's Bikes", True),
-        ("Noah", "Noah's training", True),
         ("Mia's bike", "Noah's bike", True),
         ("Ada", "Ada Lovelace-King", False),
         ("Wi-Fi", "Wi-Fi router", False),
@@ -295,66 +244,42 @@ WORDS = ["ann", "lee", "bo", "2", "1999", "york", "new", "of", "nas"]
 NAMES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join), max_size=14)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(NAMES)
 def test_expansions_are_the_longer_names_that_hold_all_tokens(names: list[str]) -> None:
-    held = [set(tokens(name)) for name in names]
+    gathered = blocks.units([ContextMention(name) for name in names])
+    held = [set(own) for own in gathered.tokens]
     expected = {
         unit: longer
         for unit, mine in enumerate(held)
-        if not mine <= numbers(tokens(names[unit]))
+        if not mine <= numbers(gathered.tokens[unit])
         and (longer := [other for other, theirs in enumerate(held) if mine < theirs])
     }
-    found = blocks.expansions(names)
-    assert found == expected
-    assert list(found) == sorted(found)
+    assert gathered.expansions == expected
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(NAMES)
-def test_pairs_are_those_of_every_two(names: list[str]) -> None:
-    held = [set(tokens(name)) for name in names]
-    every = list(combinations(range(len(names)), 2))
-    shared = {(a, b) for a, b in every if held[a] & held[b]}
-    same = {(a, b) for a, b in every if names[a].replace(" ", "") == names[b].replace(" ", "")}
-    assert sorted(set(blocks.shared_item(held).tolist())) == sorted(pair_codes(shared).tolist())
-    assert sorted(blocks.same_name(names).tolist()) == sorted(pair_codes(same).tolist())
-    i, j = blocks.distinct([blocks.shared_item(held), blocks.same_name(names), pair_codes([(1, 0)])])
-    assert (i << 32 | j).tolist() == sorted(pair_codes(shared | same | {(0, 1)}).tolist())
-    assert i.dtype == j.dtype == np.int64
+def test_names_that_share_a_token_are_candidates_once_and_in_order(names: list[str]) -> None:
+    gathered = blocks.units([ContextMention(name) for name in names] + [ContextMention("x")])
+    held = [set(own) for own in gathered.tokens]
+    i, j = blocks.candidate_pairs(gathered)
+    pairs = list(zip(i.tolist(), j.tolist(), strict=True))
+    assert {(a, b) for a, b in combinations(range(len(held)), 2) if held[a] & held[b]} <= set(pairs)
+    assert pairs == sorted(set(pairs)) and all(a < b for a, b in pairs)
 
 
-def test_a_token_of_too_many_names_makes_no_block() -> None:
+def test_a_token_of_too_many_names_makes_no_block_and_names_without_a_word_are_spelt_like_none() -> None:
     many = [["york", str(at)] for at in range(blocks.MAX_BLOCK + 1)]
     assert not len(blocks.shared_item(many))
     assert len(blocks.shared_item(many[1:])) == blocks.MAX_BLOCK * (blocks.MAX_BLOCK - 1) // 2
-
-
-SPELLINGS = st.lists(st.text("ab é日2 ", min_size=1, max_size=9).filter(str.strip), min_size=1, max_size=12)
-
-
-@settings(max_examples=60, deadline=None)
-@given(SPELLINGS, st.integers(2, 4))
-def test_rows_are_those_of_scikit_learn(names: list[str], most: int) -> None:
-    rows = ngram_rows(names, most)
-    try:
-        vectoriser = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 3), max_df=most, dtype=np.float32)
-        expected = vectoriser.fit_transform(names).toarray()
-    except ValueError:
-        assert rows is None
-        return
-    assert rows is not None
-    np.testing.assert_allclose(rows.toarray(), expected, atol=1e-6)
-
-
-def test_names_without_a_word_have_no_rows() -> None:
-    assert ngram_rows([" ", ""], 5) is None
+    assert not len(blocks.ngram_neighbours([" ", ""]))
 
 
 TOKENS = st.lists(st.text("abé2", min_size=1, max_size=6), min_size=1, max_size=3, unique=True).map(tuple)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(TOKENS, TOKENS)
 def test_names_of_other_first_letters_are_spelt_otherwise(first: tuple[str, ...], second: tuple[str, ...]) -> None:
     if sorted(token[0] for token in first) != sorted(token[0] for token in second):
@@ -372,20 +297,11 @@ def test_memory_is_in_proportion_to_the_expansions() -> None:
     assert peak < 1000 * count
     assert strongest == {0: count}
     assert [pair for pair, share in shares.items() if share] == [(0, count)]
-    assert np.isclose(shares[0, count], (count + 1) / sum(range(2, count + 2)))
 
 
 def scored(matrix: np.ndarray) -> Scored:
     i, j = np.triu_indices(len(matrix), 1)
     return Scored(i, j, matrix[i, j].astype(np.float32), np.zeros((len(i), 8), np.float32))
-
-
-def same_partition(first: np.ndarray, second: np.ndarray) -> bool:
-    return (
-        len(set(zip(first.tolist(), second.tolist(), strict=True)))
-        == len(set(first.tolist()))
-        == len(set(second.tolist()))
-    )
 
 
 @st.composite
@@ -406,9 +322,10 @@ def test_it_is_scipys_linkage_where_all_pairs_are_known(matrix: np.ndarray, meth
     tree = linkage(1 - matrix[i, j].astype(np.float32).astype(float), method)
     if np.abs(tree[:, 2] - (1 - threshold)).min() < 1e-5:
         return  # the threshold is on a merge: rounding decides
-    expected = fcluster(tree, 1 - threshold, "distance")
+    expected = fcluster(tree, 1 - threshold, "distance").tolist()
     merges = agglomerate(scored(matrix), np.ones(len(matrix)), method)  # type: ignore[arg-type]
-    assert same_partition(cut(merges, len(matrix), threshold), expected)
+    labels = cut(merges, len(matrix), threshold).tolist()
+    assert len(set(zip(labels, expected, strict=True))) == len(set(labels)) == len(set(expected))
 
 
 @settings(max_examples=80, deadline=None)
@@ -421,26 +338,6 @@ def test_scores_never_rise_so_a_higher_cut_refines_a_lower(matrix: np.ndarray, w
     assert len(set(zip(fine.tolist(), coarse.tolist(), strict=True))) == len(set(fine.tolist()))
 
 
-@pytest.mark.parametrize("linkage_name", ["average", "complete"])
-def test_a_chain_does_not_become_one_cluster(linkage_name: str) -> None:
-    count = 50
-    at = np.arange(count - 1)
-    chain = Scored(at, at + 1, np.full(count - 1, 0.9, np.float32), np.zeros((count - 1, 8), np.float32))
-    labels = cut(agglomerate(chain, np.ones(count), linkage_name), count, 0.5)  # type: ignore[arg-type]
-    assert np.bincount(labels).max() <= 2
-
-
-def test_no_cluster_is_larger_than_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "MOST_NAMES", 6)
-    matrix = np.ones((20, 20))
-    labels = cut(agglomerate(scored(matrix), np.ones(20)), 20, 0.5)
-    assert np.bincount(labels).max() <= 6
-
-
-def test_labels_are_numbered_by_first_unit() -> None:
-    assert cut([], 3, 0.5).tolist() == [0, 1, 2]
-
-
 @settings(max_examples=60, deadline=None)
 @given(matrices(), st.sampled_from(["average", "complete"]), st.floats(0.2, 0.95))
 def test_what_is_joined_above_a_floor_does_not_depend_on_it(matrix: np.ndarray, method: str, floor: float) -> None:
@@ -448,3 +345,13 @@ def test_what_is_joined_above_a_floor_does_not_depend_on_it(matrix: np.ndarray, 
     all_of_it = agglomerate(scored(sparse), np.ones(len(matrix)), method)  # type: ignore[arg-type]
     high = agglomerate(scored(sparse), np.ones(len(matrix)), method, floor)  # type: ignore[arg-type]
     assert high == [merge for merge in all_of_it if merge.score >= floor]
+
+
+def test_no_cluster_is_a_chain_or_has_too_many_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = np.arange(49)
+    chain = Scored(at, at + 1, np.full(49, 0.9, np.float32), np.zeros((49, 8), np.float32))
+    for method in ("average", "complete"):
+        assert np.bincount(cut(agglomerate(chain, np.ones(50), method), 50, 0.5)).max() <= 2  # type: ignore[arg-type]
+    monkeypatch.setattr(cluster, "MOST_NAMES", 6)
+    assert np.bincount(cut(agglomerate(scored(np.ones((20, 20))), np.ones(20)), 20, 0.5)).max() <= 6
+    assert cut([], 3, 0.5).tolist() == [0, 1, 2]

@@ -6,10 +6,9 @@ Embeddings alone miss namesakes, tokens alone miss synonyms and misspellings: ea
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ MAX_NGRAM_NAMES = 200
 # Neighbours kept of each name by n-grams and by embeddings.
 NEIGHBOURS = 10
 # Below this cosine of character 3-grams two spellings have too little in common to be one.
-MIN_NGRAM_COSINE = 0.5
+MIN_COSINE = 0.5
 # Below this closeness by embedding (see `closeness`) two names that share nothing else are not one.
 MIN_CLOSENESS = 0.2
 # The part of the way to 1 that related but different things reach (Germany, France). 0.2 and 0.3 differ by less than
@@ -85,13 +84,45 @@ class Units:
 
     @cached_property
     def expansions(self) -> dict[int, list[int]]:
-        """The longer names of each short one; see `expansions`."""
-        return expansions(self.names)
+        """For each name, the longer names that hold all its tokens and others; a number or date is short for nothing.
+
+        Examples
+        --------
+        >>> names = ["Monroe", "Marilyn Monroe", "James Monroe", "Marilyn"]
+        >>> units([ContextMention(name) for name in names]).expansions
+        {0: [1, 2], 3: [1]}
+        """
+        sets = [frozenset(own) for own in self.tokens]
+        holders: dict[str, set[int]] = defaultdict(set)
+        for unit, own in enumerate(sets):
+            for token in own:
+                holders[token].add(unit)
+        longer = {}
+        for unit, own in enumerate(sets):
+            if own <= numbers(self.tokens[unit]):
+                continue
+            # The rarest first: a token that thousands of names have is then looked up for few of them.
+            first, *groups = sorted((holders[token] for token in own), key=len)
+            having = first.intersection(*groups)
+            if larger := sorted(other for other in having if len(sets[other]) > len(own)):
+                longer[unit] = larger
+        return longer
 
     @cached_property
     def acronyms(self) -> dict[int, list[int]]:
-        """The names whose initials each name is; see `acronyms`."""
-        return acronyms(self.names)
+        """For each name that is the initials of others, those.
+
+        Examples
+        --------
+        >>> names = ["USA", "United States of America", "United States America"]
+        >>> units([ContextMention(name) for name in names]).acronyms
+        {0: [1, 2]}
+        """
+        meant: dict[str, list[int]] = defaultdict(list)
+        for unit, name in enumerate(self.names):
+            if letters := initials(name):
+                meant[letters].append(unit)
+        return {unit: meant[name] for unit, name in enumerate(self.names) if name in meant}
 
 
 def units(mentions: Sequence[ContextMention]) -> Units:
@@ -177,7 +208,9 @@ class NameVectors:
 def candidate_pairs(given: Units, vectors: NameVectors | None = None) -> tuple[IntArray, IntArray]:
     """Give the pairs of units that are worth scoring: each once, the smaller unit first, in order."""
     short = [(a, b) for longer in (given.expansions, given.acronyms) for a, others in longer.items() for b in others]
-    blocks = [same_name(given.names), shared_item(given.tokens), pair_codes(short), ngram_neighbours(given.names)]
+    # Names that differ only in spaces, and those of one name whose kinds differ, share it as if it were a token.
+    bags = [{*own, name.replace(" ", "")} for own, name in zip(given.tokens, given.names, strict=True)]
+    blocks = [shared_item(bags), pair_codes(short), ngram_neighbours(given.names)]
     if vectors is not None:
         blocks.append(vector_neighbours(vectors))
     return distinct(blocks)
@@ -204,14 +237,6 @@ def pair_codes(pairs: Iterable[tuple[int, int]]) -> IntArray:
     return np.array([a << 32 | b if a < b else b << 32 | a for a, b in pairs], dtype=np.int64)
 
 
-def same_name(names: Sequence[str]) -> IntArray:
-    """Units of one normalised name (their kinds differ), and names that differ only in spaces."""
-    groups: dict[str, list[int]] = defaultdict(list)
-    for unit, name in enumerate(names):
-        groups[name.replace(" ", "")].append(unit)
-    return _pairs_within(groups.values())
-
-
 def shared_item(bags: Iterable[Iterable[str]]) -> IntArray:
     """Bags that share an item which is not in too many bags, and bags that are the same.
 
@@ -220,125 +245,39 @@ def shared_item(bags: Iterable[Iterable[str]]) -> IntArray:
     >>> [(code >> 32, code & 0xFFFFFFFF) for code in shared_item([["new", "york"], ["york"], ["paris"]]).tolist()]
     [(0, 1)]
     """
-    holders: dict[str, list[int]] = defaultdict(list)
-    whole: dict[frozenset[str], list[int]] = defaultdict(list)
-    for at, bag in enumerate(bags):
-        items = frozenset(bag)
-        whole[items].append(at)
+    holders: dict[Hashable, list[int]] = defaultdict(list)
+    for at, bag in enumerate(map(frozenset, bags)):
+        items: tuple[Hashable, ...] = (bag, *bag)
         for item in items:
             holders[item].append(at)
-    return _pairs_within(group for group in (*whole.values(), *holders.values()) if len(group) <= MAX_BLOCK)
-
-
-def _pairs_within(groups: Iterable[list[int]]) -> IntArray:
-    """All pairs of each group's units, which are in order: of all groups of one size at once."""
     of_size: dict[int, list[list[int]]] = defaultdict(list)
-    for group in groups:
-        if len(group) > 1:
+    for group in holders.values():
+        if 1 < len(group) <= MAX_BLOCK:
             of_size[len(group)].append(group)
     codes = [np.zeros(0, np.int64)]
-    for size, alike in of_size.items():
-        rows = np.array(alike, np.int64)
+    for size, groups in of_size.items():
+        # The pairs of all groups of one size at once.
+        rows = np.array(groups, np.int64)
         first, second = np.triu_indices(size, 1)
         codes.append((rows[:, first] << 32 | rows[:, second]).ravel())
     return np.concatenate(codes)
 
 
-def expansions(names: Sequence[str]) -> dict[int, list[int]]:
-    """For each name, the longer names that hold all its tokens and others.
-
-    A number or date is short for nothing.
-
-    Examples
-    --------
-    >>> expansions(["monroe", "marilyn monroe", "james monroe", "marilyn"])
-    {0: [1, 2], 3: [1]}
-    """
-    sets = [frozenset(tokens(name)) for name in names]
-    of_size: dict[int, list[int]] = defaultdict(list)
-    for unit, own in enumerate(sets):
-        of_size[len(own)].append(unit)
-    # The longest names first, so that those which hold a token are longer than the one it is looked up for: most names
-    # are of one length, and have none.
-    holders: dict[str, set[int]] = {}
-    longer: dict[int, list[int]] = {}
-    for size in sorted(of_size, reverse=True):
-        for unit in of_size[size]:
-            groups = [holders.get(token, set()) for token in sets[unit]]
-            if groups and all(groups) and not sets[unit] <= numbers(tokens(names[unit])):
-                # The rarest first: a token that thousands of names have is then looked up for few of them.
-                groups.sort(key=len)
-                if having := groups[0].intersection(*groups[1:]):
-                    longer[unit] = sorted(having)
-        for unit in of_size[size]:
-            for token in sets[unit]:
-                holders.setdefault(token, set()).add(unit)
-    return dict(sorted(longer.items()))
-
-
-def acronyms(names: Sequence[str]) -> dict[int, list[int]]:
-    """For each name that is the initials of others, those.
-
-    Examples
-    --------
-    >>> acronyms(["usa", "united states of america", "united states america"])
-    {0: [1, 2]}
-    """
-    spelt: dict[str, list[int]] = defaultdict(list)
-    for unit, name in enumerate(names):
-        if letters := initials(name):
-            spelt[letters].append(unit)
-    return {unit: spelt[name] for unit, name in enumerate(names) if name in spelt}
-
-
 def ngram_neighbours(names: Sequence[str]) -> IntArray:
     """Names that are spelt alike: nearest by TF-IDF of character 3-grams."""
-    rows: Any = ngram_rows(names, MAX_NGRAM_NAMES if len(names) > MAX_NGRAM_NAMES else len(names))
-    if rows is None:  # no n-gram is left: nothing is spelt alike
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    most = MAX_NGRAM_NAMES if len(names) > MAX_NGRAM_NAMES else 1.0
+    vectoriser = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 3), max_df=most, dtype=np.float32)
+    try:
+        rows = vectoriser.fit_transform(names).tocsr()
+    except ValueError:  # no n-gram is left: nothing is spelt alike
         return np.zeros(0, np.int64)
-    turned = rows.T.tocsr()
     blocks = [np.zeros(0, np.int64)]
     for start in range(0, rows.shape[0], ROWS_AT_ONCE):
-        near = (rows[start : start + ROWS_AT_ONCE] @ turned).tocoo()
-        blocks.append(
-            _nearest(start + near.row.astype(np.int64), near.col.astype(np.int64), near.data, MIN_NGRAM_COSINE)
-        )
+        near = (rows[start : start + ROWS_AT_ONCE] @ rows.T).tocoo()
+        blocks.append(_nearest(start + near.row.astype(np.int64), near.col.astype(np.int64), near.data, MIN_COSINE))
     return np.concatenate(blocks)
-
-
-def ngram_rows(names: Sequence[str], most: int) -> Any:
-    """Give a row a name and a column a character 3-gram that at most so many names have; None where there is no such.
-
-    TF-IDF in rows of unit length: what scikit-learn's vectoriser gives, without the second it takes to load. A word
-    stands between spaces, and no 3-gram reaches over two words.
-
-    Examples
-    --------
-    >>> rows = ngram_rows(["ann lee", "anna lee", "bob"], 3)
-    >>> [round(float(likeness), 2) for likeness in (rows @ rows.T).toarray()[0]]
-    [1.0, 0.66, 0.0]
-    """
-    from scipy.sparse import csr_array
-
-    grams = [
-        [padded[at : at + 3] for word in name.split() for padded in [f" {word} "] for at in range(len(padded) - 2)]
-        for name in names
-    ]
-    # In the order of the alphabet: sums do not depend on which name came first.
-    column = {gram: at for at, gram in enumerate(sorted({gram for row in grams for gram in row}))}
-    places = np.array([column[gram] for row in grams for gram in row], np.int64)
-    ends = np.cumsum([0, *map(len, grams)])
-    counts = csr_array((np.ones(len(places), np.float32), places, ends), shape=(len(names), len(column)))
-    counts.sum_duplicates()
-    holding = np.bincount(counts.indices, minlength=len(column))
-    kept = np.flatnonzero(holding <= most)
-    if not len(kept):
-        return None
-    rows: Any = counts[:, kept]
-    rows.data *= (np.log((1 + len(names)) / (1 + holding[kept])) + 1).astype(np.float32)[rows.indices]
-    length = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    rows.data /= np.repeat(np.where(length > 0, length, 1), np.diff(rows.indptr)).astype(np.float32)
-    return rows
 
 
 def vector_neighbours(vectors: NameVectors) -> IntArray:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -122,16 +123,14 @@ class Canonicaliser:
 
         The candidates together are the corpus: a short name that several of them could expand is shared among them.
         """
-        names = [
-            (at, place, name) for at, row in enumerate(candidates) for place, name in enumerate(row.names, start=1)
-        ]
-        owners = [at for at, _, _ in names]
+        named = [(at, row, place, name) for at, row in enumerate(candidates) for place, name in enumerate(row.names)]
+        owners = [at for at, *_ in named]
         # A concept's mentions belong mostly to its first name.
-        counts = [max(1.0, candidates[at].mentions / place**2) for at, place, _ in names]
-        spellings = (mention.name, *(name for _, _, name in names))
+        counts = [max(1.0, row.mentions / (place + 1) ** 2) for _, row, place, _ in named]
+        spellings = (mention.name, *(name for *_, name in named))
         given = Units(
             names=tuple(map(normalise, spellings)),
-            kinds=(mention.kind, *(candidates[at].kind for at in owners)),
+            kinds=(mention.kind, *(row.kind for _, row, *_ in named)),
             counts=np.array([1.0, *counts]),
             spellings=spellings,
             contexts=({},) * len(spellings),
@@ -139,11 +138,10 @@ class Canonicaliser:
         )
         i, j = (side.astype(np.int64) for side in np.triu_indices(len(given), 1))
         near = np.full(len(i), np.nan, dtype=np.float32)
-        near[: len(owners)] = [candidates[at].closeness for at in owners]  # the mention's pairs come first
+        near[: len(owners)] = [row.closeness for _, row, *_ in named]  # the mention's pairs come first
         scores = self._scored(given, i, j, near).score[: len(owners)]
-        weights = np.sqrt(counts)
-        total = np.bincount(owners, weights, minlength=len(candidates))
-        return [float(score) for score in np.bincount(owners, weights * scores, minlength=len(candidates)) / total]
+        total = np.bincount(owners, np.sqrt(counts), len(candidates))
+        return list((np.bincount(owners, np.sqrt(counts) * scores, len(candidates)) / total).tolist())
 
     def _scored(self, given: Units, i: IntArray, j: IntArray, near: FloatArray) -> Scored:
         columns, strongest = evidence(given, i, j, near, self.scoring.fit)
@@ -185,31 +183,24 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The names of one concept, the most mentioned first: that one is its canonical name."""
+    """The names of one concept: first its canonical name, the most mentioned; of equals the longest."""
 
     label: int
     names: tuple[str, ...]
-    kinds: tuple[str, ...]
     mentions: int
-
-    @property
-    def canonical(self) -> str:
-        """The name most mentions use; of equals the longest, then the first in the alphabet."""
-        return self.names[0]
 
 
 @dataclass(frozen=True, slots=True)
 class MergeExplanation:
     """Why two names are, or are not, one concept.
 
-    `direct` is the score of the two names themselves (None where no block proposed the pair), `evidence` what it is
-    made of; `joined_at` is how alike the two groups were when they became one (None: never).
+    `direct` is the score of the two names themselves (None where no block proposed the pair), and `evidence` what it is
+    made of.
     """
 
     merged: bool
     direct: float | None
     evidence: dict[str, float]
-    joined_at: float | None
 
 
 @dataclass(frozen=True)
@@ -234,14 +225,26 @@ class Canonicalisation:
     threshold: float
 
     @cached_property
-    def unit_labels(self) -> IntArray:
+    def _labels(self) -> IntArray:
         """The cluster of each unit (name and kind)."""
         return cut(list(self.merges), len(self.units), self.threshold)
+
+    @cached_property
+    def _members(self) -> list[list[int]]:
+        members: dict[int, list[int]] = {}
+        for unit, label in enumerate(self._labels.tolist()):
+            members.setdefault(label, []).append(unit)
+        return list(members.values())
+
+    @cached_property
+    def _rows(self) -> dict[tuple[int, int], int]:
+        """The row of each scored pair."""
+        return {pair: row for row, pair in enumerate(zip(self.scored.i.tolist(), self.scored.j.tolist(), strict=True))}
 
     @property
     def labels_(self) -> IntArray:
         """The cluster of each mention, numbered in order of first mention."""
-        return self.unit_labels[self.units.of_mention] if len(self.units) else self.units.of_mention
+        return self._labels[self.units.of_mention] if len(self.units) else self.units.of_mention
 
     def rethreshold(self, threshold: float) -> Canonicalisation:
         """Cut the same tree elsewhere; nothing is scored again."""
@@ -249,25 +252,37 @@ class Canonicalisation:
 
     def clusters(self) -> list[Cluster]:
         """List the concepts, by label."""
-        return [self._cluster(label, members) for label, members in enumerate(self._members)]
+        given = self.units
+        clusters = []
+        for label, members in enumerate(self._members):
+            ranked = sorted(members, key=lambda at: (-given.counts[at], -len(given.spellings[at]), given.spellings[at]))
+            names = dict.fromkeys(given.spellings[unit] for unit in ranked)
+            clusters.append(Cluster(label, tuple(names), int(given.counts[members].sum())))
+        return clusters
 
     def least_similar(self, label: int) -> tuple[str, str, float]:
         """Give the two names of a cluster that are least alike, and their score (0 where no block proposed them)."""
         members = self._members[label] if 0 <= label < len(self._members) else []
         if len(members) < 2:
             raise HopgateError(f"cluster {label} has fewer than two names: nothing to compare")
-        score, a, b = min(
-            (self._pairs.get((a, b), (0.0, -1))[0], a, b) for at, a in enumerate(members) for b in members[at + 1 :]
-        )
-        return self.units.spellings[a], self.units.spellings[b], round(score, 4)
+        scores = {pair: self._score(*pair) or 0.0 for pair in combinations(members, 2)}
+        a, b = min(scores, key=lambda pair: (scores[pair], pair))
+        return self.units.spellings[a], self.units.spellings[b], round(scores[a, b], 4)
 
     def why(self, first: str, second: str) -> MergeExplanation:
         """Explain why two names merged, or why they did not."""
-        a, b = sorted((self._unit(first), self._unit(second)))
-        score, row = self._pairs.get((a, b), (None, -1))
-        columns = {} if row < 0 else dict(zip(KINDS, self.scored.evidence[row].tolist(), strict=True))
-        kept = {kind: round(value, 4) for kind, value in columns.items() if value > 0}
-        return MergeExplanation(bool(self.unit_labels[a] == self.unit_labels[b]), score, kept, self._joined_at(a, b))
+        for name in (first, second):
+            if normalise(name) not in self.units.names:
+                raise HopgateError(f"no mention is called {name!r}")
+        a, b = sorted(self.units.names.index(normalise(name)) for name in (first, second))
+        row = self._rows.get((a, b))
+        columns = {} if row is None else dict(zip(KINDS, self.scored.evidence[row].tolist(), strict=True))
+        evidence = {kind: round(value, 4) for kind, value in columns.items() if value > 0}
+        return MergeExplanation(bool(self._labels[a] == self._labels[b]), self._score(a, b), evidence)
+
+    def _score(self, a: int, b: int) -> float | None:
+        row = self._rows.get((a, b))
+        return None if row is None else float(self.scored.score[row])
 
     def __str__(self) -> str:
         several = sum(len(members) > 1 for members in self._members)
@@ -275,56 +290,6 @@ class Canonicalisation:
             f"{len(self.labels_)} mentions, {len(self.units)} names, {len(self._members)} concepts "
             f"({several} with several names) at threshold {self.threshold}"
         )
-
-    @cached_property
-    def _members(self) -> list[list[int]]:
-        members: list[list[int]] = [[] for _ in range(int(self.unit_labels.max()) + 1)] if len(self.units) else []
-        for unit, label in enumerate(self.unit_labels.tolist()):
-            members[label].append(unit)
-        return members
-
-    @cached_property
-    def _pairs(self) -> dict[tuple[int, int], tuple[float, int]]:
-        """The score of each pair, and its row."""
-        columns = zip(self.scored.i.tolist(), self.scored.j.tolist(), self.scored.score.tolist(), strict=True)
-        return {(a, b): (score, row) for row, (a, b, score) in enumerate(columns)}
-
-    def _cluster(self, label: int, members: list[int]) -> Cluster:
-        given = self.units
-        ranked = sorted(members, key=lambda at: (-given.counts[at], -len(given.spellings[at]), given.spellings[at]))
-        weight: Counter[str] = Counter()
-        for unit in ranked:
-            if kind := given.kinds[unit]:
-                weight[kind] += int(given.counts[unit])
-        return Cluster(
-            label,
-            tuple(dict.fromkeys(given.spellings[unit] for unit in ranked)),
-            tuple(sorted(weight, key=lambda kind: (-weight[kind], kind))),
-            int(given.counts[members].sum()),
-        )
-
-    def _unit(self, name: str) -> int:
-        wanted = normalise(name)
-        if wanted not in self.units.names:
-            raise HopgateError(f"no mention is called {name!r}")
-        return self.units.names.index(wanted)
-
-    def _joined_at(self, a: int, b: int) -> float | None:
-        """How alike the two groups were in which two units met, in the whole tree."""
-        if a == b:
-            return 1.0
-        parent = {}
-        for made, merge in enumerate(self.merges, start=len(self.units)):
-            parent[merge.left] = parent[merge.right] = made
-
-        def above(group: int) -> Iterator[int]:
-            while group in parent:
-                group = parent[group]
-                yield group
-
-        first = set(above(a))
-        met = next((group for group in above(b) if group in first), None)
-        return None if met is None else self.merges[met - len(self.units)].score
 
 
 # Relations of the same meaning, brought together; the raw ones are kept. As in Extract-Define-Canonicalize (Zhang and
@@ -367,18 +332,18 @@ def canonicalise_relations(relations: Sequence[str], embed: Embed | None = None,
     raws = list(counts)
     if not raws:
         return Relations({}, {})
-    scored = _scored_relations(raws, None if embed is None else np.asarray(embed(raws), dtype=np.float32))
-    merges = agglomerate(scored, np.ones(len(raws)), "complete", floor=min(threshold, 0.2))
-    labels = cut(merges, len(raws), threshold).tolist()
+    scored = _scored_relations(raws, None if embed is None else _embedded(embed, raws))
+    labels = cut(agglomerate(scored, np.ones(len(raws)), "complete", floor=threshold), len(raws), threshold).tolist()
     pairs = dict(zip(zip(scored.i.tolist(), scored.j.tolist(), strict=True), scored.score.tolist(), strict=True))
-    members: dict[int, list[int]] = {}
-    for at, label in enumerate(labels):
-        members.setdefault(label, []).append(at)
-    canonical, scores = {}, {}
-    for at, raw in enumerate(raws):
-        best = max(members[labels[at]], key=lambda other: (counts[raws[other]], -len(raws[other]), -other))
-        canonical[raw] = raws[best]
-        scores[raw] = 1.0 if best == at else pairs[min(at, best), max(at, best)]
+    first: dict[int, int] = {}
+    for at in sorted(range(len(raws)), key=lambda at: (-counts[raws[at]], len(raws[at]), at)):
+        first.setdefault(labels[at], at)
+    heads = [first[label] for label in labels]
+    canonical = {raw: raws[head] for raw, head in zip(raws, heads, strict=True)}
+    scores = {
+        raw: 1.0 if head == at else pairs[min(at, head), max(at, head)]
+        for at, (raw, head) in enumerate(zip(raws, heads, strict=True))
+    }
     return Relations(canonical, scores)
 
 
@@ -390,8 +355,8 @@ def _scored_relations(raws: list[str], rows: FloatArray | None) -> Scored:
     if vectors is not None:
         blocks.append(vector_neighbours(vectors))
     i, j = distinct(blocks)
-    near = np.zeros(len(i), dtype=np.float32) if vectors is None else vectors.near(i, j)
     overlap = weighted_overlap(bags, i, j)
+    near = np.zeros(len(i), dtype=np.float32) if vectors is None else vectors.near(i, j)
     # "has insurance" and "has health insurance" name two things that one has, however alike the words.
     has = [raw.startswith("has ") for raw in raws]
     turned = [
@@ -399,6 +364,4 @@ def _scored_relations(raws: list[str], rows: FloatArray | None) -> Scored:
         for a, b in zip(i.tolist(), j.tolist(), strict=True)
     ]
     score = (np.where(turned, 0.5, 1.0) * np.maximum(overlap, near)).astype(np.float32)
-    columns = np.zeros((len(i), len(KINDS)), dtype=np.float32)
-    columns[:, 1], columns[:, 5] = overlap, near
-    return Scored(i, j, score, columns)
+    return Scored(i, j, score, np.zeros((len(i), len(KINDS)), dtype=np.float32))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -95,13 +95,26 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
     "Noah's bike"); one has half of what a hyphen joins in the other (Bissau, Guinea-Bissau); one is where the other
     is (an airport, its county); or they are those who say "I" in two scopes.
     """
-    owners = [_owner(spelling) for spelling in units.spellings]
-    compounds = [[token_set(word) for word in _HYPHENED.findall(spelling)] for spelling in units.spellings]
-    places = _places(units)
-    writers = [bool(_WHO_WRITES.fullmatch(spelling)) for spelling in units.spellings]
+    tokens = [frozenset(own) for own in units.tokens]
+    owners = [token_set(owned[1]) if (owned := _OWNED.fullmatch(name)) else frozenset() for name in units.spellings]
+    joined = [[token_set(word) for word in _HYPHENED.findall(name)] for name in units.spellings]
+    writers = [bool(_WHO_WRITES.fullmatch(name)) for name in units.spellings]
+    places = [
+        {name for relation, name in context if relation in LOCATED and name != units.names[unit]}
+        for unit, context in enumerate(units.contexts)
+    ]
+
+    def differ(a: int, b: int) -> bool:
+        """Whether what the first is called or said to be tells it from the second."""
+        return bool(
+            (owners[a] and (owners[a].isdisjoint(owners[b]) if owners[b] else owners[a] >= tokens[b]))
+            or any(not word.isdisjoint(tokens[b]) and not word <= tokens[b] for word in joined[a])
+            or units.names[b] in places[a]
+        )
+
     marked = np.array(
         [
-            bool(owners[unit] or compounds[unit] or unit in places or writers[unit] or markers(own) or numbers(own))
+            bool(owners[unit] or joined[unit] or places[unit] or writers[unit] or markers(own) or numbers(own))
             for unit, own in enumerate(units.tokens)
         ],
         dtype=bool,
@@ -109,62 +122,24 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
     clashes = np.zeros(len(i), dtype=bool)
     for row in np.flatnonzero(marked[i] | marked[j]).tolist():
         a, b = int(i[row]), int(j[row])
-        clashes[row] = bool(
-            clash(units.tokens[a], units.tokens[b])
-            or (owners[a] and owners[b] and owners[a].isdisjoint(owners[b]))
-            or (owners[a] and not owners[b] and owners[a].issuperset(units.tokens[b]))
-            or (owners[b] and not owners[a] and owners[b].issuperset(units.tokens[a]))
-            or _splits(compounds[a], units.tokens[b])
-            or _splits(compounds[b], units.tokens[a])
-            or b in places.get(a, ())
-            or (writers[a] and writers[b] and units.names[a] != units.names[b])
-        )
+        writing = writers[a] and writers[b] and units.names[a] != units.names[b]
+        clashes[row] = writing or clash(units.tokens[a], units.tokens[b]) or differ(a, b) or differ(b, a)
     return clashes
-
-
-def _owner(spelling: str) -> frozenset[str]:
-    """Whose something is, as tokens: of "Noah's training" Noah's."""
-    owned = _OWNED.fullmatch(spelling) if "'" in spelling or "’" in spelling else None
-    return token_set(owned[1]) if owned else frozenset()
-
-
-def _splits(compounds: Sequence[frozenset[str]], other: tuple[str, ...]) -> bool:
-    """Whether a name has some but not all tokens of one of these words with a hyphen."""
-    return any(not parts.isdisjoint(other) and not parts.issubset(other) for parts in compounds)
-
-
-def _places(units: Units) -> dict[int, set[int]]:
-    """Where each unit is, and what is in it, as facts say."""
-    numbers_of = {name: unit for unit, name in enumerate(units.names)}
-    places: dict[int, set[int]] = {}
-    for unit, context in enumerate(units.contexts):
-        for relation, name in context:
-            if relation in LOCATED and (place := numbers_of.get(name, unit)) != unit:
-                places.setdefault(unit, set()).add(place)
-                places.setdefault(place, set()).add(unit)
-    return places
 
 
 def with_same_expansion(scored: Scored, strongest: Mapping[int, int]) -> Scored:
     """Add the pairs of short names of one long name (Bill, Gates): as alike as both are to it, multiplied."""
-    codes = scored.i << 32 | scored.j  # in order
-
-    def row_of(a: int, b: int) -> int | None:
-        code = min(a, b) << 32 | max(a, b)
-        row = int(np.searchsorted(codes, code))
-        return row if row < len(codes) and codes[row] == code else None
-
+    rows = {pair: row for row, pair in enumerate(zip(scored.i.tolist(), scored.j.tolist(), strict=True))}
     shorts: dict[int, list[tuple[int, float]]] = {}
     for short, long in strongest.items():
-        row = row_of(short, long)
-        assert row is not None
+        row = rows[min(short, long), max(short, long)]
         shorts.setdefault(long, []).append((short, float(scored.score[row])))
     scores, columns = scored.score.copy(), scored.evidence.copy()
     added: list[tuple[int, int, float]] = []
     for group in shorts.values():
         for (a, first), (b, second) in combinations(sorted(group), 2):
-            row = row_of(a, b)
-            if row is None:
+            row = rows.get((a, b), -1)
+            if row < 0:
                 added.append((a, b, first * second))
             elif first * second > scores[row] and np.isnan(columns[row, 2]):
                 scores[row] = columns[row, -1] = first * second
