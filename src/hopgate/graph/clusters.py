@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,11 @@ from scipy.sparse.csgraph import connected_components
 from hopgate.errors import HopgateError
 from hopgate.graph.names import normalise
 from hopgate.memory import cleared
-from hopgate.store import memories, setting_rows
+from hopgate.store import memories
 from hopgate.store.graph import arrays, cluster_rows, concept_rows, version
-from hopgate.store.graph.cluster_rows import ClusterRow, PartitionRow
+from hopgate.store.graph.cluster_rows import ClusterRow
 from hopgate.store.graph.concept_rows import Concept
-from hopgate.store.graph.visible import View
+from hopgate.store.graph.visible import view_of
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -130,10 +130,10 @@ class ConceptClusters:
         return iter(self.clusters)
 
     def __getitem__(self, cluster: int) -> ConceptCluster:
-        try:
-            return self._by_id[cluster]
-        except KeyError:
-            raise HopgateError(f"there is no cluster {cluster} here: hopgate concepts clusters shows them") from None
+        for known in self.clusters:
+            if known.id == cluster:
+                return known
+        raise HopgateError(f"there is no cluster {cluster} here: hopgate concepts clusters shows them")
 
     def members(self, cluster: int) -> tuple[Concept, ...]:
         """The concepts of a cluster, the most central first; an unknown id is refused."""
@@ -141,7 +141,7 @@ class ConceptClusters:
 
     def of(self, concept: str | int) -> ConceptCluster:
         """The cluster of a concept, by any of its names or by its id; an unknown one is refused."""
-        key = concept if isinstance(concept, int) else self._by_name.get(normalise(concept))
+        key = concept if isinstance(concept, int) else self._ids.get(normalise(concept))
         cluster = None if key is None else self.assignment.get(key)
         if cluster is None:
             raise HopgateError(f"there is no concept {concept!r} here: hopgate concepts list shows them")
@@ -151,6 +151,13 @@ class ConceptClusters:
     def assignment(self) -> dict[int, int]:
         """The cluster's id by the concept's id, for every concept."""
         return {concept.id: cluster.id for cluster in self.clusters for concept in cluster.members}
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        """Concepts by their names; a canonical name stands above another concept's alias."""
+        concepts = [concept for cluster in self.clusters for concept in cluster.members]
+        aliases = {normalise(alias): concept.id for concept in concepts for alias in concept.aliases}
+        return aliases | {normalise(concept.name): concept.id for concept in concepts}
 
     def to_dict(self, members: int | None = 10) -> dict[str, Any]:
         """The clusters as JSON values, each with so many of its members."""
@@ -166,7 +173,6 @@ class ConceptClusters:
 
     def __str__(self) -> str:
         shared = [cluster for cluster in self.clusters if len(cluster) > 1]
-        alone = len(self.clusters) - len(shared)
         lines = [
             f"{len(shared):,} clusters of {len(self.assignment):,} concepts, level {self.level} of {self.levels}, "
             f"resolution {self.resolution:g}, modularity {self.modularity:.2f}",
@@ -175,72 +181,52 @@ class ConceptClusters:
         lines += [f"{row.id:>5}  {len(row):>8,}  {row.memories:>8,}  {row.label}" for row in shared[:SHOWN]]
         if len(shared) > SHOWN:
             lines.append(f"{len(shared) - SHOWN:,} smaller ones")
-        if alone:
+        if alone := len(self.clusters) - len(shared):
             lines.append(f"{alone:,} concepts alone: nothing joins them to another")
         return "\n".join(lines)
-
-    @cached_property
-    def _by_id(self) -> dict[int, ConceptCluster]:
-        return {cluster.id: cluster for cluster in self.clusters}
-
-    @cached_property
-    def _by_name(self) -> dict[str, int]:
-        concepts = [concept for cluster in self.clusters for concept in cluster.members]
-        aliases = {normalise(alias): concept.id for concept in concepts for alias in concept.aliases}
-        return aliases | {normalise(concept.name): concept.id for concept in concepts}
 
 
 def find_clusters(store: Store, *, resolution: float, level: int, scopes: Sequence[str] | None) -> ConceptClusters:
     """Give the clusters of a store, or of what some scopes may see; see `ConceptGraph.clusters`."""
     if not RESOLUTIONS[0] <= resolution <= RESOLUTIONS[1]:
         raise HopgateError(f"resolution is between {RESOLUTIONS[0]:g} and {RESOLUTIONS[1]:g}, not {resolution:g}")
-    key = _StoredKey(tuple(sorted(set(scopes or ()))), resolution)
+    of = tuple(sorted(set(scopes or ())))
     with store.snapshot() as connection:
         now = version.current(connection)
-        stored = cluster_rows.read(connection, *key)
-        part = _read_part(connection, key.scopes)
-    if not _is_current(stored, now, part):
-        levels = find_levels(part.weights, resolution=resolution)
-        stored = store.run(partial(_store_levels, part=part, levels=levels, key=key, now=now))
-    partitions, rows = stored
-    if not 0 <= level < len(partitions):
-        raise HopgateError(f"there is no level {level}: these clusters have the levels 0 to {len(partitions) - 1}")
+        rows = cluster_rows.read(connection, of, resolution)
+        graph = _read(connection, of)
+    if not rows or rows[0].graph_version != now:
+        levels = find_levels(graph.weights, resolution=resolution)
+        rows = store.run(lambda connection: _keep(connection, graph, levels, (of, resolution), now))
+    count = 1 + max((row.level for row in rows), default=0)
+    if not 0 <= level < count:
+        raise HopgateError(f"there is no level {level}: these clusters have the levels 0 to {count - 1}")
     with store.snapshot() as connection:
-        clusters = _named(connection, part, rows, level)
-    figures = partitions[level]
-    return ConceptClusters(
-        tuple(clusters), resolution, level, len(partitions), figures.version, figures.modularity, key.scopes
-    )
+        clusters = _named(connection, graph, rows, level)
+    found = next((row.modularity for row in rows if row.level == level), 0.0)
+    return ConceptClusters(tuple(clusters), resolution, level, count, now, found, of)
 
 
 # Communities of a matrix of weights: symmetric, without loops.
 
 
-@dataclass(frozen=True, eq=False)
-class Level:
-    """One partition of all nodes: the number of each node's community, the largest 0, and its modularity."""
+def find_levels(weights: csr_array, *, resolution: float = 1.0) -> list[Ids]:
+    """Find communities and the communities inside them: the number of each node's community, the largest 0, by level.
 
-    labels: Ids
-    modularity: float
-
-
-def find_levels(weights: csr_array, *, resolution: float = 1.0) -> list[Level]:
-    """Find communities and the communities inside them; level 0 is the coarsest, and each level splits the one before.
+    Level 0 is the coarsest, and each level splits the one before.
 
     Examples
     --------
     >>> pairs = csr_array(np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], float))
-    >>> [(level.labels.tolist(), level.modularity) for level in find_levels(pairs)]
-    [([0, 0, 1, 1], 0.5)]
+    >>> [labels.tolist() for labels in find_levels(pairs)]
+    [[0, 0, 1, 1]]
     """
-    labels = leiden(weights, resolution=resolution)
-    levels = [Level(labels, modularity(weights, labels, resolution))]
+    levels = [leiden(weights, resolution=resolution)]
     while len(levels) < MOST_LEVELS:
-        inner = _split(weights, labels, resolution)
-        if inner.max(initial=-1) == labels.max(initial=-1):
+        inner = _split(weights, levels[-1], resolution)
+        if inner.max(initial=-1) == levels[-1].max(initial=-1):
             break
-        labels = inner
-        levels.append(Level(labels, modularity(weights, labels, resolution)))
+        levels.append(inner)
     return levels
 
 
@@ -271,11 +257,11 @@ def leiden(weights: csr_array, *, resolution: float = 1.0, seed: int = 0) -> Ids
         seed=seed,
         max_local_moving_iterations=MOST_SWEEPS,
     )
-    labels = np.array([communities[node] for node in range(count)], np.int64)
-    entries = weights.tocoo()
-    inside = labels[entries.row] == labels[entries.col]
-    kept = coo_array((entries.data[inside], (entries.row[inside], entries.col[inside])), shape=weights.shape)
-    return by_size(connected_components(kept.tocsr(), directed=False)[1])
+    entries, labels = weights.tocoo(), np.array([communities[node] for node in range(count)])
+    inside = np.where(labels[entries.row] == labels[entries.col], entries.data, 0)
+    kept = csr_array(coo_array((inside, (entries.row, entries.col)), shape=weights.shape))
+    kept.eliminate_zeros()
+    return by_size(connected_components(kept, directed=False)[1])
 
 
 def modularity(weights: csr_array, labels: Ids, resolution: float = 1.0) -> float:
@@ -308,10 +294,8 @@ def _split(weights: csr_array, labels: Ids, resolution: float) -> Ids:
     """Look for communities inside each community that is large enough, by its own weights alone."""
     split = labels.copy()
     following = int(labels.max(initial=-1)) + 1
-    groups = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
-    for community, members in enumerate(groups):
-        if len(members) < SMALLEST_SPLIT:
-            continue
+    for community in np.flatnonzero(np.bincount(labels) >= SMALLEST_SPLIT).tolist():
+        members = np.flatnonzero(labels == community)
         inner = leiden(csr_array(weights[members][:, members]), resolution=resolution)
         split[members] = np.where(inner == 0, community, following + inner - 1)
         following += int(inner.max())
@@ -321,143 +305,103 @@ def _split(weights: csr_array, labels: Ids, resolution: float) -> Ids:
 # What communities are found in: how much concepts belong together.
 
 
-class Mentions(NamedTuple):
-    """Which memory, by its id, mentions which concept, by its place."""
-
-    memory: Ids
-    concept: Ids
-
-
-class Joins(NamedTuple):
-    """Edges between concepts, by their places, with their weights."""
-
-    source: Ids
-    target: Ids
-    weight: NDArray[np.floating[Any]]
-
-
-def concept_weights(concepts: int, mentions: Mentions, joins: Joins) -> csr_array:
-    """Give the symmetric matrix of weights between so many concepts, without loops.
-
-    A memory that mentions n concepts adds 1 / (n - 1) to each pair of them, so that each of its concepts gets 1 of it
-    however long it is (Newman, 2001); an edge adds its weight, whatever its direction.
-
-    Examples
-    --------
-    >>> none = np.array([], int)
-    >>> three = Mentions(np.array([7, 7, 7]), np.array([0, 1, 2]))
-    >>> concept_weights(3, three, Joins(none, none, np.array([]))).toarray().tolist()
-    [[0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]
-    """
-    _, row = np.unique(mentions.memory, return_inverse=True)
-    rows = int(row.max()) + 1 if len(row) else 0
-    mentioned = coo_array((np.ones(len(row)), (row, mentions.concept)), shape=(rows, concepts)).tocsr()
-    mentioned.data[:] = 1.0  # a title and a mention of the same concept are one
-    named: NDArray[np.float64] = np.asarray(mentioned.sum(axis=1)).ravel()
-    shared = mentioned.T @ diags_array(1.0 / np.maximum(named - 1, 1)) @ mentioned
-    weight = np.asarray(joins.weight, np.float64)
-    stated = coo_array((weight, (joins.source, joins.target)), shape=(concepts, concepts))
-    whole = coo_array(shared + stated + stated.T)
-    kept = (whole.row != whole.col) & (whole.data > 0)
-    return csr_array(coo_array((whole.data[kept], (whole.row[kept], whole.col[kept])), shape=whole.shape))
-
-
 @dataclass(frozen=True, eq=False)
-class GraphPart:
-    """Concepts in an order that depends on what may be seen alone, who mentions them, and how they belong together."""
+class _Graph:
+    """Concepts in the order of their ids, which memory mentions which of them by its place, and how they are joined."""
 
     concepts: list[Concept]
-    mentions: Mentions
+    memory: Ids
+    mentioned: Ids
     weights: csr_array
 
 
-def _read_part(connection: Connection[Any], scopes: Sequence[str]) -> GraphPart:
+def _read(connection: Connection[Any], scopes: Sequence[str]) -> _Graph:
     """Read what some scopes may see, or with none of them the whole store; what no memory mentions is left out."""
-    shared = setting_rows.scopes(connection) == setting_rows.SHARED
-    view = View(tuple(scopes) or None, shared=shared)
-    concepts = [concept for concept in concept_rows.listed(connection, view, limit=None) if concept.memory_count]
-    edges, links = arrays.edges(connection, view), arrays.mentions(connection, view)
-    return _part(
-        sorted(concepts, key=lambda concept: concept.id),
-        Mentions(links.memory, links.concept),
-        Joins(edges.source, edges.target, edges.weight),
-    )
-
-
-def _part(concepts: list[Concept], mentions: Mentions, joins: Joins) -> GraphPart:
-    """Number the concepts by their places; in the order of memories, so that equal rows give equal clusters."""
+    view = view_of(connection, scopes or None)
+    listed = [concept for concept in concept_rows.listed(connection, view, limit=None) if concept.memory_count]
+    concepts = sorted(listed, key=lambda concept: concept.id)
+    edges, mentions = arrays.edges(connection, view), arrays.mentions(connection, view)
     place = {concept.id: at for at, concept in enumerate(concepts)}
 
     def places(ids: Ids) -> Ids:
         return np.array([place.get(key, -1) for key in ids.tolist()], np.int64)
 
-    concept, source, target = places(mentions.concept), places(joins.source), places(joins.target)
-    order = np.lexsort((concept, mentions.memory))
-    order = order[concept[order] >= 0]
-    joined = (source >= 0) & (target >= 0)
-    placed = Mentions(mentions.memory[order], concept[order])
-    between = Joins(source[joined], target[joined], joins.weight[joined])
-    return GraphPart(concepts, placed, concept_weights(len(concepts), placed, between))
+    concept, source, target = places(mentions.concept), places(edges.source), places(edges.target)
+    there, joined = concept >= 0, (source >= 0) & (target >= 0)
+    memory, concept = mentions.memory[there], concept[there]
+    stated = coo_array((edges.weight[joined], (source[joined], target[joined])), shape=(len(concepts),) * 2)
+    return _Graph(concepts, memory, concept, concept_weights(memory, concept, stated))
 
 
-# Levels as they are kept, under ids that stay.
+def concept_weights(memory: Ids, concept: Ids, stated: coo_array) -> csr_array:
+    """Give the symmetric matrix of weights between concepts, without loops.
+
+    A memory that mentions n concepts adds 1 / (n - 1) to each pair of them, so that each of its concepts gets 1 of it
+    however long it is (Newman, 2001); an edge adds its weight, whatever its direction.
+
+    Parameters
+    ----------
+    memory, concept : array
+        Mentions: the memory, and the place of the concept.
+    stated : coo_array
+        The weights of edges between concepts.
+
+    Examples
+    --------
+    >>> concept_weights(np.array([7, 7, 7]), np.array([0, 1, 2]), coo_array((3, 3))).toarray().tolist()
+    [[0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]
+    """
+    known, row = np.unique(memory, return_inverse=True)
+    mentioned = coo_array((np.ones(len(row)), (row, concept)), shape=(len(known), stated.shape[0])).tocsr()
+    mentioned.data[:] = 1.0  # a title and a mention of the same concept are one
+    named = np.diff(mentioned.indptr)
+    shared = mentioned.T @ diags_array(1.0 / np.maximum(named - 1, 1)) @ mentioned
+    whole = coo_array(shared + stated + stated.T)
+    kept = (whole.row != whole.col) & (whole.data > 0)
+    return csr_array(coo_array((whole.data[kept], (whole.row[kept], whole.col[kept])), shape=whole.shape))
 
 
-class _StoredKey(NamedTuple):
-    """What was looked at: these scopes, or with none the whole store, at this resolution."""
-
-    scopes: tuple[str, ...]
-    resolution: float
+# Clusters as they are kept, under ids that stay.
 
 
-Stored = tuple[list[PartitionRow], list[ClusterRow]]
+def _keep(
+    connection: Connection[Any], graph: _Graph, levels: Sequence[Ids], of: tuple[Sequence[str], float], now: int
+) -> list[ClusterRow]:
+    """Give newly found communities the ids of the clusters before that they are, and keep them where that is allowed.
 
-
-def _is_current(stored: Stored, now: int, part: GraphPart) -> bool:
-    """Whether they are those of this version, by ids that its concepts have: other ones, once scopes are shared."""
-    placed = {concept for row in stored[1] if row.level == 0 for concept in row.concept_ids}
-    return bool(stored[0]) and stored[0][0].version == now and placed == {concept.id for concept in part.concepts}
-
-
-def _store_levels(
-    connection: Connection[Any], *, part: GraphPart, levels: Sequence[Level], key: _StoredKey, now: int
-) -> Stored:
-    """Give newly found clusters the ids of those before that they are, and keep them where the store may be written."""
-    keeping = cluster_rows.fits(key.scopes) and cluster_rows.may_write(connection)
-    if keeping:
-        cluster_rows.lock(connection)
-    before = cluster_rows.read(connection, *key)
-    # Of scopes that nobody has nothing is kept: anybody can think of more of them.
-    keeping = keeping and bool(part.concepts or before[0] or not key.scopes)
-    if _is_current(before, now, part):  # another process found them meanwhile
+    `of` is the scopes and the resolution.
+    """
+    may_write = cluster_rows.lock(connection)
+    before = cluster_rows.read(connection, *of)
+    if before and before[0].graph_version == now:  # another process found them meanwhile
         return before
-    following = cluster_rows.last_id(connection, key.scopes) + 1
+    following = cluster_rows.last_id(connection, of[0]) + 1
     rows: list[ClusterRow] = []
     above: dict[int, int] = {}
-    for number, level in enumerate(levels):
-        known = {row.id: frozenset(row.concept_ids) for row in before[1] if row.level == number}
-        groups = _groups(part, level)
-        home: dict[int, int] = {}
-        for group, kept in zip(groups, keep_ids(known, [frozenset(group) for group in groups]), strict=True):
-            cluster = following if kept is None else kept
-            following += kept is None
-            rows.append(ClusterRow(cluster, number, above.get(group[0]), tuple(group)))
-            home |= dict.fromkeys(group, cluster)
-        above = home
-    partitions = [PartitionRow(number, now, level.modularity) for number, level in enumerate(levels)]
-    if keeping:
-        cluster_rows.replace(connection, *key, partitions, rows)
-    return partitions, sorted(rows, key=lambda row: (row.level, -len(row.concept_ids), row.id))
+    for level, labels in enumerate(levels):
+        groups, figure = _groups(graph, labels), modularity(graph.weights, labels, of[1])
+        known = {row.id: frozenset(row.concept_ids) for row in before if row.level == level}
+        ids: dict[int, int] = {}
+        for group, same in zip(groups, keep_ids(known, [frozenset(group) for group in groups]), strict=True):
+            cluster = following if same is None else same
+            following += same is None
+            rows.append(ClusterRow(cluster, level, above.get(group[0]), group, now, figure))
+            ids |= dict.fromkeys(group, cluster)
+        above = ids
+    # Of scopes that nobody has nothing is kept: anybody can think of more of them.
+    if may_write and (rows or before):
+        cluster_rows.replace(connection, *of, rows)
+    return sorted(rows, key=lambda row: (row.level, -len(row.concept_ids), row.id))
 
 
-def _groups(part: GraphPart, level: Level) -> list[list[int]]:
+def _groups(graph: _Graph, labels: Ids) -> list[list[int]]:
     """The concepts of each community by their ids, those first that share most weight with the others of it."""
-    entries = part.weights.tocoo()
-    inside = level.labels[entries.row] == level.labels[entries.col]
-    central = np.bincount(entries.row[inside], entries.data[inside], minlength=len(part.concepts))
-    groups: list[list[int]] = [[] for _ in range(int(level.labels.max(initial=-1)) + 1)]
-    for node in np.lexsort((np.arange(len(central)), -central)).tolist():
-        groups[level.labels[node]].append(part.concepts[node].id)
+    entries = graph.weights.tocoo()
+    inside = labels[entries.row] == labels[entries.col]
+    central = np.bincount(entries.row[inside], entries.data[inside], minlength=len(graph.concepts))
+    groups: list[list[int]] = [[] for _ in range(int(labels.max(initial=-1)) + 1)]
+    for node in np.argsort(-central, kind="stable").tolist():
+        groups[labels[node]].append(graph.concepts[node].id)
     return groups
 
 
@@ -475,68 +419,55 @@ def keep_ids(before: Mapping[int, AbstractSet[Key]], now: Sequence[AbstractSet[K
     pairs = []
     for place, nodes in enumerate(now):
         shared = Counter(home[node] for node in nodes if node in home)
-        for key, count in shared.items():
-            pairs.append((count / (len(nodes) + len(before[key]) - count), key, place))
-    ids: list[int | None] = [None] * len(now)
-    taken: set[int] = set()
-    for overlap, key, place in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2])):
-        if overlap >= LEAST_OVERLAP and key not in taken and ids[place] is None:
-            ids[place] = key
-            taken.add(key)
-    return ids
+        pairs += [(-count / (len(nodes) + len(before[key]) - count), key, place) for key, count in shared.items()]
+    place_of: dict[int, int] = {}
+    key_of: dict[int, int] = {}
+    for overlap, key, place in sorted(pairs):
+        if -overlap >= LEAST_OVERLAP and key not in place_of and place not in key_of:
+            place_of[key], key_of[place] = place, key
+    return [key_of.get(place) for place in range(len(now))]
 
 
 # Labels: the most central names, and words that are frequent in a cluster's memories and rare in others'.
 
 
-def _named(
-    connection: Connection[Any], part: GraphPart, rows: Sequence[ClusterRow], level: int
-) -> list[ConceptCluster]:
+def _named(connection: Connection[Any], graph: _Graph, rows: Sequence[ClusterRow], level: int) -> list[ConceptCluster]:
     """The clusters of a level with their members and labels."""
-    known = {concept.id: concept for concept in part.concepts}
+    known = {concept.id: concept for concept in graph.concepts}
     own = [row for row in rows if row.level == level]
     number = {concept: at for at, row in enumerate(own) for concept in row.concept_ids}
-    labels = np.array([number.get(concept.id, -1) for concept in part.concepts], np.int64)
-    mentioned = labels[part.mentions.concept] if len(part.mentions.concept) else labels[:0]
-    pairs, counts = np.unique(np.stack([mentioned, part.mentions.memory]), axis=1, return_counts=True)
-    memory_counts = np.bincount(pairs[0][pairs[0] >= 0], minlength=len(own))
-    texts = _texts(connection, pairs, counts, {at for at, row in enumerate(own) if len(row.concept_ids) > 1})
-    parts: dict[int, list[int]] = defaultdict(list)
-    for row in rows:
-        if row.level == level + 1 and row.parent is not None:
-            parts[row.parent].append(row.id)
+    labels = np.array([number.get(concept.id, -1) for concept in graph.concepts], np.int64)
+    # Which cluster, which memory, and how many of the cluster's concepts it mentions; the most first.
+    pairs, counts = np.unique(np.stack([labels[graph.mentioned], graph.memory]), axis=1, return_counts=True)
+    most_first = pairs[:, np.lexsort((pairs[1], -counts, pairs[0]))]
+    memories_of: dict[int, list[int]] = defaultdict(list)
+    for at, memory in most_first.T.tolist():
+        memories_of[at].append(memory)
+    texts = _texts(connection, {at: memories_of[at] for at, row in enumerate(own) if len(row.concept_ids) > 1})
     members = [tuple(known[concept] for concept in row.concept_ids if concept in known) for row in own]
     names = [[name for concept in group for name in (concept.name, *concept.aliases)] for group in members]
     words = label_words({at: [*names[at], *texts[at]] for at in texts}, most=4 * WORDS)
+    parts: dict[int | None, list[int]] = defaultdict(list)
+    for row in rows:
+        parts[row.parent].append(row.id)
     clusters = []
     for at, row in enumerate(own):
         if members[at]:
-            label, shown = _label(members[at], words.get(at, ()))
-            inside = tuple(parts.get(row.id, ()))
-            clusters.append(
-                ConceptCluster(row.id, label, shown, members[at], int(memory_counts[at]), row.parent, inside)
-            )
+            central = [member.name for member in members[at][:CENTRAL]]
+            in_names = {word for name in central for word in _words(name)}
+            shown = tuple(word for word in words.get(at, ()) if word not in in_names)[:WORDS]
+            label = " · ".join(filter(None, (", ".join(central), ", ".join(shown))))
+            figures = (len(memories_of[at]), row.parent, tuple(parts[row.id]))
+            clusters.append(ConceptCluster(row.id, label, shown, members[at], *figures))
     return clusters
 
 
-def _texts(connection: Connection[Any], pairs: Ids, counts: Ids, shown: set[int]) -> dict[int, list[str]]:
-    """For each cluster, texts of the memories that mention most of it; sensitive ones are in no cluster, nor here."""
-    wanted: dict[int, list[int]] = {at: [] for at in sorted(shown)}
-    for place in np.lexsort((pairs[1], -counts, pairs[0])).tolist():
-        own = wanted.get(int(pairs[0, place]))
-        if own is not None and len(own) < READ_TEXTS:
-            own.append(int(pairs[1, place]))
-    ids = sorted({memory for own in wanted.values() for memory in own})
+def _texts(connection: Connection[Any], memories_of: Mapping[int, Sequence[int]]) -> dict[int, list[str]]:
+    """Of each cluster the texts of the first memories; sensitive ones are in no cluster, nor here."""
+    wanted = {at: keys[:READ_TEXTS] for at, keys in memories_of.items()}
+    ids = sorted({memory for keys in wanted.values() for memory in keys})
     text = dict(cleared(memories.fetch_by_id(connection, ids).items()))
-    return {at: [text[memory][:READ_CHARACTERS] for memory in own if memory in text] for at, own in wanted.items()}
-
-
-def _label(members: Sequence[Concept], words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The most central names, and words that these do not hold already."""
-    central = [member.name for member in members[:CENTRAL]]
-    central_words = {word for name in central for word in _words(name)}
-    shown = tuple(word for word in words if word not in central_words)[:WORDS]
-    return " · ".join(filter(None, (", ".join(central), ", ".join(shown)))), shown
+    return {at: [text[memory][:READ_CHARACTERS] for memory in keys if memory in text] for at, keys in wanted.items()}
 
 
 def label_words(texts: Mapping[Key, Iterable[str]], *, most: int = 5) -> dict[Key, tuple[str, ...]]:

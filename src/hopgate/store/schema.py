@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "hopgate"
 # The version of schema.sql. Another one is not read: until a first release there are no migrations.
-VERSION = 28
+VERSION = 29
 OWN = f"{SCHEMA}.memories"
 # Whether the table `c` of pg_class is one that hopgate reads and writes.
 IS_OWN = f"c.relnamespace = to_regnamespace('{SCHEMA}')"
@@ -32,7 +32,7 @@ class SchemaStatus:
 
     Examples
     --------
-    >>> SchemaStatus(current=None, wanted=28).state
+    >>> SchemaStatus(current=None, wanted=29).state
     'absent'
     """
 

@@ -569,28 +569,21 @@ CREATE INDEX concept_edges_src ON concept_edges (src_id, relation, dst_id);
 CREATE INDEX concept_edges_dst ON concept_edges (dst_id);
 CREATE INDEX concept_edges_evidence ON concept_edges USING gin (evidence_memory_ids);
 
--- Clusters of concepts, of the whole store where `scopes` is empty, else of what these scopes alone say. Members are
--- numbers of concepts and no names: what is forgotten leaves no word here.
-CREATE TABLE cluster_partitions (
-  scopes text[] NOT NULL,
+-- Clusters of concepts: of the whole store where `scopes` is empty, else of what these scopes, whose digest this is, say
+-- alone. Members are numbers of concepts and no names: what is forgotten leaves no word here.
+CREATE TABLE clusters (
+  scopes text NOT NULL,
   resolution double precision NOT NULL,
   level integer NOT NULL,
-  graph_version bigint NOT NULL,
-  made_at timestamptz NOT NULL DEFAULT now(),
-  modularity double precision NOT NULL,
-  PRIMARY KEY (scopes, resolution, level)
-);
-CREATE TABLE concept_clusters (
-  scopes text[] NOT NULL,
   id integer NOT NULL,
-  resolution double precision NOT NULL,
-  level integer NOT NULL,
   parent integer,  -- the cluster of the level above that this one is a part of
   concept_ids bigint[] NOT NULL,  -- the most central first
+  graph_version bigint NOT NULL,
+  modularity double precision NOT NULL,  -- of the level
+  last_id integer NOT NULL,  -- the last id that these scopes' clusters were given: none is given again
+  made_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (scopes, id)
 );
--- The last id that was given: none is given again.
-CREATE TABLE cluster_numbers (scopes text[] PRIMARY KEY, last_id integer NOT NULL);
 
 -- ---- What goes where an owner's own program changes, hides or deletes a row ------------------------------------------
 

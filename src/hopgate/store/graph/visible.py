@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from hopgate.store import setting_rows
 from hopgate.times import utc
+
+if TYPE_CHECKING:
+    from psycopg import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,17 @@ class View:
         """The parameters of the conditions, and of whatever else a statement asks for."""
         scopes = None if self.scopes is None else list(self.scopes)
         return {**time_parameters(self.as_of, self.known_at), "scopes": scopes, **more}
+
+
+def view_of(
+    connection: Connection[Any],
+    scopes: Sequence[str] | None,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+) -> View:
+    """Look at some scopes, or all, as the store's owner joins or parts them."""
+    shared = setting_rows.scopes(connection) == setting_rows.SHARED
+    return View(None if scopes is None else tuple(scopes), as_of, known_at, shared)
 
 
 def visible_edges(as_of: datetime | None, known_at: datetime | None, alias: str = "") -> str:
