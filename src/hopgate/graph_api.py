@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from hopgate.errors import WithdrawnError
-from hopgate.graph_views import GraphViews
+from hopgate.errors import HopgateError, WithdrawnError
 from hopgate.memory import Cleared
-from hopgate.recall.filters import Filters, Scopes
+from hopgate.recall.filters import Filters, Scopes, check_query
 from hopgate.sending import guarded
+from hopgate.store import vectors
+from hopgate.store.graph import concept_rows, edge_rows, graph_vectors, name_rows, overview
+from hopgate.store.graph.visible import View, view_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -21,21 +26,27 @@ if TYPE_CHECKING:
 
     from hopgate.exports.memories import ConceptPage
     from hopgate.extract.model.judge import Judge
-    from hopgate.graph.build.curate import Decide, Proposal
-    from hopgate.graph.build.merge import Change
+    from hopgate.graph.build.curate import Curation, Decide, Proposal
+    from hopgate.graph.build.merge import Change, MergeProposal, RemovalPreview
     from hopgate.graph.clusters import ConceptClusters
     from hopgate.graph.inspect.edges import ConceptDetail, Edge, MemoryDetail
     from hopgate.graph.inspect.stats import GraphStats
+    from hopgate.graph.inspect.times import Conflict, EdgeChanges, SupersededMemory, TimeSpan
+    from hopgate.graph.inspect.view import Neighbourhood, QueryWalk
     from hopgate.recall.legs.graph import GraphLeg
     from hopgate.store.fill import Embedding
     from hopgate.store.graph.concept_rows import Ambiguous, Concept
     from hopgate.store.store import Store
 
+Result = TypeVar("Result")
 
-class ConceptGraph(GraphViews):
-    """The graph of a knowledge base: concepts, edges, figures, merges, curation.
 
-    Made by `KnowledgeBase.graph`. A concept may be given by any of its names; an unknown name is refused.
+class ConceptGraph:
+    """The graph of a knowledge base: concepts, edges, figures, pictures, its two times; merges and curation.
+
+    Made by `KnowledgeBase.graph`. A concept may be given by any of its names; an unknown name is refused. `scope` is
+    one or several: only what their memories say is looked at, as they call it. `as_of` is when it was true, `known_at`
+    when it was known. What is changed here stands in `kb.upkeep.log()`, and `kb.upkeep.undo` takes it back.
 
     Examples
     --------
@@ -44,8 +55,11 @@ class ConceptGraph(GraphViews):
     >>> with hopgate.open(folder.name) as kb:
     ...     _ = kb.add(hopgate.Memory("m1", "Ada Lovelace lives in London."))
     ...     _ = kb.build()
+    ...     london = kb.graph.concept("London").concept.id
     ...     [(edge.source, edge.relation, edge.target) for edge in kb.graph.edges("London")]
+    ...     [concept.name for concept in kb.graph.neighbourhood(london).concepts]
     [('Ada Lovelace', 'lives in', 'London')]
+    ['London', 'Ada Lovelace']
     >>> folder.cleanup()
     """
 
@@ -53,6 +67,14 @@ class ConceptGraph(GraphViews):
         self._store = store
         self._embedding = embedding
         self._leg = leg
+
+    @contextmanager
+    def _looking(
+        self, scope: Scopes = None, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> Iterator[tuple[Connection[Any], View]]:
+        """Look at the graph in one state of the database."""
+        with self._store.snapshot() as connection:
+            yield connection, view_of(connection, Filters(scope).scopes, as_of, known_at)
 
     def concepts(
         self,
@@ -73,19 +95,12 @@ class ConceptGraph(GraphViews):
             Only concepts of this kind.
         search : str, optional
             Only concepts with a name that holds this text, in any case.
-        as_of : datetime, optional
-            Only concepts with an edge that was true then.
-        known_at : datetime, optional
-            Only what was known then: memories made later do not count.
-        scope : str or sequence of str, optional
-            Only what memories of this scope, or of these, say, and as they call it.
+        as_of, known_at : datetime, optional
+            Only concepts with an edge that was true then; memories made after `known_at` do not count.
         offset : int
             Leave out so many of the first.
         """
-        from hopgate.store.graph import concept_rows
-
-        with self._store.transaction() as connection:
-            view = self._view(connection, scope, as_of, known_at)
+        with self._looking(scope, as_of, known_at) as (connection, view):
             return concept_rows.listed(connection, view, kind=kind, search=search, limit=limit, offset=offset)
 
     def concept(
@@ -97,59 +112,18 @@ class ConceptGraph(GraphViews):
         scope: Scopes = None,
         limit: int = 20,
     ) -> ConceptDetail:
-        """Give one concept, by a name or its id: its names, the merges into it, at most `limit` memories and edges.
-
-        Parameters
-        ----------
-        scope : str or sequence of str, optional
-            Only what memories of this scope, or of these, say, and as they call it.
-        """
+        """Give one concept, by a name or its id: its names, the merges into it, at most `limit` memories and edges."""
         from hopgate.graph.inspect.edges import concept_detail
 
-        with self._store.transaction() as connection:
-            return concept_detail(connection, self._view(connection, scope, as_of, known_at), name, limit=limit)
+        with self._looking(scope, as_of, known_at) as (connection, view):
+            return concept_detail(connection, view, name, limit=limit)
 
     def memory(self, external_id: str, *, limit: int = 10) -> MemoryDetail:
         """Give one memory: what was extracted from it, its edges, its neighbours, and what it superseded."""
         from hopgate.graph.inspect.edges import memory_detail
 
-        with self._store.transaction() as connection:
+        with self._looking() as (connection, _):
             return memory_detail(connection, external_id, limit=limit)
-
-    def concept_vectors(self, concepts: Sequence[Concept]) -> NDArray[np.float32]:
-        """Embed concepts' names with the store's embedder: one unit vector each, to draw or to cluster."""
-        from hopgate.store.graph import graph_vectors
-
-        # Names were read from cleared texts, and go when their memories turn sensitive.
-        names = [(concept.id, concept.name) for concept in concepts]
-        with guarded(graph_vectors.guard(self._store, {"concepts": names})):
-            return self._embedding.embedder().documents([Cleared(name) for _, name in names])
-
-    def clusters(self, *, resolution: float = 1.0, level: int = 0, scope: Scopes = None) -> ConceptClusters:
-        """Give the clusters that the graph's structure makes of its concepts (Leiden): prints as a table.
-
-        Every concept is in one of them. They are found anew when the graph has changed, and keep their ids for as long
-        as most of their concepts stay; `recall(cluster=ID)` finds what is linked to one alone.
-
-        Parameters
-        ----------
-        resolution : float
-            Above 1 there are more and smaller clusters, below 1 fewer and larger ones.
-        level : int
-            0 is the coarsest; each further level splits the clusters of the one before.
-        scope : str or sequence of str, optional
-            Only what memories of this scope, or of these, say: nothing of another scope moves or names them.
-        """
-        from hopgate.graph.clusters import find_clusters
-
-        return find_clusters(self._store, resolution=resolution, level=level, scopes=Filters(scope).scopes)
-
-    def ambiguous(self, *, limit: int = 50) -> list[Ambiguous]:
-        """Give the names that may be the same as another concept's and were left apart, the most alike first."""
-        from hopgate.store.graph import concept_rows
-
-        with self._store.transaction() as connection:
-            return concept_rows.ambiguous(connection, limit=limit)
 
     def edges(
         self,
@@ -161,41 +135,178 @@ class ConceptGraph(GraphViews):
         scope: Scopes = None,
         limit: int | None = None,
     ) -> list[Edge]:
-        """Give the edges, all or one concept's: those true as of a time, as known at a time.
+        """Give the edges, all or one concept's: those true as of a time, as known at a time."""
+        from hopgate.graph.inspect.edges import edges
+
+        with self._looking(scope, as_of, known_at) as (connection, view):
+            return edges(connection, view, of=of, relation=relation, limit=limit)
+
+    def clusters(self, *, resolution: float = 1.0, level: int = 0, scope: Scopes = None) -> ConceptClusters:
+        """Give the clusters that the graph's structure makes of its concepts (Leiden): prints as a table.
+
+        Every concept is in one of them. They are found anew when the graph has changed, and keep their ids for as long
+        as most of their concepts stay; `recall(cluster=ID)` finds what is linked to one alone. Nothing of another scope
+        moves or names those of a scope.
 
         Parameters
         ----------
-        scope : str or sequence of str, optional
-            Only the edges that memories of this scope, or of these, support, with their evidence alone.
+        resolution : float
+            Above 1 there are more and smaller clusters, below 1 fewer and larger ones.
+        level : int
+            0 is the coarsest; each further level splits the clusters of the one before.
         """
-        from hopgate.graph.inspect.edges import edges
+        from hopgate.graph.clusters import find_clusters
 
-        with self._store.transaction() as connection:
-            view = self._view(connection, scope, as_of, known_at)
-            return edges(connection, view, of=of, relation=relation, limit=limit)
+        return find_clusters(self._store, resolution=resolution, level=level, scopes=Filters(scope).scopes)
+
+    # Figures and pictures.
 
     def counts(self) -> dict[str, Any]:
         """Count concepts, names, mentions, edges, merges and relations."""
-        from hopgate.store.graph import overview
-
-        with self._store.transaction() as connection:
-            return overview.counts(connection)
+        return self._store.run(overview.counts)
 
     def stats(self, *, damping: float = 0.5) -> GraphStats:
         """Measure the graph: hubs, components, kinds, relations, and how much PageRank resembles degree here."""
         from hopgate.graph.inspect.stats import stats
 
-        with self._store.snapshot() as connection:
+        with self._looking() as (connection, _):
             return stats(connection, damping=damping)
+
+    def neighbourhood(
+        self,
+        concept_id: int | None = None,
+        *,
+        among: Sequence[int] | None = None,
+        depth: int = 1,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        scope: Scopes = None,
+        limit: int = 100,
+    ) -> Neighbourhood:
+        """Give a part of the graph to draw: around a concept, among some, or the largest of all.
+
+        Parameters
+        ----------
+        concept_id : int, optional
+            Begin here and go `depth` edges far, the heaviest first.
+        among : sequence of int, optional
+            These concepts alone, the first `limit` of them.
+        """
+        from hopgate.graph.inspect import view as drawing
+
+        drawing.check_limits(depth, limit)
+        with self._looking(scope, as_of, known_at) as (connection, view):
+            if concept_id is not None:
+                return drawing.around(connection, view, concept_id, depth=depth, limit=limit)
+            if among is not None:
+                return drawing.among(connection, view, among, limit=limit)
+            return drawing.largest(connection, view, limit=limit)
+
+    def walk(
+        self,
+        query: str,
+        *,
+        memories: int = 8,
+        concepts: int = 12,
+        as_of: datetime | None = None,
+        scope: Scopes = None,
+    ) -> QueryWalk:
+        """Walk from a query as the graph leg does, and give so many memories and concepts that it visits most."""
+        from hopgate.graph.inspect.view import query_walk
+        from hopgate.recall.completion import complete, fused_base, pool_of
+        from hopgate.recall.legs.dense import dense_leg
+        from hopgate.recall.legs.lexical import lexical_leg
+
+        text, filters = check_query(query), Filters(scope, as_of=as_of)
+        space = self._store.run(vectors.space)
+        vector = self._embedding.query(text, space) if space else None
+        with self._store.transaction() as connection:
+            lists = {"lexical": lexical_leg(connection, text, filters)}
+            if vector is not None:
+                lists["dense"] = dense_leg(connection, vector, filters, exact=True)
+            scores = complete(connection, text, vector, lists, pool_of(lists), filters=filters)
+        base = [(hit.id, hit.score) for hit in fused_base(scores)]
+        trace = self._leg.rank(text, vector, base, filters, depth=50, legs=scores, exact=True).trace
+        if trace is None or not trace.start:
+            raise HopgateError(f"nothing in the graph answers to {query!r}: build it, or ask for something it names")
+        return self._store.run(
+            lambda connection: query_walk(
+                connection,
+                text,
+                trace.matrix,
+                trace.start,
+                damping=trace.walk.damping,
+                memories=memories,
+                concepts=concepts,
+            )
+        )
+
+    def joined_pairs(self, *, scope: Scopes = None) -> list[tuple[int, int, float]]:
+        """Which concepts are joined by what is known now, by their ids, with the edges' weights."""
+        with self._looking(scope) as (connection, view):
+            return edge_rows.all_pairs(connection, view)
+
+    def concept_vectors(self, concepts: Sequence[Concept]) -> NDArray[np.float32]:
+        """Embed concepts' names with the store's embedder: one unit vector each, to draw or to cluster."""
+        # Names were read from cleared texts, and go when their memories turn sensitive.
+        names = [(concept.id, concept.name) for concept in concepts]
+        with guarded(graph_vectors.guard(self._store, {"concepts": names})):
+            return self._embedding.embedder().documents([Cleared(name) for _, name in names])
+
+    # The two times.
+
+    def span(self, *, scope: Scopes = None) -> TimeSpan:
+        """How far valid time and known time reach."""
+        from hopgate.graph.inspect import times
+
+        with self._looking(scope) as (connection, view):
+            return times.span(connection, view)
+
+    def history(self, name: str, *, scope: Scopes = None, limit: int = 500) -> list[Edge]:
+        """Give every version of a concept's edges; those with `retired_at` are believed no more."""
+        from hopgate.graph.inspect import times
+
+        with self._looking(scope) as (connection, view):
+            return times.history(connection, view, name, limit=limit)
+
+    def changes(
+        self, since: datetime, until: datetime, *, axis: str = "valid", scope: Scopes = None, limit: int = 200
+    ) -> EdgeChanges:
+        """Give what began and what ended after `since` and up to `until`.
+
+        Parameters
+        ----------
+        axis : str
+            "valid": when it was true; "known": when it was known.
+        """
+        from hopgate.graph.inspect import times
+
+        with self._looking(scope) as (connection, view):
+            return times.changes(connection, view, since, until, axis=axis, limit=limit)
+
+    def conflicts(self, name: str | None = None, *, scope: Scopes = None, limit: int = 100) -> list[Conflict]:
+        """Give pairs of edges that cannot both hold, and whether the newer one ended the older."""
+        from hopgate.graph.inspect import times
+
+        with self._looking(scope) as (connection, view):
+            return times.conflicts(connection, view, name, limit=limit)
+
+    def superseded(self, *, scope: Scopes = None, limit: int = 100) -> list[SupersededMemory]:
+        """Give the memories that gave way to others, the last one first."""
+        from hopgate.graph.inspect import times
+
+        with self._looking(scope) as (connection, view):
+            return times.superseded(connection, view, limit=limit)
+
+    # The whole graph, for other programs.
 
     def to_networkx(
         self, *, as_of: datetime | None = None, known_at: datetime | None = None, memories: bool = False
     ) -> nx.MultiDiGraph[str]:
         """Give the graph for networkx: concepts and edges, and with `memories` what talks about them."""
         from hopgate.exports.graph import network
-        from hopgate.store.graph import overview
 
-        with self._store.snapshot() as connection:
+        with self._looking() as (connection, _):
             edges = overview.edges(connection, as_of=as_of, known_at=known_at)
             mentions = overview.mentions(connection, known_at=known_at) if memories else ()
             return network(overview.concepts(connection), edges, mentions)
@@ -203,68 +314,81 @@ class ConceptGraph(GraphViews):
     def triples(self) -> list[dict[str, Any]]:
         """Give every fact and mention as a row of triples.jsonl, which `replay` makes the same graph of."""
         from hopgate.exports.graph import triple_rows
-        from hopgate.store.graph import overview
 
-        with self._store.snapshot() as connection:
+        with self._looking() as (connection, _):
             return triple_rows(overview.spellings(connection), overview.facts(connection))
 
     def statements(self) -> list[dict[str, Any]]:
         """Give every statement as a row of statements.jsonl, which `hopgate build --statements` reads."""
-        from hopgate.exports import graph
-        from hopgate.store.graph import graph_vectors
+        from hopgate.exports.graph import statement_rows
 
-        with self._store.snapshot() as connection:
-            return graph.statement_rows(graph_vectors.all_statements(connection))
+        return statement_rows(self._store.run(graph_vectors.all_statements))
 
     def pages(self) -> list[ConceptPage]:
         """Give every concept with its edges, for a page of its own."""
         from hopgate.exports.graph import concept_pages
-        from hopgate.store.graph import overview
-        from hopgate.store.graph.edge_rows import NAME_INSIDE
 
-        with self._store.snapshot() as connection:
-            edges = [row for row in overview.edges(connection, as_of=None, known_at=None) if row[2] != NAME_INSIDE]
-            return concept_pages(overview.concepts(connection), edges)
+        with self._looking() as (connection, _):
+            edges = overview.edges(connection, as_of=None, known_at=None)
+            stated = [row for row in edges if row[2] != edge_rows.NAME_INSIDE]
+            return concept_pages(overview.concepts(connection), stated)
 
     def mentions(self) -> dict[str, list[str]]:
         """Give the names of the concepts that each memory talks about, by its external id; no sensitive one has any."""
-        from hopgate.store.graph import overview
-
-        with self._store.transaction() as connection:
+        found: dict[str, list[str]] = {}
+        with self._looking() as (connection, _):
             names = {row[0]: row[1] for row in overview.concepts(connection)}
-            found: dict[str, list[str]] = {}
             for memory, concept, *_ in overview.mentions(connection, known_at=None):
                 found.setdefault(memory, []).append(names[concept])
         return found
 
-    def merge(self, kept: str, merged: str, *, scope: str | None = None, dry_run: bool = False) -> Change:
-        """Make two concepts one; `split` takes it back. With `dry_run` only say what would change.
+    # What people change.
 
-        Parameters
-        ----------
-        scope : str, optional
-            Whose concepts; by default those of each scope that has both.
-        """
+    def merge(self, kept: str, merged: str, *, scope: str | None = None, dry_run: bool = False) -> Change:
+        """Make two concepts one, in this scope or in each that has both. With `dry_run` only say what would change."""
         from hopgate.graph.build import merge
 
-        def work(connection: Connection[Any]) -> Change:
-            change = merge.merge_named(connection, kept, merged, scope)
+        return self._changed(lambda connection: merge.merge_named(connection, kept, merged, scope), dry_run)
+
+    def split(self, name: str, *, scope: str | None = None, dry_run: bool = False) -> list[Change]:
+        """Undo every merge into a concept, the last one first, in this scope or in each that has it."""
+        from hopgate.graph.build import merge
+
+        return self._changed(lambda connection: merge.split_named(connection, name, scope), dry_run)
+
+    def _changed(self, change: Callable[[Connection[Any]], Result], dry_run: bool) -> Result:
+        def work(connection: Connection[Any]) -> Result:
+            made = change(connection)
             if dry_run:
                 connection.rollback()
-            return change
+            return made
 
         return self._store.run(work)
+
+    def ambiguous(self, *, limit: int = 50) -> list[Ambiguous]:
+        """Give the names that may be the same as another concept's and were left apart, the most alike first."""
+        return self._store.run(lambda connection: concept_rows.ambiguous(connection, limit=limit))
+
+    def merge_proposals(self, *, limit: int = 50) -> list[MergeProposal]:
+        """Give the names that may be one concept, with what makes them alike and their least similar pair."""
+        from hopgate.graph.build.merge import merge_proposals
+
+        return self._store.run(lambda connection: merge_proposals(connection, limit=limit))
+
+    def keep_apart(self, name: str) -> None:
+        """Decide that a name is not the one it resembles: it is proposed no more."""
+        from hopgate.graph.build.merge import keep_apart
+
+        self._store.run(lambda connection: keep_apart(connection, name))
 
     def tie_break(self, opinion: Judge, *, limit: int = 1000) -> tuple[int, int]:
         """Ask a model about the names that were left undecided; give how many were merged and how many kept apart."""
         from hopgate.graph.build import merge
-        from hopgate.store.graph import name_rows
 
         merged = apart = 0
         for pair in self.ambiguous(limit=limit):
-            names = [pair.near, pair.name]
             try:
-                with guarded(name_rows.guard(self._store, names)):
+                with guarded(name_rows.guard(self._store, [pair.near, pair.name])):
                     same = opinion.same(pair.name, None, (pair.near,))
             except WithdrawnError:
                 continue
@@ -273,24 +397,6 @@ class ConceptGraph(GraphViews):
             decided = self._store.run(partial(merge.decide, pair, same))
             merged, apart = merged + (decided is True), apart + (decided is False)
         return merged, apart
-
-    def split(self, name: str, *, scope: str | None = None, dry_run: bool = False) -> list[Change]:
-        """Undo every merge into a concept, the last one first. With `dry_run` only say what would change.
-
-        Parameters
-        ----------
-        scope : str, optional
-            Whose concept; by default that of each scope that has it.
-        """
-        from hopgate.graph.build import merge
-
-        def work(connection: Connection[Any]) -> list[Change]:
-            changes = merge.split_named(connection, name, scope)
-            if dry_run:
-                connection.rollback()
-            return changes
-
-        return self._store.run(work)
 
     def curate(
         self, *, since: datetime | None = None, apply: bool = False, decide: Decide | None = None
@@ -309,8 +415,28 @@ class ConceptGraph(GraphViews):
                 proposals = [one for one in proposals if one.gives_way is None or one.gives_way in done]
         return proposals
 
+    def curation(self, *, limit: int = 50, seconds: float = math.inf) -> Curation:
+        """Give the first proposals by which a memory would give way; look no further after so many seconds."""
+        from hopgate.graph.build.curate import first_proposals
+
+        until = time.monotonic() + seconds
+        return self._store.run(lambda connection: first_proposals(connection, limit=limit, until=until))
+
+    def supersede(self, chosen: Sequence[Proposal]) -> None:
+        """Carry out these proposals, all or none: each memory that gives way is left out of recall, none is deleted."""
+        from hopgate.graph.build.curate import apply_all
+
+        self._store.run(lambda connection: apply_all(connection, chosen))
+
     def restore(self, external_ids: Sequence[str]) -> int:
         """Take back that memories were superseded, so that recall finds them again; give how many."""
-        from hopgate.graph.build import curate
+        from hopgate.graph.build.curate import restore
 
-        return self._store.run(lambda connection: curate.restore(connection, external_ids))
+        return self._store.run(lambda connection: restore(connection, external_ids))
+
+    def removal_preview(self, external_ids: Sequence[str], *, scope: Scopes = None) -> RemovalPreview:
+        """Say what would leave the graph if these memories were deleted or marked as sensitive; nothing does."""
+        from hopgate.graph.build.merge import removal_preview
+
+        scopes = Filters(scope).scopes
+        return self._store.run(lambda connection: removal_preview(connection, external_ids, scopes))

@@ -24,7 +24,6 @@ from hopgate.recall.reach.warn import BarredLegWarning, warn_if_barred
 from hopgate.recall.recall import recall
 from hopgate.recall.run_legs import RecallPipeline
 from hopgate.recall.settings import RecallOptions, Settings, StoreSettings
-from hopgate.recall.waiting import WaitingNotes
 from hopgate.store import memories, setting_rows, vectors
 from hopgate.store.fill import Embedding
 from hopgate.store.memories import listed, written_between
@@ -80,7 +79,6 @@ class KnowledgeBase(LegReading):
         self._writer = MemoryWriter(store, self._embedding)
         self._workers = ThreadPoolExecutor(4, thread_name_prefix="hopgate")
         self._warned: set[str] = set()
-        self._waiting = WaitingNotes(store)
         self.store_settings = StoreSettings(store)
         self.graph_leg = GraphLeg(store)
         self.graph = ConceptGraph(store, self._embedding, self.graph_leg)
@@ -91,7 +89,6 @@ class KnowledgeBase(LegReading):
 
         So is an id that a memory has whose scope is not `within` these: a server that is bound to some gives them.
         """
-        self._waiting.count_again()
         return self._writer.write(once_each(new), within)
 
     def ingest(
@@ -122,7 +119,6 @@ class KnowledgeBase(LegReading):
 
     def load(self, new: Iterable[Memory], *, progress: Advance | None = None) -> Written:
         """Write a stream of memories, all or nothing, and tidy up after a large one."""
-        self._waiting.count_again()
         return self._writer.load(with_progress(new, progress))
 
     def backfill(self, *sources: str | Path, **options: Unpack[BackfillOptions]) -> Backfilled:
@@ -133,7 +129,6 @@ class KnowledgeBase(LegReading):
             extractor, rebuild = options.get("extractor", "phrases"), options.get("rebuild", False)
             return self.build(extractor, rebuild=rebuild, show=show, engine=engine).extraction.memories
 
-        self._waiting.count_again()
         return backfill(sources, self.store, self._embedding, self._writer, build, options)
 
     def sensitivity(self) -> SensitivityRules:
@@ -256,13 +251,8 @@ class KnowledgeBase(LegReading):
         warn_if_barred(settings, self._warned)
         pipeline = self._pipeline.walking(settings.walk)
         preload(place, self._embedding, self._workers, settings)
-        # What waits is counted beside the query.
-        due = self._waiting.due(settings, filters.scopes)
-        waiting = self._workers.submit(self._waiting.counted, due, filters.scopes) if due else None
         # A change of the embedder may meet a query in the middle: it is asked again.
         hits = retried(lambda: recall(pipeline, text, settings, filters, exact=exact, explain=explain))
-        if waiting is not None:
-            self._waiting.say(waiting.result())
         if not hits:
             note_unknown_scopes(place, filters)
         return hits
@@ -293,7 +283,6 @@ class KnowledgeBase(LegReading):
             By default the one that made this store's vectors, or `HOPGATE_EMBEDDER`, or the bundled bge-small-en-v1.5.
             A store refuses another than its own: see `reembed`.
         """
-        self._waiting.count_again()
         self._writer.mark_by_rules()
         return self._embedding.fill(embedder, progress)
 
@@ -318,7 +307,6 @@ class KnowledgeBase(LegReading):
 
     def build(self, extractor: str | Extractor = "phrases", **options: Unpack[BuildOptions]) -> Built:
         """Build the graph, or bring it up to date with the memories that are new."""
-        self._waiting.count_again()
         self._writer.mark_by_rules()
         return self._builder.build(extractor, **options)
 

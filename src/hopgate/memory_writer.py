@@ -17,6 +17,7 @@ from hopgate.store import (
     journal,
     memories,
     setting_rows,
+    superseded,
     thread_rows,
     vectors,
 )
@@ -80,7 +81,7 @@ class MemoryWriter:
             contents = [*written.replaced, *(memory.content for memory in known)]
             self._forget(connection, touched, contents, written.followers)
         # Last: what gave way to a text that was replaced has just come back.
-        journal.record_superseded(connection, gone)
+        superseded.record_superseded(connection, gone)
         if written.rows > written.added:
             # A known memory's scope, thread or date may be another now.
             version.touch(connection)
@@ -105,8 +106,8 @@ class MemoryWriter:
         def work(connection: Connection[Any]) -> Written:
             memories.take_turns(connection, alone=False)
             marked = list(self._rules(connection).applied(new))
-            superseded = any(memory.superseded_by for memory in marked)
-            written = None if superseded else embedded_memories.copy(connection, marked, made, identity)
+            gone = any(memory.superseded_by for memory in marked)
+            written = None if gone else embedded_memories.copy(connection, marked, made, identity)
             if written is None:
                 # Another run may have written some of them just now.
                 there = embedded_memories.settled(connection, marked)
@@ -132,31 +133,42 @@ class MemoryWriter:
 
         Unknown ids are refused, and those of other scopes than `within`.
         """
-        return self._store.run(lambda connection: self.delete_in(connection, external_ids, within))
 
-    def delete_in(
-        self, connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None
-    ) -> int:
-        """As `delete`, within a transaction of the caller's."""
-        ids = memories.require(connection, external_ids, within)
-        known = memories.fetch_by_id(connection, ids).values()
-        self._forget(connection, ids, [memory.content for memory in known])
-        memories.remove(connection, ids)
-        return len(ids)
+        def work(connection: Connection[Any]) -> int:
+            ids = memories.require(connection, external_ids, within)
+            known = memories.fetch_by_id(connection, ids).values()
+            self._forget(connection, ids, [memory.content for memory in known])
+            memories.remove(connection, ids)
+            journal.record(connection, journal.DELETE, memories=len(ids))
+            return len(ids)
+
+        return self._store.run(work)
 
     def mark_sensitive(self, external_ids: Sequence[str], within: Sequence[str] | None = None) -> int:
         """Mark memories as sensitive and remove all that was ever made of their text; unknown ids are refused."""
-        return self._store.run(lambda connection: self.mark_in(connection, external_ids, within))
 
-    def mark_in(
-        self, connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None
-    ) -> int:
-        """As `mark_sensitive`, within a transaction of the caller's."""
-        ids = memories.require(connection, external_ids, within)
+        def work(connection: Connection[Any]) -> int:
+            ids = memories.require(connection, external_ids, within)
+            # Only these are noted: to take the entry back must not unmark what was sensitive before.
+            known = memories.fetch_by_id(connection, ids)
+            self._mark(connection, ids)
+            if new := [key for key in ids if not known[key].is_sensitive]:
+                journal.record(connection, journal.MARK, memory_ids=new)
+            return len(ids)
+
+        return self._store.run(work)
+
+    def _mark(self, connection: Connection[Any], ids: Sequence[int]) -> int:
         clearance.set_sensitive(connection, ids)
         known = memories.fetch_by_id(connection, ids).values()
         self._forget(connection, ids, [memory.content for memory in known])
         return len(ids)
+
+    def _mark_found(self, external_ids: Sequence[str]) -> int:
+        """Mark what meets a rule: no person chose it, so that the journal has nothing to take back."""
+        if not external_ids:
+            return 0
+        return self._store.run(lambda connection: self._mark(connection, memories.require(connection, external_ids)))
 
     def unmark_sensitive(self, external_ids: Sequence[str], within: Sequence[str] | None = None) -> int:
         """Take the mark away: models read these memories from now on; give how many had it.
@@ -191,7 +203,7 @@ class MemoryWriter:
             together = self._rules(connection) | rules
             setting_rows.write(connection, {setting_rows.SENSITIVITY: together.to_dict()}, source)
             found = [memory.external_id for memory in memories.stream(connection) if _newly(together, memory)]
-        return self.mark_sensitive(found) if found else 0
+        return self._mark_found(found)
 
     def keep_rules(self, connection: Connection[Any], kept: Sequence[Mapping[str, Any] | None]) -> None:
         """Join rules that a store had to those that came with its memories, and mark what meets one; for `restore`."""
@@ -201,7 +213,7 @@ class MemoryWriter:
             return
         setting_rows.write(connection, {setting_rows.SENSITIVITY: together.to_dict()}, "restore")
         if found := [memory.external_id for memory in memories.stream(connection) if _newly(together, memory)]:
-            self.mark_in(connection, found)
+            self._mark(connection, memories.require(connection, found))
 
     def mark_by_rules(self) -> int:
         """Mark what meets a rule among the memories that wait for a vector or a link; give how many.
@@ -216,8 +228,7 @@ class MemoryWriter:
                 return 0
             waiting = {*extractions.pending(connection), *vectors.pending_names(connection)}
             known = memories.fetch(connection, sorted(waiting)).values()
-        found = [memory.external_id for memory in known if _newly(rules, memory)]
-        return self.mark_sensitive(found) if found else 0
+        return self._mark_found([memory.external_id for memory in known if _newly(rules, memory)])
 
     def _rules(self, connection: Connection[Any]) -> SensitivityRules:
         return SensitivityRules.of(setting_rows.sensitivity(connection))
@@ -239,7 +250,7 @@ class MemoryWriter:
         from hopgate.store.graph import fact_rows, name_rows
 
         # Memories first and the graph second, as everybody locks them.
-        back = journal.bring_back(connection, ids)
+        back = superseded.bring_back(connection, ids)
         vectors.drop(connection, ids)
         name_rows.lock(connection)
         # Turns that were read with these before them: "she" may have got a name there. Under the graph's lock, so that
@@ -253,8 +264,8 @@ class MemoryWriter:
         revoke(connection, ids)
         extractions.forget(connection, ids)
         if back:
-            journal.outdated(connection, journal.SUPERSEDE, back)
-            version.bump(connection)
+            journal.outdated(connection, journal.SUPERSEDE, [gone.id for gone in back])
+            version.bump(connection, [gone.scope for gone in back])
 
 
 def _noting(new: Iterable[Memory], gone: list[tuple[str, str, datetime | None]]) -> Iterator[Memory]:

@@ -1,26 +1,28 @@
-"""A store kept in order: vectors and graph up with the memories, off the path of whoever writes; backups."""
+"""A store kept in order: vectors and graph up with the memories, backups, and what people changed taken back."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store import extractions, memories, setting_rows, vectors
+from hopgate.errors import HopgateError
+from hopgate.store import extractions, journal, memories, setting_rows, vectors
 from hopgate.store.graph import version
 from hopgate.store.memories import tally
 
 if TYPE_CHECKING:
+    from psycopg import Connection
+
     from hopgate.extract.extractor import Extractor
     from hopgate.graph.build.pipeline import GraphBuilder
     from hopgate.graph.build.write_statements import StatementRun
     from hopgate.memory_writer import MemoryWriter
-    from hopgate.mending import Mending
     from hopgate.store.backup import Manifest
     from hopgate.store.fill import Embedding
+    from hopgate.store.journal import JournalEntry
     from hopgate.store.scrub import Scrubbed
     from hopgate.store.store import Store
 
@@ -52,20 +54,30 @@ class CaughtUp:
 
 
 class Upkeep:
-    """Embeds and links what a store's vectors and graph lack."""
+    """Embeds and links what a store's vectors and graph lack, backs it up, and takes back what people changed.
+
+    Examples
+    --------
+    >>> import tempfile, hopgate
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with hopgate.open(folder.name) as kb:
+    ...     _ = kb.add(hopgate.Memory("m1", "Ada Lovelace lives in London."))
+    ...     _ = kb.add(hopgate.Memory("m2", "Augusta King met Charles Babbage in Paris."))
+    ...     _ = kb.build()
+    ...     _ = kb.graph.merge("Ada Lovelace", "Augusta King")
+    ...     merged = kb.graph.concept("Augusta King").concept.name
+    ...     (entry,) = kb.upkeep.log()
+    ...     _ = kb.upkeep.undo(entry.id)
+    ...     merged, kb.graph.concept("Augusta King").concept.name
+    ('Ada Lovelace', 'Augusta King')
+    >>> folder.cleanup()
+    """
 
     def __init__(self, store: Store, embedding: Embedding, writer: MemoryWriter, builder: GraphBuilder) -> None:
         self._store = store
         self._embedding = embedding
         self._writer = writer
         self._builder = builder
-
-    @cached_property
-    def mend(self) -> Mending:
-        """What people change by hand: merges, curation, marks and deletions, previewed, logged, and taken back."""
-        from hopgate.mending import Mending
-
-        return Mending(self._store, self._writer)
 
     def catch_up(
         self,
@@ -174,6 +186,40 @@ class Upkeep:
         from hopgate.store.scrub import scrub
 
         return scrub(self._store)
+
+    def log(self, *, limit: int = 50) -> list[JournalEntry]:
+        """Give what was changed by hand, the last first: merges, what stays apart or gave way, marks and deletions."""
+        return self._store.run(lambda connection: journal.listed(connection, limit=limit))
+
+    def entry(self, entry_id: int) -> JournalEntry:
+        """Give one entry of the log; an unknown one is refused."""
+        found = self._store.run(lambda connection: journal.listed(connection, limit=1, only=entry_id))
+        if not found:
+            raise HopgateError(f"the log has no entry {entry_id}")
+        return found[0]
+
+    def undo(self, entry_id: int) -> JournalEntry:
+        """Take an entry of the log back; a deletion cannot be, and what was undone is refused."""
+        from hopgate.graph.build import curate, merge
+
+        def work(connection: Connection[Any]) -> None:
+            row = journal.taken(connection, entry_id)
+            if row.action == journal.MERGE:
+                merge.undo_merge(connection, row)
+            elif row.action == journal.KEEP_APART:
+                merge.undo_keep_apart(connection, row)
+            elif row.action == journal.DELETE:
+                raise HopgateError("a deletion cannot be undone: a backup brings the memories back")
+            else:
+                there = list(memories.external_ids(connection, row.memory_ids).values())
+                if not there:
+                    raise HopgateError("the memories of this entry are gone")
+                take_back = curate.restore if row.action == journal.SUPERSEDE else self._writer.unmark_in
+                take_back(connection, there)
+            journal.undone(connection, entry_id)
+
+        self._store.run(work)
+        return self.entry(entry_id)
 
     def made_by(self) -> str:
         """The extractor that made most of the graph, or nothing."""

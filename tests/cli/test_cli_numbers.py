@@ -49,6 +49,6 @@ def test_a_number_beyond_all_counting_is_one_sentence(run: Runner, dsn: str, com
 def test_what_the_server_cannot_count_with_is_one_sentence_in_python_too(dsn: str) -> None:
     with hopgate.open(dsn) as kb:
         with pytest.raises(HopgateError, match="larger than PostgreSQL can count with"):
-            kb.upkeep.mend.log(limit=10**20)
+            kb.upkeep.log(limit=10**20)
         with pytest.raises(HopgateError, match="has no entry"):
-            kb.upkeep.mend.undo(10**20)
+            kb.upkeep.undo(10**20)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-GRAPH_TABLES = "concepts|concept_names|concept_merges|concept_edges|mentions|facts|relations|memory_concepts"
+GRAPH_TABLES = "concepts|concept_names|concept_edges|mentions|facts|relations|memory_concepts"
 
 LOCKS = {
     "build": re.compile(r"hopgate build"),

@@ -33,7 +33,7 @@ _ROWS = {
     f"recorded_at::text, retired_at::text, (SELECT array_agg({_EXTERNAL} ORDER BY {_EXTERNAL}) FROM memories m "
     "WHERE m.id = ANY(evidence_memory_ids)), {vector} FROM concept_edges e JOIN concepts s ON s.id = src_id "
     "JOIN concepts d ON d.id = dst_id",
-    "merges": "SELECT merged_name, method, split_at IS NULL FROM concept_merges",
+    "merges": "SELECT merged_name, method, undone_at IS NULL FROM journal WHERE action = 'merge'",
     "settings": "SELECT name, value FROM store_settings",
     "space": "SELECT name, dimension, next_identity FROM embedding_space",
     "derived": "SELECT derived FROM graph_state",

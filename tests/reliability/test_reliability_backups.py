@@ -174,7 +174,7 @@ def test_nobody_reads_what_was_restored_before_the_rules_hold(
             raise HopgateError("broken off")
 
         with monkeypatch.context() as patched:
-            patched.setattr(target._writer, "mark_in", breaks)
+            patched.setattr(target._writer, "_mark", breaks)
             with pytest.raises(HopgateError, match="broken off"):
                 target.upkeep.restore(tmp_path / "made.hopgate")
         assert len(target) == 0 and target.sensitivity() == SensitivityRules(tags=("private",))

@@ -52,7 +52,7 @@ def made(kb: KnowledgeBase, models: ModelServer, cache: Path) -> None:
     kb.recall("who guards what", graph=1.0)
     with kb.store.transaction() as connection:
         connection.execute("ANALYZE")
-    assert {"concept_merges.merged_name", "relations.raw", "relations.canonical", "facts.relation"} <= set(
+    assert {"journal.merged_name", "relations.raw", "relations.canonical", "facts.relation"} <= set(
         in_tables(kb.store.dsn)
     )
     assert not any(found.startswith("pg_stats") for found in in_tables(kb.store.dsn))

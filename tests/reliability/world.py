@@ -89,11 +89,12 @@ def _delete(kb: KnowledgeBase) -> None:
 
 
 def _mend(kb: KnowledgeBase) -> None:
-    log = kb.upkeep.mend.log()
+    log = kb.upkeep.log()
     if not log:
-        log = [kb.upkeep.mend.merge("Redis", "Postgres")]
+        kb.graph.merge("Redis", "Postgres")
+        log = kb.upkeep.log()
     if log[0].undone_at is None:
-        kb.upkeep.mend.undo(log[0].id)
+        kb.upkeep.undo(log[0].id)
 
 
 @functools.cache

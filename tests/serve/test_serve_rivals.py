@@ -66,8 +66,8 @@ def test_what_comes_between_the_look_and_the_write_is_refused_as_if_it_had_been_
             "d1": (own_kb, "delete", lambda: server.client.delete("/api/v1/memories/d1")),
             "d2": (own_kb, "mark_sensitive", lambda: server.post("memories/d2/sensitive", {"sensitive": True})),
             "d3": (own_kb, "unmark_sensitive", lambda: server.post("memories/d3/sensitive", {"sensitive": False})),
-            "d4": (own_kb.upkeep.mend, "delete", lambda: server.post("mend/delete", {"ids": ["d4"]})),
-            "d5": (own_kb.upkeep.mend, "mark_sensitive", lambda: server.post("mend/sensitive", {"ids": ["d5"]})),
+            "d4": (own_kb, "delete", lambda: server.post("mend/delete", {"ids": ["d4"]})),
+            "d5": (own_kb, "mark_sensitive", lambda: server.post("mend/sensitive", {"ids": ["d5"]})),
         }
         for key, (owner, name, change) in changes.items():
             own_kb.add(Memory(key, "text of A", scope="A"))

@@ -101,7 +101,7 @@ def show(
     say(f"names: {', '.join(concept.aliases)}")
     for merge in found.merges:
         score = "" if merge.score is None else f", score {merge.score:.2f}"
-        say(f"merged: {merge.merged_name!r} ({merge.method}{score}, {merge.merged_at:%Y-%m-%d})")
+        say(f"merged: {merge.merged_name!r} ({merge.method}{score}, {merge.done_at:%Y-%m-%d})")
     left_out = concept.memory_count - len(found.memories)
     more = f" and {left_out:,} more" if left_out > 0 and known_at is None else ""
     say(f"memories: {', '.join(found.memories)}{more}")

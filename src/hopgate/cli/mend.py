@@ -12,7 +12,7 @@ from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import MOST, AsJson, Data, Dsn
 
 if TYPE_CHECKING:
-    from hopgate.store.journal import MendEntry
+    from hopgate.store.journal import JournalEntry
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -22,7 +22,7 @@ NAMED = 3
 
 @app.callback()
 def top() -> None:
-    """Look at what was changed by hand, in the explorer or by kb.upkeep.mend, and take it back.
+    """Look at what was changed by hand, and take it back.
 
     Example: hopgate mend log
     """
@@ -40,17 +40,14 @@ def log(
     Example: hopgate mend log --limit 10
     """
     with opened(data, dsn) as kb:
-        found = kb.upkeep.mend.log(limit=limit)
+        found = kb.upkeep.log(limit=limit)
     if as_json:
         print_json([_plain(entry) for entry in found])
         return
     for entry in found:
         say(f"{entry.id:5}  {entry.done_at:%Y-%m-%d %H:%M}  {described(entry)}{_state(entry)}")
     if not found:
-        say(
-            "nothing was changed by hand in the explorer (hopgate serve) or by kb.upkeep.mend; what other commands "
-            "did, hopgate concepts split and hopgate curate --restore take back"
-        )
+        say("nothing was changed by hand")
 
 
 @app.command()
@@ -68,26 +65,26 @@ def undo(
     from hopgate.store.journal import MARK
 
     with opened(data, dsn) as kb:
-        found = kb.upkeep.mend.entry(entry)
+        found = kb.upkeep.entry(entry)
         if found.action == MARK and found.undoable:
             asked(
                 f"make {counted(found.memories, 'memory')} not sensitive any more, as hopgate sensitive --undo does",
                 yes=yes,
             )
-        done = kb.upkeep.mend.undo(entry)
+        done = kb.upkeep.undo(entry)
     print_json(_plain(done)) if as_json else say(f"taken back: {described(done)}")
 
 
-def described(entry: MendEntry) -> str:
+def described(entry: JournalEntry) -> str:
     """Say in words what an entry did.
 
     Examples
     --------
     >>> from datetime import datetime
-    >>> from hopgate.store.journal import MendEntry
-    >>> described(MendEntry(1, datetime(2024, 5, 1), "merge", "Ada Lovelace", "Augusta King", (), 0, None))
+    >>> from hopgate.store.journal import JournalEntry
+    >>> described(JournalEntry(1, datetime(2024, 5, 1), "merge", "Ada Lovelace", "Augusta King", [], 0, None))
     "'Augusta King' became part of 'Ada Lovelace'"
-    >>> described(MendEntry(2, datetime(2024, 5, 1), "delete", None, None, (), 3, None))
+    >>> described(JournalEntry(2, datetime(2024, 5, 1), "delete", None, None, [], 3, None))
     '3 memories were deleted'
     """
     from hopgate.store import journal
@@ -108,13 +105,13 @@ def described(entry: MendEntry) -> str:
     return f"{words} ({named})" if named else words
 
 
-def _state(entry: MendEntry) -> str:
+def _state(entry: JournalEntry) -> str:
     if entry.undone_at is not None:
         return f" · undone {entry.undone_at:%Y-%m-%d %H:%M}"
     return f" · hopgate mend undo {entry.id}" if entry.undoable else ""
 
 
-def _plain(entry: MendEntry) -> dict[str, Any]:
+def _plain(entry: JournalEntry) -> dict[str, Any]:
     times = {name: moment.isoformat() if moment else None
              for name, moment in (("done_at", entry.done_at), ("undone_at", entry.undone_at))}  # fmt: skip
-    return {**asdict(entry), **times, "memory_ids": list(entry.memory_ids), "undoable": entry.undoable}
+    return {**asdict(entry), **times, "undoable": entry.undoable}

@@ -19,7 +19,7 @@ from hopgate.serve.bounds import Served, Service
 from hopgate.serve.middleware import PREFIX
 from hopgate.serve.problems import RefusedError
 from hopgate.serve.values import Key, Limit, Strict, Text
-from hopgate.store.journal import MARK, MendEntry
+from hopgate.store.journal import MARK, JournalEntry
 
 router = APIRouter(prefix=PREFIX, tags=["server"])
 explorer = APIRouter(prefix=PREFIX, tags=["explorer"])
@@ -121,7 +121,7 @@ class MendLogAnswer(BaseModel):
 def merge_proposals(served: Served, limit: Limit = 50) -> MergeProposalsAnswer:
     """List the names that may be one concept, the most alike first."""
     served.require_whole_store(MERGES)
-    found = served.kb.upkeep.mend.merge_proposals(limit=served.require_rows(limit))
+    found = served.kb.graph.merge_proposals(limit=served.require_rows(limit))
     return MergeProposalsAnswer(proposals=[MergeProposalAnswer(**asdict(one)) for one in found])
 
 
@@ -129,28 +129,30 @@ def merge_proposals(served: Served, limit: Limit = 50) -> MergeProposalsAnswer:
 def preview_merge(asked: MergeRequest, served: Served) -> Change:
     """Say what a merge would change; nothing does."""
     _require_mending(served, MERGES)
-    return served.kb.upkeep.mend.preview_merge(asked.kept, asked.merged)
+    return served.kb.graph.merge(asked.kept, asked.merged, dry_run=True)
 
 
 @explorer.post("/mend/merges", response_model=MendEntryAnswer)
 def accept_merge(asked: MergeRequest, served: Served) -> MendEntryAnswer:
     """Make two concepts one."""
     _require_mending(served, MERGES)
-    return _entry(served.kb.upkeep.mend.merge(asked.kept, asked.merged))
+    served.kb.graph.merge(asked.kept, asked.merged)
+    return _last(served)
 
 
 @explorer.post("/mend/merges/refuse", response_model=MendEntryAnswer)
 def refuse_merge(asked: KeepApartRequest, served: Served) -> MendEntryAnswer:
     """Keep a name apart from the one it resembles."""
     _require_mending(served, MERGES)
-    return _entry(served.kb.upkeep.mend.keep_apart(asked.name))
+    served.kb.graph.keep_apart(asked.name)
+    return _last(served)
 
 
 @explorer.get("/mend/curation", response_model=CurationsAnswer)
 def curation(served: Served, limit: Limit = 20) -> CurationsAnswer:
     """List memories that repeat, extend or contradict others, with both texts."""
     served.require_whole_store(CURATION)
-    found = served.kb.upkeep.mend.curation(limit=served.require_rows(limit), seconds=LOOKS)
+    found = served.kb.graph.curation(limit=served.require_rows(limit), seconds=LOOKS)
     return CurationsAnswer(proposals=[_proposal(one, served) for one in found.proposals], complete=found.complete)
 
 
@@ -161,22 +163,26 @@ def accept_curation(asked: CurationRequest, served: Served) -> MendEntryAnswer:
     for key in (asked.memory, asked.older):
         served.memory(key)
     chosen = Proposal(Action(asked.action), asked.memory, asked.older, asked.reason)
-    return _entry(served.kb.upkeep.mend.supersede([chosen]))
+    served.kb.graph.supersede([chosen])
+    return _last(served)
 
 
 @explorer.post("/mend/removal/preview", response_model=RemovalPreview)
 def preview_removal(asked: RemovalRequest, served: Served) -> RemovalPreview:
     """Say what would go from the graph with memories that are deleted or marked as sensitive; nothing does."""
     served.require_writing()
-    return served.kb.upkeep.mend.preview_removal(_known(asked, served), scope=served.scope())
+    return served.kb.graph.removal_preview(_known(asked, served), scope=served.scope())
 
 
 @explorer.post("/mend/sensitive", response_model=MendEntryAnswer)
 def mark_sensitive(asked: RemovalRequest, served: Served) -> MendEntryAnswer:
     """Mark memories as sensitive: all that was made of their texts goes at once."""
     served.require_writing()
+    if all(served.memory(key).is_sensitive for key in asked.ids):
+        raise RefusedError(422, "these memories are sensitive already")
     with served.writing() as within:
-        return _entry(served.kb.upkeep.mend.mark_sensitive(_known(asked, served), within=within))
+        served.kb.mark_sensitive(_known(asked, served), within=within)
+    return _last(served)
 
 
 @explorer.post("/mend/delete", response_model=MendEntryAnswer)
@@ -184,14 +190,15 @@ def delete(asked: RemovalRequest, served: Served) -> MendEntryAnswer:
     """Delete memories, and what only they supported."""
     served.require_writing()
     with served.writing() as within:
-        return _entry(served.kb.upkeep.mend.delete(_known(asked, served), within=within))
+        served.kb.delete(_known(asked, served), within=within)
+    return _last(served)
 
 
 @explorer.get("/mend/log", response_model=MendLogAnswer)
 def mend_log(served: Served, limit: Limit = 50) -> MendLogAnswer:
     """Give what was changed by hand, the last entry first."""
     served.require_whole_store(THE_LOG)
-    return MendLogAnswer(entries=[_entry(one) for one in served.kb.upkeep.mend.log(limit=served.require_rows(limit))])
+    return MendLogAnswer(entries=[_entry(one) for one in served.kb.upkeep.log(limit=served.require_rows(limit))])
 
 
 @explorer.post("/mend/log/{id}/undo", response_model=MendEntryAnswer)
@@ -199,7 +206,7 @@ def undo(id: EntryId, served: Served) -> MendEntryAnswer:
     """Take an entry of the log back."""
     _require_mending(served, THE_LOG)
     try:
-        entry = served.kb.upkeep.mend.entry(id)
+        entry = served.kb.upkeep.entry(id)
     except HopgateError as error:
         raise RefusedError(404, str(error)) from None
     if entry.action == MARK and not served.allow_sensitive:
@@ -207,7 +214,7 @@ def undo(id: EntryId, served: Served) -> MendEntryAnswer:
             403, "to take the mark away would show its text: start hopgate serve with --show-sensitive, or use the "
             "command hopgate sensitive --undo"
         )  # fmt: skip
-    return _entry(served.kb.upkeep.mend.undo(id))
+    return _entry(served.kb.upkeep.undo(id))
 
 
 def _require_mending(served: Service, subject: str) -> None:
@@ -219,7 +226,12 @@ def _known(asked: RemovalRequest, served: Service) -> list[str]:
     return [served.memory(key).external_id for key in dict.fromkeys(asked.ids)]
 
 
-def _entry(entry: MendEntry) -> MendEntryAnswer:
+def _last(served: Service) -> MendEntryAnswer:
+    """The entry of what was just done."""
+    return _entry(served.kb.upkeep.log(limit=1)[0])
+
+
+def _entry(entry: JournalEntry) -> MendEntryAnswer:
     return MendEntryAnswer(**asdict(entry), undoable=entry.undoable)
 
 

@@ -1,45 +1,52 @@
-"""What people changed by hand, to be looked at and taken back; and memories that gave way to others."""
+"""The journal: concepts that became one, by whatever method, and what people changed. What can be taken back, is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from psycopg.rows import class_row
+
 from hopgate.errors import HopgateError
-from hopgate.store import memories
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 MERGE, KEEP_APART, SUPERSEDE, MARK, DELETE = "merge", "keep apart", "supersede", "mark sensitive", "delete"
+# The methods of merges that are decided one by one: by a person, or by a model that was asked.
+BY_HAND, ASKED = "by hand", "a model, asked"
 
 
 @dataclass(frozen=True, slots=True)
-class MendRow:
-    """A row of the log, by ids."""
+class JournalRow:
+    """A row of the journal, by ids: the names that came to `kept_id`, or the two that stay apart; or the memories."""
 
     id: int
     action: str
-    merge_id: int | None
-    name_id: int | None
-    near_id: int | None
+    method: str
+    kept_id: int | None
+    merged_id: int | None
+    merged_name: str | None
+    merged_kind: str | None
+    name_ids: list[int]
+    memory_ids: list[int]
     score: float | None
-    memory_ids: tuple[int, ...]
-    undone: bool
+    done_at: datetime
+    undone_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class MendEntry:
-    """A row of the log to look at: the two names it is about, or the memories, as far as they are still there."""
+class JournalEntry:
+    """What a person changed, to look at: the two names it is about, or the memories, as far as they are still there."""
 
     id: int
     done_at: datetime
     action: str
     one: str | None
     other: str | None
-    memory_ids: tuple[str, ...]
+    memory_ids: list[str]
     memories: int
     undone_at: datetime | None
 
@@ -53,246 +60,136 @@ def record(
     connection: Connection[Any],
     action: str,
     *,
-    merge_id: int | None = None,
-    name_id: int | None = None,
-    near_id: int | None = None,
+    name_ids: Sequence[int] = (),
     score: float | None = None,
     memory_ids: Sequence[int] = (),
     memories: int = 0,
-) -> int:
-    """Note what is done in this transaction; give the row's id."""
-    row = connection.execute(
-        "INSERT INTO mend_log (action, merge_id, name_id, near_id, score, memory_ids, memories) "
-        "VALUES (%s, %s, %s, %s, %s, %s, %s) RETURNING id",
-        (action, merge_id, name_id, near_id, score, list(memory_ids), memories or len(memory_ids)),
-    ).fetchone()
-    assert row is not None
-    return int(row[0])
-
-
-def listed(connection: Connection[Any], *, limit: int, only: int | None = None) -> list[MendEntry]:
-    """The log, the last entry first; a merge that was split elsewhere counts as undone."""
-    rows = connection.execute(
-        # Of a merge: what the concept that stayed was called without the names that came to it.
-        "SELECT l.id, l.done_at, l.action, coalesce(o.name, (SELECT k.name FROM concept_names k WHERE "
-        "k.concept_id = m.kept_id AND k.id <> ALL(m.name_ids) ORDER BY k.uses DESC, k.id LIMIT 1)), "
-        "coalesce(m.merged_name, n.name), "
-        "ARRAY(SELECT x.external_id FROM memories x WHERE x.id = ANY(l.memory_ids) "
-        "ORDER BY x.id), "
-        "l.memories, coalesce(l.undone_at, m.split_at) FROM mend_log l LEFT JOIN concept_merges m ON m.id = l.merge_id "
-        "LEFT JOIN concept_names n ON n.id = l.name_id "
-        "LEFT JOIN concept_names o ON o.id = l.near_id WHERE %(only)s::bigint IS NULL OR l.id = %(only)s "
-        "ORDER BY l.id DESC LIMIT %(limit)s",
-        {"limit": limit, "only": only},
+) -> None:
+    """Note what a person does in this transaction, but for merges; of a deletion only how many memories it is of."""
+    connection.execute(
+        "INSERT INTO journal (action, method, name_ids, score, memory_ids, memories) VALUES (%s, %s, %s, %s, %s, %s)",
+        (action, BY_HAND, list(name_ids), score, list(memory_ids), memories or len(memory_ids)),
     )
-    return [MendEntry(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6], row[7]) for row in rows]
 
 
-def taken(connection: Connection[Any], entry_id: int) -> MendRow:
-    """Take an entry to undo it; nobody else undoes it meanwhile. An unknown one is refused."""
-    row = connection.execute(
-        "SELECT id, action, merge_id, name_id, near_id, score, memory_ids, undone_at IS NOT NULL FROM mend_log "
-        "WHERE id = %s FOR UPDATE",
-        (entry_id,),
-    ).fetchone()
+def listed(connection: Connection[Any], *, limit: int, only: int | None = None) -> list[JournalEntry]:
+    """What people changed, the last entry first."""
+    with connection.cursor(row_factory=class_row(JournalEntry)) as cursor:
+        return cursor.execute(
+            # Of a merge: what the concept that stayed was called without the names that came to it.
+            "SELECT j.id, j.done_at, j.action, coalesce(apart.name, (SELECT k.name FROM concept_names k "
+            "WHERE k.concept_id = j.kept_id AND k.id <> ALL(j.name_ids) ORDER BY k.uses DESC, k.id LIMIT 1)) AS one, "
+            "coalesce(j.merged_name, undecided.name) AS other, ARRAY(SELECT m.external_id FROM memories m "
+            "WHERE m.id = ANY(j.memory_ids) ORDER BY m.id) AS memory_ids, j.memories, j.undone_at FROM journal j "
+            "LEFT JOIN concept_names undecided ON j.action = %(apart)s AND undecided.id = j.name_ids[1] "
+            "LEFT JOIN concept_names apart ON j.action = %(apart)s AND apart.id = j.name_ids[2] "
+            "WHERE j.method = %(by_hand)s AND (%(only)s::bigint IS NULL OR j.id = %(only)s) "
+            "ORDER BY j.id DESC LIMIT %(limit)s",
+            {"limit": limit, "only": only, "apart": KEEP_APART, "by_hand": BY_HAND},
+        ).fetchall()
+
+
+_ROW = (
+    "SELECT id, action, method, kept_id, merged_id, merged_name, merged_kind, name_ids, memory_ids, score, done_at, "
+    "undone_at FROM journal WHERE "
+)
+
+
+def taken(connection: Connection[Any], entry_id: int) -> JournalRow:
+    """Take an entry to undo it; nobody else undoes it meanwhile. An unknown one, or one undone already, is refused."""
+    with connection.cursor(row_factory=class_row(JournalRow)) as cursor:
+        row = cursor.execute(_ROW + "id = %s FOR UPDATE", (entry_id,)).fetchone()
     if row is None:
         raise HopgateError(f"the log has no entry {entry_id}")
-    return MendRow(row[0], row[1], row[2], row[3], row[4], row[5], tuple(row[6]), row[7])
+    if row.undone_at is not None:
+        raise HopgateError(f"entry {entry_id} of the log was undone already")
+    return row
+
+
+def undone(connection: Connection[Any], entry_id: int) -> None:
+    """Note that an entry was taken back."""
+    connection.execute("UPDATE journal SET undone_at = now() WHERE id = %s", (entry_id,))
 
 
 def outdated(connection: Connection[Any], action: str, memory_ids: Sequence[int]) -> None:
     """Count entries about these memories as undone: what they did was taken back, and what is done next is newer."""
     connection.execute(
-        "UPDATE mend_log SET undone_at = now() WHERE action = %s AND undone_at IS NULL AND memory_ids && %s::bigint[]",
+        "UPDATE journal SET undone_at = now() WHERE action = %s AND undone_at IS NULL AND memory_ids && %s::bigint[]",
         (action, list(memory_ids)),
     )
 
 
-def undone(connection: Connection[Any], entry_id: int) -> None:
-    """Note that an entry was taken back."""
-    connection.execute("UPDATE mend_log SET undone_at = now() WHERE id = %s", (entry_id,))
+# Merges. Each is a row, whoever decided it, with what is needed to take it back.
 
 
-REPEATED, EXTENDED, ENDED = (
-    "the older memory says all of it",
-    "it says what the older one said, and more",
-    "every fact of the older memory has ended",
-)
-REASONS = (REPEATED, EXTENDED, ENDED)
-"""What the rules say about why a memory gives way; a model says what it likes."""
+def merge(
+    connection: Connection[Any], pairs: Sequence[tuple[int, int]], *, method: str, score: float | None = None
+) -> None:
+    """Give all names of the second concept of each pair to the first one, which stays, and note that.
 
-_CURRENT = "NOT is_sensitive AND superseded_at IS NULL"
-# An older memory is contradicted when each of its facts is ended by one of the newer memory's: same source, same
-# single-valued relation, another target, a later start (or told later of what has none), or by a change that both
-# memories tell; and the graph lets it: no edge that is believed still holds the old one. (Two birthdays are of one
-# relation and end neither.)
-_CONTRADICTED = (
-    "EXISTS (SELECT 1 FROM facts WHERE memory_id = o.id) AND NOT EXISTS (SELECT 1 FROM facts f "
-    "JOIN relations r ON r.scope = f.scope AND r.raw = f.relation JOIN concept_names s ON s.id = f.subject_id "
-    "JOIN concept_names t ON t.id = f.object_id WHERE f.memory_id = o.id "
-    "AND NOT ((EXISTS (SELECT 1 FROM facts c WHERE c.memory_id = o.id AND c.read_with = me.id "
-    "AND c.valid_to IS NOT NULL AND (c.subject_id, c.relation, c.object_id) = (f.subject_id, f.relation, f.object_id)) "
-    "OR r.single_valued AND EXISTS ("
-    "SELECT 1 FROM facts g JOIN relations q ON q.scope = g.scope AND q.raw = g.relation "
-    "JOIN concept_names u ON u.id = g.subject_id "
-    "JOIN concept_names v ON v.id = g.object_id WHERE g.memory_id = me.id AND u.concept_id = s.concept_id "
-    "AND q.canonical = r.canonical AND v.concept_id <> t.concept_id "
-    "AND (coalesce(g.valid_from, g.recorded_at) > coalesce(f.valid_from, f.recorded_at) "
-    "OR f.valid_from IS NULL AND g.recorded_at > f.recorded_at))) "
-    "AND NOT EXISTS (SELECT 1 FROM concept_edges e WHERE e.src_id = s.concept_id AND e.relation = r.canonical "
-    "AND e.dst_id = t.concept_id AND e.retired_at IS NULL AND e.valid_to IS NULL)))"
-)
-
-
-def not_superseded(connection: Connection[Any], *, since: datetime | None) -> list[int]:
-    """Memories that are neither superseded nor sensitive, in the order in which they became known."""
-    rows = connection.execute(
-        f"SELECT id FROM memories WHERE {_CURRENT} AND (%(since)s::timestamptz IS NULL OR created_at >= %(since)s) "
-        "ORDER BY created_at, id",
-        {"since": since},
-    )
-    return [row[0] for row in rows]
-
-
-def neighbours(
-    connection: Connection[Any], memory_ids: Sequence[int], near: Sequence[tuple[int, int]], *, limit: int
-) -> dict[int, list[tuple[int, bool]]]:
-    """Older memories of the same scope that share concepts or are near, each with whether it is contradicted.
-
-    The most alike first: by shared concepts, then by vector. Many are asked for at once: to plan this statement takes
-    longer than to run it for one.
-
-    Parameters
-    ----------
-    near : sequence of (int, int)
-        Pairs of a memory and one that is near by vector.
+    What follows for memories and edges is the caller's to derive.
     """
-    older = (
-        "m.scope IS NOT DISTINCT FROM me.scope AND (m.created_at, m.id) < (me.created_at, me.id) "
-        "AND NOT m.is_sensitive AND m.superseded_at IS NULL"
-    )
-    rows = connection.execute(
-        "WITH near AS MATERIALIZED (SELECT * FROM unnest(%(near)s::bigint[], %(others)s::bigint[]) AS n (id, other)) "
-        f"SELECT me.id, o.id, {_CONTRADICTED} FROM memories me CROSS JOIN LATERAL ("
-        "SELECT a.id, sum(a.score) AS score FROM ("
-        "(SELECT m.id, sum(1.0 / c.memory_count) AS score FROM memory_concepts mine "
-        "JOIN concepts c ON c.id = mine.concept_id JOIN memory_concepts x ON x.concept_id = mine.concept_id "
-        f"JOIN memories m ON m.id = x.memory_id WHERE mine.memory_id = me.id AND c.memory_count < 1000 AND {older} "
-        "GROUP BY m.id ORDER BY 2 DESC, 1 LIMIT %(limit)s) "
-        "UNION ALL SELECT m.id, 0.5 FROM near JOIN memories m ON m.id = near.other "
-        f"WHERE near.id = me.id AND {older} "
-        "UNION ALL (SELECT DISTINCT m.id, 0.5 FROM facts f JOIN memories m ON m.id = f.memory_id "
-        f"WHERE f.read_with = me.id AND {older} LIMIT %(limit)s)) a "
-        "GROUP BY a.id ORDER BY 2 DESC, 1 LIMIT %(limit)s) o "
-        "WHERE me.id = ANY(%(ids)s) ORDER BY me.id, o.score DESC, o.id",
-        {
-            "ids": list(memory_ids),
-            "near": [one for one, _ in near],
-            "others": [other for _, other in near],
-            "limit": limit,
-        },
-    )
-    found: dict[int, list[tuple[int, bool]]] = {key: [] for key in memory_ids}
-    for key, other, contradicted in rows:
-        found[key].append((other, bool(contradicted)))
-    return found
-
-
-def supersede(
-    connection: Connection[Any], rows: Sequence[tuple[str, str, str]], compared: Mapping[str, str] | None = None
-) -> set[str]:
-    """Mark memories as superseded by others of their scope, since the later of the two became known; give which were.
-
-    One stays as it is that gave way already, or whose other did: two that gave way to each other would both be gone.
-
-    Parameters
-    ----------
-    rows : sequence of (str, str, str)
-        Which gives way, to which, and why; in this order.
-    compared : mapping, optional
-        The texts by which that was decided: where one is another now, nothing was decided about it.
-    """
-    # Locked in the order of ids: a reason may quote both, and whoever marks one of them waits, or has marked it.
-    names = sorted({name for row in rows for name in row[:2]})
-    known = connection.execute(
-        f"SELECT external_id, id, scope, content, superseded_at IS NULL FROM memories "
-        f"WHERE {memories.NAMED} AND NOT is_sensitive ORDER BY id FOR NO KEY UPDATE",
-        memories.named(names),
-    ).fetchall()
-    texts = compared or {}
-    there = {key: (row_id, scope, open_) for key, row_id, scope, text, open_ in known if texts.get(key, text) == text}
-    chosen: dict[str, tuple[int, int, str]] = {}
-    for gone, by, why in rows:
-        if gone in there and by in there and gone not in chosen and by not in chosen:
-            (gone_id, scope, current), (by_id, others_scope, others_current) = there[gone], there[by]
-            if current and others_current and scope == others_scope and gone != by:
-                chosen[gone] = gone_id, by_id, why
-    gone_ids, by_ids, reasons = (list(column) for column in zip(*chosen.values(), strict=True)) if chosen else ([],) * 3
+    columns = {"kept": [kept for kept, _ in pairs], "merged": [merged for _, merged in pairs]}
+    these = "unnest(%(kept)s::bigint[], %(merged)s::bigint[]) AS p (kept, merged)"
     connection.execute(
-        "UPDATE memories m SET superseded_by = b.id, superseded_at = greatest(m.created_at, b.created_at), "
-        "superseded_reason = p.reason FROM unnest(%s::bigint[], %s::bigint[], %s::text[]) AS p (gone, by, reason) "
-        "JOIN memories b ON b.id = p.by WHERE m.id = p.gone",
-        (gone_ids, by_ids, reasons),
+        "INSERT INTO journal (scope, action, method, kept_id, merged_id, merged_name, merged_kind, score, name_ids) "
+        "SELECT c.scope, %(merge)s, %(method)s, p.kept, c.id, c.canonical_name, c.kind, %(score)s, "
+        f"ARRAY(SELECT n.id FROM concept_names n WHERE n.concept_id = c.id ORDER BY n.id) FROM {these} "
+        "JOIN concepts c ON c.id = p.merged",
+        {**columns, "merge": MERGE, "method": method, "score": score},
     )
-    return set(chosen)
-
-
-def record_superseded(connection: Connection[Any], rows: Sequence[tuple[str, str, datetime | None]]) -> None:
-    """Mark memories as superseded by others since a time, as a file says; both must be there."""
-    if not rows:
-        return
-    done = connection.execute(
-        "UPDATE memories m SET superseded_by = b.id, "
-        "superseded_at = coalesce(p.since, greatest(m.created_at, b.created_at)) "
-        "FROM unnest(%s::text[], %s::text[], %s::timestamptz[]) AS p (gone, by, since) "
-        "JOIN memories b ON b.external_id = p.by WHERE m.external_id = p.gone "
-        "RETURNING m.external_id",
-        ([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]),
+    connection.execute(
+        f"UPDATE concept_names n SET concept_id = p.kept FROM {these} WHERE n.concept_id = p.merged", columns
     )
-    marked = {row[0] for row in done}
-    for gone, by, _ in rows:
-        if gone not in marked:
-            raise HopgateError(f"memory {gone[:80]!r} is superseded by {by[:80]!r}, which is not there: give both")
+    connection.execute("DELETE FROM concepts WHERE id = ANY(%(merged)s)", columns)
 
 
-def take_back(connection: Connection[Any], ids: Sequence[int]) -> int:
-    """Take the tombstones of memories away."""
-    done = connection.execute(
-        "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, superseded_reason = NULL "
-        "WHERE id = ANY(%s) AND superseded_at IS NOT NULL",
-        (list(ids),),
+def merges_into(connection: Connection[Any], concept_id: int) -> list[JournalRow]:
+    """The merges into a concept that were not undone, the last one first."""
+    with connection.cursor(row_factory=class_row(JournalRow)) as cursor:
+        which = "kept_id = %s AND action = 'merge' AND undone_at IS NULL ORDER BY id DESC"
+        return cursor.execute(_ROW + which, (concept_id,)).fetchall()
+
+
+def restore(connection: Connection[Any], row: JournalRow) -> None:
+    """Bring a merged concept back under its own id, without its names; and note that the merge was undone."""
+    connection.execute(
+        "INSERT INTO concepts (id, scope, canonical_name, aliases, kind) "
+        "SELECT merged_id, scope, merged_name, '{}', merged_kind FROM journal WHERE id = %s",
+        (row.id,),
     )
-    return done.rowcount
+    undone(connection, row.id)
 
 
-def reason_superseded(connection: Connection[Any], memory_id: int) -> str:
-    """Why a memory gave way, in the words of whoever decided; nothing where nobody said."""
-    row = connection.execute("SELECT superseded_reason FROM memories WHERE id = %s", (memory_id,)).fetchone()
-    return str(row[0]) if row and row[0] else ""
-
-
-def bring_back(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
-    """Let what gave way to these memories come back, and remove what was written about why; give what came back.
-
-    A model may have quoted any memory of a scope that it was shown: of its reasons none in these scopes stays. The
-    rules' own sentences quote nothing.
-    """
-    given = {"ids": list(ids), "plain": list(REASONS)}
-    scopes = "SELECT g.scope FROM memories g WHERE g.id = ANY(%(ids)s)"
-    meant = (
-        "superseded_by = ANY(%(ids)s) OR superseded_reason IS NOT NULL AND (id = ANY(%(ids)s) "
-        f"OR superseded_reason <> ALL(%(plain)s) AND EXISTS ({scopes} AND g.scope IS NOT DISTINCT FROM m.scope))"
-    )
-    rows = connection.execute(
-        f"SELECT id FROM memories m WHERE {meant} ORDER BY id FOR NO KEY UPDATE", given
+def rulings(connection: Connection[Any]) -> list[tuple[list[int], int | None, bool]]:
+    """What people decided: some names, a name they were merged with or split from (or none), and whether merged."""
+    return connection.execute(
+        "SELECT j.name_ids, (SELECT n.id FROM concept_names n WHERE n.id <> ALL(j.name_ids) AND n.concept_id = "
+        "CASE WHEN j.undone_at IS NULL THEN (SELECT concept_id FROM concept_names WHERE id = ANY(j.name_ids) LIMIT 1) "
+        "ELSE j.kept_id END ORDER BY uses DESC, id LIMIT 1) AS partner, j.undone_at IS NULL "
+        "FROM journal j WHERE j.action = %s AND (j.method = %s) = (j.undone_at IS NULL) ORDER BY j.id",
+        (MERGE, BY_HAND),
     ).fetchall()
-    if not rows:
-        return []
-    given["these"] = [row[0] for row in rows]
-    connection.execute("UPDATE memories SET superseded_reason = NULL WHERE id = ANY(%(these)s)", given)
-    back = connection.execute(
-        "UPDATE memories SET superseded_by = NULL, superseded_at = NULL "
-        "WHERE id = ANY(%(these)s) AND superseded_by = ANY(%(ids)s) RETURNING id",
+
+
+def forget_names(connection: Connection[Any], name_ids: Sequence[int]) -> None:
+    """Bring merges into line with names that went or are spelt otherwise now; one without names goes."""
+    given = {"ids": list(name_ids), "merge": MERGE}
+    connection.execute(
+        "DELETE FROM journal j WHERE j.action = %(merge)s AND j.name_ids && %(ids)s::bigint[] "
+        "AND NOT EXISTS (SELECT 1 FROM concept_names n WHERE n.id = ANY(j.name_ids))",
         given,
     )
-    return [row[0] for row in back]
+    connection.execute(
+        "UPDATE journal j SET name_ids = now.ids, merged_name = now.name FROM (SELECT x.id, "
+        "array_agg(n.id ORDER BY n.id) AS ids, CASE WHEN bool_or(n.name = x.merged_name) THEN x.merged_name "
+        "ELSE (array_agg(n.name ORDER BY n.uses DESC, length(n.name) DESC, n.name))[1] END AS name FROM journal x "
+        "JOIN concept_names n ON n.id = ANY(x.name_ids) WHERE x.action = %(merge)s "
+        "AND x.name_ids && %(ids)s::bigint[] GROUP BY x.id, x.merged_name) AS now WHERE now.id = j.id",
+        given,
+    )
+
+
+def forget_merges(connection: Connection[Any]) -> None:
+    """Forget the merges that were not undone: all names are about to be clustered anew. Undone ones stay known."""
+    connection.execute("DELETE FROM journal WHERE action = %s AND undone_at IS NULL", (MERGE,))

@@ -184,7 +184,7 @@ def test_two_never_give_way_to_each_other(kb, second):
     assert ids(kb.recall("NAS attic", legs=("lexical",))) == {"m1"}
     one = Proposal(Action.UPDATE, "m2", "m1", "")
     with pytest.raises(HopgateError, match="look again"):
-        kb.upkeep.mend.supersede([one])
+        kb.graph.supersede([one])
 
 
 def test_a_row_without_an_external_id_gives_way_too(kb):

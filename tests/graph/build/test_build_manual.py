@@ -14,7 +14,8 @@ from hopgate.graph.build.resolve import NameResolver
 from hopgate.graph.build.sink import GraphSink
 from hopgate.graph.canonicalise import Canonicaliser
 from hopgate.memory import Memory
-from hopgate.store.graph import concept_rows, merge_rows
+from hopgate.store import journal
+from hopgate.store.graph import concept_rows
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_merges_of_merges_are_taken_back_one_by_one(kb, world):
         split(connection, concept(kb, "rowan"))
     assert content(kb) == between
     with kb.store.transaction() as connection:
-        (made,) = merge_rows.merges_into(connection, concept(kb, "birch"))
+        (made,) = journal.merges_into(connection, concept(kb, "birch"))
         assert (made.merged_name, made.score, made.method) == ("alder", None, "by hand")
         split(connection, concept(kb, "birch"))
     assert content(kb) == before
@@ -144,7 +145,7 @@ def test_a_new_name_joins_the_concept_it_means_before_its_facts_are_derived(kb):
     (edge,) = content(kb)["edges"]
     assert '"Marilyn Monroe", "starred in", "Niagara", 2.0' in edge
     with kb.store.transaction() as connection:
-        (made,) = merge_rows.merges_into(connection, concept(kb, "monroe"))
+        (made,) = journal.merges_into(connection, concept(kb, "monroe"))
         assert made.method == "incremental" and made.score is not None
         split(connection, concept(kb, "monroe"))
     assert sum("starred in" in row for row in content(kb)["edges"]) == 2

@@ -16,9 +16,7 @@ from hopgate.memory import Memory
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
 NAMES = ["Ada", "Ada Mill", "mill", "Bea", "NAS", "the nas", "Mill Street", "Mill Street NAS"]
-TABLES = (
-    "concept_edges, memory_concepts, facts, mentions, extractions, concept_merges, concept_names, concepts, memories"
-)
+TABLES = "concept_edges, memory_concepts, facts, mentions, extractions, journal, concept_names, concepts, memories"
 
 names = st.sampled_from(NAMES)
 told = st.builds(

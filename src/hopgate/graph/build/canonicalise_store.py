@@ -20,9 +20,9 @@ from hopgate.graph.build.merge import apply_rulings, take_apart
 from hopgate.graph.build.resolve import MERGE, Embed
 from hopgate.graph.canonicalise import FLOOR, Canonicaliser, Relations, Units, canonicalise_relations
 from hopgate.sending import guarded
+from hopgate.store import journal
 from hopgate.store.build_lock import share
-from hopgate.store.graph import fact_rows, merge_rows, name_rows, relation_rows, version
-from hopgate.store.graph.merge_rows import BulkMerge
+from hopgate.store.graph import fact_rows, name_rows, relation_rows, version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -172,8 +172,8 @@ def write_clusters(connection: Connection[Any], clusters: Clusters) -> bool:
     merges = []
     for members in several:
         kept, *others = sorted(members, key=lambda row: (-row.uses, -len(row.name), row.name))
-        merges += [BulkMerge(concept[kept.id], concept[other.id], (other.id,)) for other in others]
-    merge_rows.merge_many(connection, merges, method=f"global, threshold {clusters.threshold}")
+        merges += [(concept[kept.id], concept[other.id]) for other in others]
+    journal.merge(connection, merges, method=f"global, threshold {clusters.threshold}")
     apply_rulings(connection, decided)
     for scope, relations in clusters.relations.items():
         relation_rows.set_canonical(connection, scope, relations.canonical, relations.scores)

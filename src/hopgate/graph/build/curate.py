@@ -14,12 +14,12 @@ from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from hopgate.errors import WithdrawnError
+from hopgate.errors import HopgateError, WithdrawnError
 from hopgate.extract.model.judge import Action, Neighbour
 from hopgate.graph.names import name_words
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.sending import SendingGuard, guarded
-from hopgate.store import journal, memories, vectors
+from hopgate.store import journal, memories, superseded, vectors
 from hopgate.store.graph import version
 from hopgate.times import utc
 
@@ -86,12 +86,12 @@ def propose(
     new = words(text)
     for older in neighbours:
         if _within(new, words(older.text)):
-            return Proposal(Action.NOOP, external_id, older.external_id, journal.REPEATED)
+            return Proposal(Action.NOOP, external_id, older.external_id, superseded.REPEATED)
     for older in neighbours:
         if older.contradicted:
-            return Proposal(Action.DELETE, external_id, older.external_id, journal.ENDED)
+            return Proposal(Action.DELETE, external_id, older.external_id, superseded.ENDED)
         if _within(words(older.text), new):
-            return Proposal(Action.UPDATE, external_id, older.external_id, journal.EXTENDED)
+            return Proposal(Action.UPDATE, external_id, older.external_id, superseded.EXTENDED)
     return Proposal(Action.ADD, external_id, None, "no older memory says this")
 
 
@@ -125,7 +125,7 @@ def proposals(
     """
     gone: set[str] = set()
     remembered = lru_cache(REMEMBERED)(name_words)
-    for near, known in _with_neighbours(connection, journal.not_superseded(connection, since=utc(since))):
+    for near, known in _with_neighbours(connection, superseded.not_superseded(connection, since=utc(since))):
         texts = dict(cleared(known.items()))
         key, *others = known
         if key not in texts or known[key].external_id in gone:
@@ -183,7 +183,7 @@ def _with_neighbours(
     for start in range(0, len(keys), TOGETHER):
         some = keys[start : start + TOGETHER]
         nearest = vectors.nearest_older(connection, some, limit=NEIGHBOURS)
-        found = journal.neighbours(connection, some, nearest, limit=NEIGHBOURS)
+        found = superseded.neighbours(connection, some, nearest, limit=NEIGHBOURS)
         known = memories.fetch_by_id(
             connection, sorted({*some, *(other for near in found.values() for other, _ in near)})
         )
@@ -205,17 +205,31 @@ def apply(
         The texts that were compared: about what is another text now nothing was proposed.
     """
     rows = [(one.gives_way, one.older if one.gives_way == one.memory else one.memory, one.reason) for one in chosen]
-    done = journal.supersede(connection, [(gone, by, why) for gone, by, why in rows if gone and by], compared)
+    done = superseded.supersede(connection, [(gone, by, why) for gone, by, why in rows if gone and by], compared)
     if done:
-        version.bump(connection)
-    return done
+        journal.record(connection, journal.SUPERSEDE, memory_ids=[gone.id for gone in done.values()])
+        version.bump(connection, [gone.scope for gone in done.values()])
+    return set(done)
+
+
+def apply_all(connection: Connection[Any], chosen: Sequence[Proposal]) -> None:
+    """Carry out all of these proposals, or refuse."""
+    names = {proposal.gives_way for proposal in chosen if proposal.gives_way}
+    if any(proposal.memory == proposal.older for proposal in chosen):
+        raise HopgateError("a memory cannot give way to itself: name two")
+    # All at once, so that they are locked in the order of their ids.
+    memories.require(connection, [name for row in chosen for name in (row.memory, row.older) if name])
+    if not names or apply(connection, chosen) != names:
+        raise HopgateError(
+            "one of these memories gave way already, turned sensitive or is of another scope: look again"
+        )
 
 
 def restore(connection: Connection[Any], external_ids: Sequence[str]) -> int:
     """Take tombstones back."""
     ids = memories.require(connection, external_ids)
-    done = journal.take_back(connection, ids)
+    done = superseded.take_back(connection, ids)
     journal.outdated(connection, journal.SUPERSEDE, ids)
     if done:
-        version.bump(connection)
-    return done
+        version.bump(connection, [back.scope for back in done])
+    return len(done)

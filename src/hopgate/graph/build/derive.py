@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hopgate.graph.links import link_all, link_memories, relink
 from hopgate.graph.temporal import EdgeVersion, edge_history
+from hopgate.store import journal
 from hopgate.store.graph import (
     concept_rows,
     edge_rows,
     fact_rows,
     graph_vectors,
-    merge_rows,
     name_rows,
     relation_rows,
     version,
@@ -118,7 +118,7 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     concept_ids = sorted({row.concept_id for row in names})
     dropped = name_rows.drop_unused(connection, name_ids)
     name_rows.refresh(connection, name_ids)
-    merge_rows.forget_names(connection, name_ids)
+    journal.forget_names(connection, name_ids)
     groups += _without_unused(connection, relations)
     rederive(
         connection,

@@ -14,17 +14,17 @@ from hopgate.errors import HopgateError
 from hopgate.graph.build.derive import rederive, revoke
 from hopgate.graph.canonicalise import Canonicaliser, ContextMention
 from hopgate.graph.names import normalise
-from hopgate.store import memories
-from hopgate.store.graph import concept_rows, edge_rows, fact_rows, merge_rows, name_rows
-from hopgate.store.graph.merge_rows import ASKED, BY_HAND, BulkMerge
+from hopgate.store import journal, memories
+from hopgate.store.graph import concept_rows, edge_rows, fact_rows, name_rows
 from hopgate.store.graph.visible import View
+from hopgate.store.journal import ASKED, BY_HAND, KEEP_APART
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.store.graph.concept_rows import Ambiguous, Concept
     from hopgate.store.graph.fact_rows import FactGroup
-    from hopgate.store.graph.merge_rows import MergeRow
+    from hopgate.store.journal import JournalRow
 
 # Of a concept with many names so many are compared.
 NAMES = 30
@@ -69,7 +69,7 @@ def split_named(connection: Connection[Any], name: str, scope: str | None = None
     """Undo every merge into a concept, in this scope or in each that has it, the last one first."""
     name_rows.lock(connection)
     concepts = {first for first, _ in pairs(connection, name, name, scope)}
-    merged = [key for key in sorted(concepts) if merge_rows.merges_into(connection, key)]
+    merged = [key for key in sorted(concepts) if journal.merges_into(connection, key)]
     return [change for key in merged or sorted(concepts)[:1] for change in split(connection, key)]
 
 
@@ -85,9 +85,8 @@ def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: 
     name_ids = [row.id for row in rows]
     memory_ids = concept_rows.memories_of_concepts(connection, [merged_id])
     groups = fact_rows.groups_of_names(connection, name_ids)
-    merge_rows.record_merge(connection, kept_id, merged, name_ids, method=method, score=None)
-    name_rows.move(connection, name_ids, kept_id)
-    _follow_move(connection, [kept_id, merged_id], memory_ids, groups, name_ids)
+    journal.merge(connection, [(kept_id, merged_id)], method=method)
+    _follow_move(connection, kept, merged_id, memory_ids, groups, name_ids)
     return Change(kept.name, merged.name, tuple(row.name for row in rows), len(memory_ids), len(groups))
 
 
@@ -109,37 +108,55 @@ def decide(pair: Ambiguous, same: bool, connection: Connection[Any]) -> bool | N
     return True
 
 
+def keep_apart(connection: Connection[Any], name: str) -> None:
+    """Decide that a name is not the one it resembles: it is proposed no more."""
+    name_rows.lock(connection)
+    undecided = concept_rows.undecided(connection, name)
+    if undecided is None:
+        raise HopgateError(f"{name!r} is not undecided: hopgate concepts --ambiguous lists the names that are")
+    name_id, near_id, score = undecided
+    concept_rows.decide(connection, name_id)
+    journal.record(connection, KEEP_APART, name_ids=[name_id, near_id], score=score)
+
+
+def undo_keep_apart(connection: Connection[Any], row: JournalRow) -> None:
+    """Leave two names undecided again."""
+    name_rows.lock(connection)
+    if row.score is None or len(name_rows.by_id(connection, row.name_ids)) < 2:
+        raise HopgateError("one of the two names is gone: there is nothing to decide")
+    name_id, near_id = row.name_ids
+    concept_rows.mark_ambiguous(connection, name_id, near_id, row.score)
+
+
 def split(connection: Connection[Any], concept_id: int) -> list[Change]:
     """Undo every merge into a concept, the last one first; edges and mentions come back as they were."""
     name_rows.lock(connection)
     kept = concept_rows.get(connection, concept_id)
-    merges = merge_rows.merges_into(connection, concept_id)
+    merges = journal.merges_into(connection, concept_id)
     if not merges:
         raise HopgateError(f"nothing was merged into {kept.name!r}: hopgate concepts show tells what it is made of")
     return [_take_back(connection, kept, merged) for merged in merges]
 
 
-def undo_merge(connection: Connection[Any], merge_id: int) -> Change:
-    """Undo one merge; one that was undone, or whose concept became part of another since, is refused."""
+def undo_merge(connection: Connection[Any], merged: JournalRow) -> Change:
+    """Undo one merge; one whose concept became part of another since is refused."""
     name_rows.lock(connection)
-    merged = merge_rows.get(connection, merge_id)
-    if merged is None:
-        raise HopgateError("this merge was undone already, or its names are gone")
     names = name_rows.by_id(connection, merged.name_ids)
-    if any(row.concept_id != merged.kept_id for row in names):
+    if merged.kept_id is None or any(row.concept_id != merged.kept_id for row in names):
         raise HopgateError("the merged concept became part of another one since: undo that merge first")
     return _take_back(connection, concept_rows.get(connection, merged.kept_id), merged)
 
 
-def _take_back(connection: Connection[Any], kept: Concept, merged: MergeRow) -> Change:
+def _take_back(connection: Connection[Any], kept: Concept, merged: JournalRow) -> Change:
     """Give a merged concept its names back, and bring the graph into line."""
+    assert merged.merged_id is not None and merged.merged_name is not None
     rows = [row for row in name_rows.of_concepts(connection, [kept.id]) if row.id in merged.name_ids]
     name_ids = [row.id for row in rows]
     memory_ids = concept_rows.memories_of_concepts(connection, [kept.id])
     groups = fact_rows.groups_of_names(connection, name_ids)
-    merge_rows.restore(connection, merged)
+    journal.restore(connection, merged)
     name_rows.move(connection, name_ids, merged.merged_id)
-    _follow_move(connection, [kept.id, merged.merged_id], memory_ids, groups, name_ids)
+    _follow_move(connection, kept, merged.merged_id, memory_ids, groups, name_ids)
     names = tuple(row.name for row in rows)
     # Those that follow the names, and not all that the kept concept had.
     own = concept_rows.memories_of_concepts(connection, [merged.merged_id])
@@ -148,18 +165,20 @@ def _take_back(connection: Connection[Any], kept: Concept, merged: MergeRow) -> 
 
 def _follow_move(
     connection: Connection[Any],
-    concept_ids: list[int],
+    kept: Concept,
+    merged_id: int,
     memory_ids: list[int],
     left: list[FactGroup],
     name_ids: list[int],
 ) -> None:
-    """After names moved from one concept to another: derive the groups that their facts left and those they joined."""
+    """After names moved between two concepts: derive the groups that their facts left and those they joined."""
     rederive(
         connection,
-        concept_ids=concept_ids,
+        concept_ids=[kept.id, merged_id],
         memory_ids=memory_ids,
         groups=[*left, *fact_rows.groups_of_names(connection, name_ids)],
         names=name_rows.by_id(connection, name_ids),
+        scopes=[kept.scope],
     )
 
 
@@ -174,9 +193,9 @@ class Ruling:
 
 def take_apart(connection: Connection[Any]) -> list[Ruling]:
     """Give every name a concept of its own, as before any clustering; return what people had decided."""
-    decided = merge_rows.rulings(connection)
+    decided = journal.rulings(connection)
     rulings = [Ruling(tuple(ids), partner, together) for ids, partner, together in decided if partner is not None]
-    merge_rows.forget_merges(connection)
+    journal.forget_merges(connection)
     name_rows.separate(connection)
     return rulings
 
@@ -193,15 +212,10 @@ def apply_rulings(connection: Connection[Any], rulings: list[Ruling]) -> None:
         if not ruling.together and inside:
             name_rows.separate(connection, inside)
             first, *others = (row.concept_id for row in name_rows.by_id(connection, inside))
-            merge_rows.merge_many(connection, _merges(connection, first, others), method="kept together")
+            journal.merge(connection, [(first, other) for other in others], method="kept together")
         elif ruling.together:
             outside = sorted({row.concept_id for row in names} - {partner.concept_id})
-            merge_rows.merge_many(connection, _merges(connection, partner.concept_id, outside), method=BY_HAND)
-
-
-def _merges(connection: Connection[Any], kept: int, others: list[int]) -> list[BulkMerge]:
-    rows = name_rows.of_concepts(connection, others)
-    return [BulkMerge(kept, other, tuple(row.id for row in rows if row.concept_id == other)) for other in others]
+            journal.merge(connection, [(partner.concept_id, other) for other in outside], method=BY_HAND)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.graph.canonicalise import Candidate, Canonicaliser, ContextMention, closeness
 from hopgate.graph.names import initials, tokens
-from hopgate.store.graph import concept_rows, graph_vectors, merge_rows, name_rows
+from hopgate.store import journal
+from hopgate.store.graph import concept_rows, graph_vectors, name_rows
 from hopgate.store.graph.name_rows import NameKey, NameRow
 
 if TYPE_CHECKING:
@@ -199,11 +200,8 @@ class NameResolver:
                 self.tally.new += 1
                 return
             method = "incremental, asked"
-        kept = int(str(found.id))
-        own = concept_rows.get(connection, row.concept_id)
-        merge_rows.record_merge(connection, kept, own, [row.id], method=method, score=decision.score)
-        name_rows.move(connection, [row.id], kept)
-        name_rows.drop_nameless(connection, [own.id])
+        pair = int(str(found.id)), row.concept_id
+        journal.merge(connection, [pair], method=method, score=decision.score)
         self.tally.merged += 1
 
     def _candidates(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> list[Candidate]:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from hopgate.corpus import to_record
 from hopgate.graph.names import normalise
 from hopgate.memory import Memory
-from hopgate.store import journal, memories
-from hopgate.store.graph import concept_rows, edge_rows, merge_rows, overview
+from hopgate.store import journal, memories, superseded
+from hopgate.store.graph import concept_rows, edge_rows, overview
 from hopgate.store.graph.concept_rows import Concept
-from hopgate.store.graph.merge_rows import MergeRow
 from hopgate.store.graph.visible import View
+from hopgate.store.journal import JournalRow
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -74,7 +74,7 @@ class ConceptDetail:
     """A concept with the merges into it, the external ids of memories that talk about it, and its edges."""
 
     concept: Concept
-    merges: tuple[MergeRow, ...]
+    merges: tuple[JournalRow, ...]
     memories: tuple[str, ...]
     edges: tuple[Edge, ...]
 
@@ -95,7 +95,7 @@ def concept_detail(connection: Connection[Any], view: View, name: str | int, *, 
     concept = concept_rows.get(connection, named(connection, view, name)[0])
     return ConceptDetail(
         concept,
-        tuple(merge_rows.merges_into(connection, concept.id)),
+        tuple(journal.merges_into(connection, concept.id)),
         tuple(concept_rows.memories_about(connection, concept.id, view, limit=limit)),
         tuple(edges(connection, view, of=concept.id, limit=limit)),
     )
@@ -163,7 +163,7 @@ def memory_detail(connection: Connection[Any], external_id: str, *, limit: int) 
         tuple(edge_of(row) for row in overview.memory_edges(connection, key, limit=limit)),
         tuple((other, tuple(names)) for other, names in overview.neighbours(connection, key, limit=limit)),
         tuple(overview.supersedes(connection, key)),
-        journal.reason_superseded(connection, key),
+        superseded.reason_superseded(connection, key),
     )
 
 

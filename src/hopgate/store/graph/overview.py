@@ -26,7 +26,7 @@ def counts(connection: Connection[Any]) -> dict[str, Any]:
         "(SELECT coalesce(round(avg(retired::int), 4), 0)::float8 FROM (SELECT bool_or(retired_at IS NOT NULL) "
         "AS retired FROM concept_edges WHERE relation <> %(inside)s GROUP BY src_id, relation, dst_id) AS f) "
         "AS invalidation_rate, "
-        "(SELECT count(*) FROM concept_merges WHERE split_at IS NULL) AS merges, "
+        "(SELECT count(*) FROM journal WHERE action = 'merge' AND undone_at IS NULL) AS merges, "
         "(SELECT count(*) FROM concept_names n JOIN concept_names o ON o.id = n.ambiguous_with "
         "WHERE n.concept_id <> o.concept_id) AS ambiguous, "
         "(SELECT count(DISTINCT relation) FROM facts) AS raw_relations, "

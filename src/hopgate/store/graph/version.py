@@ -61,6 +61,7 @@ def current(connection: Connection[Any]) -> int:
 def forget_graph(connection: Connection[Any]) -> None:
     """Remove all that was made of memories' texts but what is cached: the next build makes the graph anew."""
     connection.execute("LOCK TABLE memories IN ROW SHARE MODE; SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
+    connection.execute("DELETE FROM journal WHERE action IN ('merge', 'keep apart')")
     for table in _GRAPH_TABLES:
         connection.execute(f"DELETE FROM {table}")
     set_derived(connection, False)
@@ -69,8 +70,7 @@ def forget_graph(connection: Connection[Any]) -> None:
 
 # Not TRUNCATE: PostgreSQL shows its effect to snapshots that were taken before it.
 _GRAPH_TABLES = (
-    "concept_merges", "concept_edges", "memory_concepts", "facts", "mentions", "concept_names", "concepts", "relations",
-    "extractions",
+    "concept_edges", "memory_concepts", "facts", "mentions", "concept_names", "concepts", "relations", "extractions",
 )  # fmt: skip
 
 

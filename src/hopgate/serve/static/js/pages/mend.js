@@ -197,7 +197,7 @@ function sentence(entry) {
 function log(place) {
   const show = () => filled(place, async () => {
     const { entries } = await get("mend/log", { limit: 100 });
-    if (!entries.length) return empty("Nothing was changed by hand yet: what is, on this page or by kb.upkeep.mend, stands here and can be taken back.");
+    if (!entries.length) return empty("Nothing was changed by hand yet: what is, on this page or by a command, stands here and can be taken back.");
     return scrolling("Log", h("table", {},
       h("thead", {}, h("tr", {}, h("th", {}, "When"), h("th", {}, "What"), h("th", {}, "Undo"))),
       h("tbody", {}, entries.map((entry) => {

@@ -40,128 +40,123 @@ def undecided(kb, name: str, near: str) -> None:
         concept_rows.mark_ambiguous(connection, rows[name], rows[near], 0.61)
 
 
+def last(kb):
+    return kb.upkeep.log(limit=1)[0]
+
+
+def merged(kb, kept: str, other: str):
+    kb.graph.merge(kept, other)
+    return last(kb)
+
+
 def test_a_merge_is_previewed_done_logged_and_undone(notes):
     before = content(notes)
-    mend = notes.upkeep.mend
-    preview = mend.preview_merge("cellar", "basement")
+    preview = notes.graph.merge("cellar", "basement", dry_run=True)
     assert (preview.kept, preview.other, preview.names) == ("cellar", "basement", ("basement",))
-    assert content(notes) == before and mend.log() == []
-    entry = mend.merge("cellar", "basement")
+    assert content(notes) == before and notes.upkeep.log() == []
+    entry = merged(notes, "cellar", "basement")
     assert (entry.action, entry.one, entry.other, entry.undoable) == ("merge", "cellar", "basement", True)
     assert notes.graph.concept("basement").concept.id == notes.graph.concept("cellar").concept.id
-    undone = mend.undo(entry.id)
+    undone = notes.upkeep.undo(entry.id)
     assert undone.undone_at is not None and not undone.undoable
     assert content(notes) == before
     with pytest.raises(HopgateError, match="undone already"):
-        mend.undo(entry.id)
+        notes.upkeep.undo(entry.id)
+    with pytest.raises(HopgateError, match="no entry 99"):
+        notes.upkeep.undo(99)
 
 
 def test_one_merge_of_several_is_undone_and_one_below_another_is_refused(notes):
-    mend = notes.upkeep.mend
-    first, second = mend.merge("cellar", "basement"), mend.merge("cellar", "old tower")
-    mend.undo(first.id)
+    first, second = merged(notes, "cellar", "basement"), merged(notes, "cellar", "old tower")
+    notes.upkeep.undo(first.id)
     assert notes.graph.concept("basement").concept.name == "basement"
     assert notes.graph.concept("old tower").concept.id == notes.graph.concept("cellar").concept.id
-    mend.merge("basement", "cellar")
+    notes.graph.merge("basement", "cellar")
     with pytest.raises(HopgateError, match="undo that merge first"):
-        mend.undo(second.id)
+        notes.upkeep.undo(second.id)
 
 
 def test_a_merge_that_was_split_elsewhere_counts_as_undone(notes):
-    entry = notes.upkeep.mend.merge("cellar", "basement")
+    entry = merged(notes, "cellar", "basement")
     notes.graph.split("cellar")
-    assert notes.upkeep.mend.entry(entry.id).undoable is False
+    assert notes.upkeep.entry(entry.id).undoable is False
     with pytest.raises(HopgateError, match="undone already"):
-        notes.upkeep.mend.undo(entry.id)
-
-
-def test_a_proposed_merge_says_why_and_names_its_least_similar_pair(notes):
-    undecided(notes, "basement", "cellar")
-    (one,) = notes.upkeep.mend.merge_proposals()
-    assert (one.name, one.near, one.one.name, one.other.name) == ("basement", "cellar", "cellar", "basement")
-    assert one.score == pytest.approx(0.61) and one.least_similar[:2] == ("cellar", "basement")
+        notes.upkeep.undo(entry.id)
 
 
 def test_a_refused_merge_is_proposed_again_once_that_is_undone(notes):
     undecided(notes, "basement", "cellar")
-    mend = notes.upkeep.mend
-    entry = mend.keep_apart("basement")
+    (one,) = notes.graph.merge_proposals()
+    assert (one.name, one.near, one.one.name, one.other.name) == ("basement", "cellar", "cellar", "basement")
+    assert one.score == pytest.approx(0.61) and one.least_similar[:2] == ("cellar", "basement")
+    notes.graph.keep_apart("basement")
+    entry = last(notes)
     assert (entry.action, entry.one, entry.other) == ("keep apart", "cellar", "basement")
-    assert mend.merge_proposals() == []
+    assert notes.graph.merge_proposals() == []
     with pytest.raises(HopgateError, match="not undecided: hopgate concepts --ambiguous lists"):
-        mend.keep_apart("basement")
-    mend.undo(entry.id)
-    assert [one.name for one in mend.merge_proposals()] == ["basement"]
+        notes.graph.keep_apart("basement")
+    notes.upkeep.undo(entry.id)
+    assert [one.name for one in notes.graph.merge_proposals()] == ["basement"]
 
 
 def test_curation_lets_a_memory_give_way_and_takes_it_back(notes):
-    mend = notes.upkeep.mend
-    (one,) = mend.curation().proposals
+    (one,) = notes.graph.curation().proposals
     assert (one.memory, one.older, one.gives_way) == ("again", "tower", "again")
-    entry = mend.supersede([one])
-    assert entry.memory_ids == ("again",) and notes.get("again").superseded_by == "tower"
+    notes.graph.supersede([one])
+    entry = last(notes)
+    assert entry.memory_ids == ["again"] and notes.get("again").superseded_by == "tower"
     with pytest.raises(HopgateError, match="gave way already"):
-        mend.supersede([one])
-    mend.undo(entry.id)
+        notes.graph.supersede([one])
+    notes.upkeep.undo(entry.id)
     assert notes.get("again").superseded_by is None
 
 
 def test_curation_says_whether_it_looked_through_all(notes):
-    mend = notes.upkeep.mend
-    assert mend.curation().complete
-    assert not mend.curation(limit=1).complete
-    stopped = mend.curation(seconds=0)
+    assert notes.graph.curation().complete
+    assert not notes.graph.curation(limit=1).complete
+    stopped = notes.graph.curation(seconds=0)
     assert not stopped.complete and stopped.proposals == ()
 
 
-def test_a_removal_is_previewed_exactly_and_changes_nothing(notes):
+def test_a_removal_is_previewed_exactly_logged_without_its_id_and_not_undone(notes):
     before = content(notes)
-    preview = notes.upkeep.mend.preview_removal(["cat"])
+    preview = notes.graph.removal_preview(["cat"])
     assert preview.concepts == ("cellar",) and preview.edges == ("cat — sleeps in → cellar",)
-    assert notes.upkeep.mend.preview_removal(["tower"]).edges_kept == 1
+    assert notes.graph.removal_preview(["tower"]).edges_kept == 1
     assert content(notes) == before
-    notes.upkeep.mend.delete(["cat"])
+    notes.delete(["cat"])
     names = {concept.name for concept in notes.graph.concepts()}
     assert "cellar" not in names and "cat" in names
-
-
-def test_a_deletion_is_logged_without_its_id_and_cannot_be_undone(notes):
-    entry = notes.upkeep.mend.delete(["cat"])
-    assert (entry.memory_ids, entry.memories, entry.undoable) == ((), 1, False)
+    entry = last(notes)
+    assert (entry.memory_ids, entry.memories, entry.undoable) == ([], 1, False)
     with pytest.raises(HopgateError, match="cannot be undone"):
-        notes.upkeep.mend.undo(entry.id)
+        notes.upkeep.undo(entry.id)
 
 
 def test_a_mark_is_logged_undone_and_leaves_no_name_in_the_log(notes):
-    mend = notes.upkeep.mend
-    merged = mend.merge("cellar", "basement")
-    entry = mend.mark_sensitive(["basement", "cat"])
+    merge = merged(notes, "cellar", "basement")
+    notes.mark_sensitive(["basement", "cat"])
+    entry = last(notes)
     assert notes.get("cat").is_sensitive and set(entry.memory_ids) == {"cat", "basement"}
-    assert (mend.entry(merged.id).one, mend.entry(merged.id).other) == (None, None)
-    with pytest.raises(HopgateError, match="undone already, or its names are gone"):
-        mend.undo(merged.id)
-    mend.undo(entry.id)
+    with pytest.raises(HopgateError, match="no entry"):
+        notes.upkeep.undo(merge.id)
+    notes.upkeep.undo(entry.id)
     assert not notes.get("cat").is_sensitive
 
 
-def test_an_entry_that_is_not_there_is_refused(notes):
-    with pytest.raises(HopgateError, match="no entry 99"):
-        notes.upkeep.mend.undo(99)
-
-
 def test_undoing_leaves_newer_decisions_alone(notes):
-    mend = notes.upkeep.mend
-    marked = mend.mark_sensitive(["cat"])
+    notes.mark_sensitive(["cat"])
+    marked = last(notes)
     notes.unmark_sensitive(["cat"])
     notes.mark_sensitive(["cat"])
     with pytest.raises(HopgateError, match="undone already"):
-        mend.undo(marked.id)
+        notes.upkeep.undo(marked.id)
     assert notes.get("cat").is_sensitive
-    (one,) = mend.curation().proposals
-    entry = mend.supersede([one])
+    notes.graph.supersede(notes.graph.curation().proposals)
+    entry = last(notes)
     notes.graph.restore(["again"])
     notes.graph.curate(apply=True)
-    assert not mend.entry(entry.id).undoable
+    assert not notes.upkeep.entry(entry.id).undoable
     with pytest.raises(HopgateError, match="undone already"):
-        mend.undo(entry.id)
+        notes.upkeep.undo(entry.id)
     assert notes.get("again").superseded_by == "tower"
