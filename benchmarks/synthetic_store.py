@@ -14,7 +14,7 @@ from pgvector.psycopg import register_vector
 from hopgate.embed import Identity
 from hopgate.graph.names import initials, normalise
 from hopgate.kb import KnowledgeBase
-from hopgate.store import connect, vector_index, vectors
+from hopgate.store import connect, vectors
 from hopgate.store.graph import graph_vectors, relation_rows, version
 
 CENTRES = 300
@@ -138,5 +138,5 @@ def _index(kb: KnowledgeBase, size: int) -> None:
     with connect.connect(kb.store.dsn) as connection:
         connection.autocommit = True
         if size >= vectors.EXACT_BELOW:
-            vector_index.build_index(connection)
+            vectors.build_index(connection)
         connection.execute("VACUUM ANALYZE")

@@ -9,11 +9,10 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.memory import Memory
+from hopgate.memory import Memory, cleared
 from hopgate.sensitivity import SensitivityRules
 from hopgate.store import (
     clearance,
-    embedded_memories,
     journal,
     memories,
     setting_rows,
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.embed import Identity
-    from hopgate.store.embedded_memories import TextVectors
     from hopgate.store.fill import Embedding
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
+    from hopgate.store.vectors import TextVectors
 
 # After a load of this size the planner's statistics and the index's pending list are worth a pass of their own.
 TIDY_ABOVE = 1000
@@ -70,11 +69,12 @@ class MemoryWriter:
         within: Sequence[str] | None = None,
         *,
         alone: bool | None,
+        own: Mapping[str, str] | None = None,
     ) -> Written:
         if alone is not None:
             memories.take_turns(connection, alone=alone)
         gone: list[tuple[str, str, datetime | None]] = []
-        written = memories.upsert(connection, _noting(self._rules(connection).applied(new), gone), within)
+        written = memories.upsert(connection, _noting(self._rules(connection).applied(new), gone), within, own)
         # A text that was replaced may be what turns sensitive later: the caches keep none that a store gave up.
         if touched := sorted({*written.changed, *written.now_sensitive}):
             known = memories.fetch_by_id(connection, written.now_sensitive).values()
@@ -106,17 +106,18 @@ class MemoryWriter:
         def work(connection: Connection[Any]) -> Written:
             memories.take_turns(connection, alone=False)
             marked = list(self._rules(connection).applied(new))
-            gone = any(memory.superseded_by for memory in marked)
-            written = None if gone else embedded_memories.copy(connection, marked, made, identity)
-            if written is None:
-                # Another run may have written some of them just now.
-                there = embedded_memories.settled(connection, marked)
-                left = [memory for memory in marked if memory.external_id not in there]
-                if made and identity is not None:
-                    vectors.claim(connection, identity)
-                written = self._write(connection, left, alone=None)
-                if made and identity is not None:
-                    embedded_memories.add_vectors(connection, left, made, identity)
+            # Another run may have written some of them just now.
+            there = vectors.unchanged(connection, marked)
+            left = [memory for memory in marked if memory.external_id not in there]
+            if identity is None or not made:
+                return self._write(connection, left, alone=None)
+            vectors.claim(connection, identity)
+            passed = {key: made[key] for key, _ in cleared((one.external_id, one) for one in left) if key in made}
+            for rows in passed.values():
+                vectors.check_rows(connection, rows, column="embedding", dimension=identity.dimension)
+            own = {key: vectors.to_sql(rows[0]) for key, rows in passed.items()}
+            written = self._write(connection, left, alone=None, own=own)
+            vectors.add_vectors(connection, left, passed, identity)
             return written
 
         return self._store.run(work)

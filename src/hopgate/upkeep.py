@@ -101,7 +101,7 @@ class Upkeep:
             made_by, derived = extractions.made_by(connection), version.is_derived(connection)
             broken_off = bool(made_by) and not derived
             few = len(wanted) <= FEW and vectors.has_space(connection)
-            few = few and vectors.count_pending(connection, embedded=True) <= FEW
+            few = few and vectors.count_pending(connection) <= FEW
         due = bool(wanted) or broken_off
         left = made_by if due and extractor is None and made_by not in ("", *OFFLINE) else ""
         if not due or left:

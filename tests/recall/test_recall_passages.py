@@ -24,7 +24,7 @@ from hopgate.passages import LONG_BYTES, PASSAGE_BYTES, is_long, passage_text, p
 from hopgate.recall.filters import Filters
 from hopgate.recall.legs.dense import dense_leg
 from hopgate.recall.settings import RecallOptions
-from hopgate.store import connect, vector_index, vectors
+from hopgate.store import connect, vectors
 from hopgate.store.vectors import to_sql
 
 WEATHER = "Clouds came over the hill and went away again in the afternoon. "
@@ -225,7 +225,7 @@ def test_by_index_it_is_the_same(random_store: tuple[KnowledgeBase, Rows, dict[i
     kb, whole, _ = random_store
     with connect.connect(kb.store.dsn) as connection:
         connection.autocommit = True
-        vector_index.build_index(connection)
+        vectors.build_index(connection)
     with kb.store.transaction() as connection:
         connection.execute("SET LOCAL enable_seqscan = off")
         by_index = dense_leg(connection, whole[3], Filters(), depth=20, exact=False)

@@ -19,7 +19,7 @@ from word_endpoint import serving
 
 from hopgate.errors import ConflictError, HopgateError
 from hopgate.kb import KnowledgeBase
-from hopgate.memory import Memory
+from hopgate.memory import Cleared, Memory
 from hopgate.store import connect
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
@@ -144,7 +144,7 @@ def test_vectors_are_written_in_the_order_in_which_they_are_forgotten(kb: Knowle
         for _ in range(15):
             with connect.explained(), kb.store.transaction() as connection:
                 connection.execute("SET LOCAL deadlock_timeout = '20ms'")
-                vectors.write(connection, ids[::-1], ["text"] * 40, rows)
+                vectors.write(connection, [vectors.Embedded(key, Cleared("text"), rows[:1]) for key in ids[::-1]])
 
     def forget() -> None:
         both.wait(PATIENCE)

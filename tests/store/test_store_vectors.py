@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import psycopg
@@ -13,7 +14,8 @@ import hopgate
 from hopgate import HopgateError, Memory
 from hopgate.embed import EmbeddingCache, Identity
 from hopgate.kb import KnowledgeBase
-from hopgate.store import connect, fill, vector_index, vectors
+from hopgate.memory import Cleared
+from hopgate.store import connect, fill, vectors
 from hopgate.store.vectors import to_sql
 
 TINY = Identity("tiny", 4, spec="tiny")
@@ -39,6 +41,13 @@ def rows_of(kb: KnowledgeBase, sql: str) -> list[tuple[object, ...]]:
 def ids(kb: KnowledgeBase) -> list[int]:
     with kb.store.transaction() as connection:
         return vectors.pending(connection, limit=100)
+
+
+def write(connection: psycopg.Connection[Any], keys: list[int], rows: np.ndarray[Any, Any]) -> set[int]:
+    """Vectors of the first of the memories of `filled`."""
+    texts = [Cleared(f"text number {n}") for n in range(len(keys))]
+    batch = [vectors.Embedded(key, text, row[None]) for key, text, row in zip(keys, texts, rows, strict=True)]
+    return vectors.write(connection, batch)
 
 
 def test_a_space_belongs_to_one_embedder(filled: KnowledgeBase) -> None:
@@ -87,7 +96,7 @@ def test_what_is_no_vector_is_refused_and_nothing_written(
     rows = np.ones((2, width), dtype=np.float32)
     rows[1] = value
     with pytest.raises(HopgateError, match=reason), filled.store.transaction() as connection:
-        vectors.write(connection, keys, ["text number 0", "text number 1"], rows)
+        write(connection, keys, rows)
     assert len(ids(filled)) == 7
 
 
@@ -98,8 +107,7 @@ def test_a_memory_that_changed_or_turned_sensitive_meanwhile_gets_no_vector(fill
     filled.add(Memory("m0", "another text"))
     filled.mark_sensitive(["m1"])
     with filled.store.transaction() as connection:
-        texts = [f"text number {n}" for n in range(3)]
-        assert vectors.write(connection, keys, texts, np.ones((3, 4), dtype=np.float32)) == {keys[2]}
+        assert write(connection, keys, np.ones((3, 4), dtype=np.float32)) == {keys[2]}
     assert rows_of(filled, "SELECT external_id FROM memories WHERE embedding IS NOT NULL") == [("m2",)]
 
 
@@ -173,29 +181,29 @@ def test_a_change_of_another_process_is_not_finished_under_a_wrong_name(filled: 
         vectors.finish_next(connection, Identity("third", 4, spec="third"))
 
 
-def test_the_index_is_built_once_and_an_invalid_one_anew(filled: KnowledgeBase) -> None:
-    with filled.store.transaction() as connection:
-        vectors.claim(connection, TINY)
-        assert not vectors.has_index(connection)
-    with connect.connect(filled.store.dsn) as connection:
-        connection.autocommit = True
-        vector_index.build_index(connection)
-        assert vectors.has_index(connection)
-        connection.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'memories_embedding'::regclass")
-        assert not vectors.has_index(connection)
-        vector_index.build_index(connection)
-        assert vectors.has_index(connection)
+def has_index(connection: psycopg.Connection[Any]) -> bool:
+    space = vectors.space(connection)
+    return space is not None and space.indexed
 
 
-def test_two_builders_do_not_fight(filled: KnowledgeBase) -> None:
+def test_the_index_is_built_once_and_an_invalid_one_anew_whoever_else_builds(filled: KnowledgeBase) -> None:
     with filled.store.transaction() as connection:
         vectors.claim(connection, TINY)
-    with psycopg.connect(filled.store.dsn, autocommit=True) as first:
+    with psycopg.connect(filled.store.dsn, autocommit=True) as first, connect.connect(filled.store.dsn) as second:
+        second.autocommit = True
         first.execute("SELECT pg_advisory_lock(hashtext('hopgate hnsw'))")
-        with connect.connect(filled.store.dsn) as second:
-            second.autocommit = True
-            vector_index.build_index(second)
-            assert not vectors.has_index(second)
+        vectors.build_index(second)
+        assert not has_index(second)
+        first.execute("SELECT pg_advisory_unlock(hashtext('hopgate hnsw'))")
+        before = second.execute("SHOW maintenance_work_mem").fetchone()
+        vectors.build_index(second)
+        assert has_index(second)
+        second.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'memories_embedding'::regclass")
+        assert not has_index(second)
+        vectors.build_index(second)
+        assert has_index(second)
+        assert second.execute("SHOW maintenance_work_mem").fetchone() == before
+        assert second.execute("SHOW max_parallel_maintenance_workers").fetchone() == ("2",)
 
 
 def test_a_query_is_rounded_as_stored_vectors_are_and_read_back_the_same(filled: KnowledgeBase) -> None:
@@ -204,8 +212,7 @@ def test_a_query_is_rounded_as_stored_vectors_are_and_read_back_the_same(filled:
     with filled.store.transaction() as connection:
         vectors.claim(connection, TINY)
         keys = vectors.pending(connection, limit=7)
-        contents = [f"text number {number}" for number in range(7)]
-        assert vectors.write(connection, keys, contents, values[:7]) == set(keys)
+        assert write(connection, keys, values[:7]) == set(keys)
         for key, vector in zip(keys, values, strict=False):
             row = connection.execute(
                 "SELECT embedding = %s::halfvec, embedding <=> %s::halfvec, embedding::text "
@@ -219,20 +226,6 @@ def test_a_query_is_rounded_as_stored_vectors_are_and_read_back_the_same(filled:
             digits = "[" + ",".join(f"{value:.9g}" for value in vector.tolist()) + "]"
             same = connection.execute("SELECT %s::halfvec = %s::halfvec", (digits, to_sql(vector))).fetchone()
             assert same == (True,)
-
-
-def test_a_search_is_exact_where_asked_and_where_there_is_no_index(filled: KnowledgeBase) -> None:
-    with filled.store.transaction() as connection:
-        assert vectors.search_exactly(connection) and vectors.search_exactly(None)
-        vectors.claim(connection, TINY)
-        space = vectors.space(connection)
-    assert vectors.search_exactly(space) and not vectors.search_exactly(space, False)
-    with connect.connect(filled.store.dsn) as connection:
-        connection.autocommit = True
-        vector_index.build_index(connection)
-        space = vectors.space(connection)
-        assert not vectors.search_exactly(connection) and not vectors.search_exactly(space)
-        assert vectors.search_exactly(connection, True) and vectors.search_exactly(space, True)
 
 
 def test_every_half_comes_back() -> None:

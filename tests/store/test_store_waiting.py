@@ -63,10 +63,6 @@ def test_the_lists_agree_with_the_tables_over_a_random_history(kb: KnowledgeBase
         with kb.store.transaction() as connection:
             connection.execute("UPDATE memories SET is_sensitive = false WHERE external_id = %s", (there(),))
 
-    def passages_are_lost() -> None:
-        with kb.store.transaction() as connection:
-            connection.execute("DELETE FROM passages WHERE memory_id = (SELECT min(memory_id) FROM passages)")
-
     steps = (
         lambda: kb.add(*(Memory(key, text(), is_sensitive=pick.random() < 0.2) for key in pick.sample(keys, 3))),
         lambda: kb.add(Memory(pick.choice(keys), text())),
@@ -76,7 +72,6 @@ def test_the_lists_agree_with_the_tables_over_a_random_history(kb: KnowledgeBase
         lambda: kb.extract("phrases", only=[there()]),
         lambda: kb.build("phrases"),
         lambda: kb.upkeep.catch_up([there()]),
-        passages_are_lost,
         lambda: kb.delete([there()]),
     )
     kb.add(Memory("m0", text()))

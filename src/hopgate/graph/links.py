@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.names import LONGEST, NameIndex, name_index, name_words
 from hopgate.memory import cleared
-from hopgate.store import memories, memory_words, setting_rows
+from hopgate.store import memories, setting_rows
 from hopgate.store.graph import concept_rows, edge_rows, name_rows
 from hopgate.store.graph.name_rows import NameRow, of_small_groups
-from hopgate.store.memory_words import Title
+from hopgate.store.memories import Title
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -111,7 +111,7 @@ def links_of_all(rows: Iterable[NameRow], titles: Iterable[Title]) -> NameLinks:
 def link_all(connection: Connection[Any]) -> None:
     """Link every memory to the concepts that it mentions and that its title names, and concepts to those in names."""
     concept_rows.lock_mentioning(connection)
-    names, titles = name_rows.all_names(connection), memory_words.first_lines(connection)
+    names, titles = name_rows.all_names(connection), memories.first_lines(connection)
     if setting_rows.scopes(connection) == setting_rows.SHARED:
         titles = [title._replace(scope="") for title in titles]
     # The server is busy with mentions while this process looks for names in titles and in names.
@@ -169,7 +169,7 @@ def relink(connection: Connection[Any], changed: Sequence[NameRow], *, leaving_o
     link_names(connection, sorted(owners))
     spelt = [row.key for row in rows] + [(row.scope, row.name) for row in rows if row.name.casefold() != row.normal]
     shared = setting_rows.scopes(connection) == setting_rows.SHARED
-    titled = memory_words.titled(connection, spelt, limit=MAX_CARRIED + 1, shared=shared)
+    titled = memories.titled(connection, spelt, limit=MAX_CARRIED + 1, shared=shared)
     carriers = set(of_small_groups(titled, MAX_CARRIED))
     link_memories(connection, sorted(carriers - set(leaving_out)))
 

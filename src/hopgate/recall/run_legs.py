@@ -196,7 +196,7 @@ def _run_base(
     try:
         vector = pipeline.embedder.query(query, space)
         look_up(vector)
-        every = vectors.search_exactly(space, exact)
+        every = exact if exact is not None else not space.indexed
         with pipeline.store.transaction() as connection:
             dense = dense_leg(connection, vector, filters, depth=settings.depth, exact=every, passages=space.passages)
     finally:

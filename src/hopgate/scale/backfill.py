@@ -29,7 +29,7 @@ from hopgate.scale.engine import Engine, map_batches, session
 from hopgate.sending import guarded
 from hopgate.sensitivity import SensitivityRules
 from hopgate.sources.read import ADDRESSES, checked_memories
-from hopgate.store import clearance, connect, embedded_memories, memories, setting_rows
+from hopgate.store import clearance, connect, memories, setting_rows, vectors
 from hopgate.store.store import retried
 
 if TYPE_CHECKING:
@@ -425,7 +425,7 @@ def _guard(connection: Connection[Any], batch: Sequence[Row]) -> _Prepared:
             given.pop(row.memory.external_id, None)
             given[row.memory.external_id] = row.memory
     marked = list(rules.applied(given.values()))
-    unchanged = embedded_memories.settled(connection, marked)
+    unchanged = vectors.unchanged(connection, marked)
     new = tuple(memory for memory in marked if memory.external_id not in unchanged)
     known = memories.fetch(connection, [memory.external_id for memory in new])
     closed = {name for name, memory in known.items() if memory.is_sensitive}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from hopgate.options import environment
 from hopgate.passages import passage_text, passages
 from hopgate.redact import without_credentials
 from hopgate.sending import guarded
-from hopgate.store import clearance, connect, memory_words, schema, vector_index, vectors
+from hopgate.store import clearance, connect, memories, schema, vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,7 +92,7 @@ class Embedding:
         """Embed what has no vector yet."""
         with self._store.transaction() as connection:
             space = vectors.space(connection)
-            kept = 0 if space and space.indexed else memory_words.count_kept(connection)
+            kept = 0 if space and space.indexed else memories.count_kept(connection)
             if space is None and kept == 0:
                 return 0
         embedder = self.embedder(spec, space)
@@ -141,18 +140,15 @@ class Embedding:
                 # All of them were deleted or turned sensitive between the two statements.
                 after = ids[-1]
                 continue
-            keys, texts = [key for key, _ in passed], [text for _, text in passed]
-            parts = [row for key, text in passed for row in vectors.passages_of(key, text)]
             try:
                 with guarded(clearance.memory_guard(self._store, known)):
-                    rows = embedder.documents([*texts, *(part.text for part in parts)])
+                    batch = _embedded(embedder, passed)
             except WithdrawnError:
                 # One of them is not what it was: the page is read again; what was embedded comes from the cache.
                 continue
-            batch = EmbeddedBatch(keys, texts, parts, rows, column)
-            written = self._store.run(partial(batch.write, embedder.identity))
+            written = self._store.run(partial(_write, batch, embedder.identity, column))
             # What changed, went or turned sensitive on the way must not stay in the cache either.
-            self.forget([text for key, text in zip(keys, texts, strict=True) if key not in written])
+            self.forget([memory.content for memory in batch if memory.memory_id not in written])
             made += len(written)
             after = ids[-1]
             if progress:
@@ -164,39 +160,31 @@ class Embedding:
         """Build the HNSW index once the table is large enough to need it."""
         with self._store.transaction() as connection:
             found = vectors.space(connection)
-            if found is None or found.indexed or memory_words.count_kept(connection) < vectors.EXACT_BELOW:
+            if found is None or found.indexed or memories.count_kept(connection) < vectors.EXACT_BELOW:
                 return
         with connect.explained(), connect.connect(self._store.dsn) as connection:
             connection.autocommit = True
-            vector_index.build_index(connection, schema.search_path(connection))
+            vectors.build_index(connection, schema.search_path(connection))
 
 
-@dataclass(frozen=True, eq=False)
-class EmbeddedBatch:
-    """Memories and passages with their vectors, on the way into the store; `rows` has the memories' first."""
+def _embedded(embedder: CachedEmbedder, passed: Sequence[tuple[int, Cleared]]) -> list[vectors.Embedded]:
+    """Embed contents, each with its passages after it."""
+    texts = [[text, *(part.text for part in vectors.passages_of(key, text))] for key, text in passed]
+    rows = embedder.documents([text for several in texts for text in several])
+    batch, at = [], 0
+    for (key, text), several in zip(passed, texts, strict=True):
+        batch.append(vectors.Embedded(key, text, rows[at : at + len(several)]))
+        at += len(several)
+    return batch
 
-    keys: Sequence[int]
-    texts: Sequence[Cleared]
-    parts: Sequence[vectors.PassageRow]
-    rows: NDArray[np.float32]
-    column: str
 
-    def write(self, identity: Identity, connection: Connection[Any]) -> set[int]:
-        """Write them; give the memories that have theirs now."""
-        if self.column == "embedding":
-            # In the transaction of its first vectors, so that an embedder that never gave one claims nothing.
-            vectors.claim(connection, identity)
-        elif not vectors.has_column(connection, self.column):
-            return set()
-        count = len(self.texts)
-        claimed = identity.dimension if self.column == "embedding" else None
-        written = vectors.write(
-            connection, self.keys, self.texts, self.rows[:count], column=self.column, dimension=claimed
-        )
-        chosen = [at for at, part in enumerate(self.parts) if part.memory_id in written]
-        made_of_parts = self.rows[[count + at for at in chosen]]
-        vectors.write_passages(connection, [self.parts[at] for at in chosen], made_of_parts, column=self.column)
-        return written
+def _write(batch: Sequence[vectors.Embedded], identity: Identity, column: str, connection: Connection[Any]) -> set[int]:
+    if not vectors.has_column(connection, column):
+        return set()
+    if column == "embedding":
+        # In the transaction of its first vectors, so that an embedder that never gave one claims nothing.
+        vectors.claim(connection, identity)
+    return vectors.write(connection, batch, column=column, dimension=identity.dimension)
 
 
 def _same(embedder: CachedEmbedder, space: vectors.EmbeddingSpace | None) -> bool:

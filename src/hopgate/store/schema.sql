@@ -251,21 +251,32 @@ CREATE TABLE passages (
 -- ---- What waits for a vector or for the graph -----------------------------------------------------------------------
 
 -- Whoever writes a memory puts it on the lists, and whoever embeds or links it takes it off: what waits then costs what
--- it is, however many memories there are. A list may hold one that waits no more (it turned sensitive, say): whoever
--- reads it looks at the memory too.
+-- it is, however many memories there are.
 CREATE TABLE waiting_vectors (memory_id bigint PRIMARY KEY);
 CREATE TABLE waiting_links (memory_id bigint PRIMARY KEY);
 
 CREATE FUNCTION hopgate_wait() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+DECLARE
+  off bigint[];
+  on_again bigint[];
 BEGIN
   IF TG_OP = 'TRUNCATE' THEN
     TRUNCATE waiting_vectors, waiting_links;
+  ELSIF TG_OP = 'INSERT' THEN
+    SELECT array_agg(id) INTO on_again FROM came WHERE NOT is_sensitive;
   ELSIF TG_OP = 'DELETE' THEN
-    DELETE FROM waiting_vectors w USING went WHERE w.memory_id = went.id;
-    DELETE FROM waiting_links w USING went WHERE w.memory_id = went.id;
+    SELECT array_agg(id) INTO off FROM went;
   ELSE
-    INSERT INTO waiting_vectors SELECT id FROM came WHERE NOT is_sensitive ON CONFLICT DO NOTHING;
-    INSERT INTO waiting_links SELECT id FROM came WHERE NOT is_sensitive ON CONFLICT DO NOTHING;
+    SELECT array_agg(id) FILTER (WHERE came.is_sensitive), array_agg(id) FILTER (WHERE NOT came.is_sensitive)
+      INTO off, on_again FROM went JOIN came USING (id) WHERE went.is_sensitive <> came.is_sensitive;
+  END IF;
+  IF off IS NOT NULL THEN
+    DELETE FROM waiting_vectors WHERE memory_id = ANY(off);
+    DELETE FROM waiting_links WHERE memory_id = ANY(off);
+  END IF;
+  IF on_again IS NOT NULL THEN
+    INSERT INTO waiting_vectors SELECT unnest(on_again) ON CONFLICT DO NOTHING;
+    INSERT INTO waiting_links SELECT unnest(on_again) ON CONFLICT DO NOTHING;
   END IF;
   RETURN NULL;
 END
@@ -274,40 +285,9 @@ CREATE TRIGGER hopgate_wait_came AFTER INSERT ON memories REFERENCING NEW TABLE 
   FOR EACH STATEMENT EXECUTE FUNCTION hopgate_wait();
 CREATE TRIGGER hopgate_wait_went AFTER DELETE ON memories REFERENCING OLD TABLE AS went
   FOR EACH STATEMENT EXECUTE FUNCTION hopgate_wait();
-CREATE TRIGGER hopgate_wait_emptied AFTER TRUNCATE ON memories
+CREATE TRIGGER hopgate_wait_changed AFTER UPDATE ON memories REFERENCING OLD TABLE AS went NEW TABLE AS came
   FOR EACH STATEMENT EXECUTE FUNCTION hopgate_wait();
-
-CREATE FUNCTION hopgate_wait_again() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
-DECLARE
-  hidden bigint[];
-  opened bigint[];
-BEGIN
-  SELECT array_agg(id) FILTER (WHERE came.is_sensitive IS NOT FALSE), array_agg(id) FILTER (WHERE NOT came.is_sensitive)
-    INTO hidden, opened FROM went JOIN came USING (id) WHERE went.is_sensitive IS DISTINCT FROM came.is_sensitive;
-  IF hidden IS NOT NULL THEN
-    DELETE FROM waiting_vectors WHERE memory_id = ANY(hidden);
-    DELETE FROM waiting_links WHERE memory_id = ANY(hidden);
-  END IF;
-  IF opened IS NOT NULL THEN
-    INSERT INTO waiting_vectors SELECT unnest(opened) ON CONFLICT DO NOTHING;
-    INSERT INTO waiting_links SELECT unnest(opened) ON CONFLICT DO NOTHING;
-  END IF;
-  RETURN NULL;
-END
-$body$;
-CREATE TRIGGER hopgate_wait_sensitive AFTER UPDATE ON memories REFERENCING OLD TABLE AS went NEW TABLE AS came
-  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_wait_again();
-
--- A long memory without its passages waits for a vector too.
-CREATE FUNCTION hopgate_passages_went() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
-BEGIN
-  INSERT INTO waiting_vectors SELECT DISTINCT m.id FROM went JOIN memories m ON m.id = went.memory_id
-    WHERE NOT m.is_sensitive ON CONFLICT DO NOTHING;
-  RETURN NULL;
-END
-$body$;
-CREATE TRIGGER hopgate_passages_went AFTER DELETE ON passages REFERENCING OLD TABLE AS went
-  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_passages_went();
+CREATE TRIGGER hopgate_wait_emptied AFTER TRUNCATE ON memories FOR EACH STATEMENT EXECUTE FUNCTION hopgate_wait();
 
 -- ---- Settings and what could not be read ----------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from psycopg import errors
 
-from hopgate.store import connect, schema, vector_index
+from hopgate.store import connect, schema, vectors
 
 if TYPE_CHECKING:
     from hopgate.store.store import Store
@@ -43,7 +43,7 @@ def scrub(store: Store) -> Scrubbed:
             statement = f"VACUUM (FULL, ANALYZE) {table}"
             if embedded:
                 # Its HNSW indexes are built anew.
-                vector_index.build_over(connection, table, statement)
+                vectors.build_over(connection, table, statement)
             else:
                 connection.execute(statement.encode())
         done = [f"{len(tables)} tables were written anew"]

@@ -1,19 +1,22 @@
-"""Vectors of memories: one embedding space a store, named after the embedder that made it."""
+"""Vectors of memories and passages: one embedding space a store, named after its embedder; and their indexes."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from psycopg import errors
 
 from hopgate.errors import HopgateError
-from hopgate.passages import LONG_BYTES, Extent, passage_text, passages
+from hopgate.memory import Cleared, Memory, cleared
+from hopgate.passages import Extent, passage_text, passages
+from hopgate.store import memories
 from hopgate.store.memories import lock
 
 if TYPE_CHECKING:
@@ -22,8 +25,9 @@ if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
     from hopgate.embed import Identity
-    from hopgate.memory import Cleared
 
+TextVectors = Mapping[str, "NDArray[np.float32]"]
+"""By external id the vectors of a memory: its own in the first row, those of its passages after it."""
 
 # Below this many memories a full scan is as quick as the index and exact (spec §5, issue 3).
 EXACT_BELOW = 50_000
@@ -114,65 +118,82 @@ def check(found: EmbeddingSpace, identity: Identity) -> None:
 
 
 def pending(connection: Connection[Any], *, limit: int, after: int = 0, column: str = "embedding") -> list[int]:
-    """Memories that still need a vector, in order; a sensitive one never does."""
-    key = "memory_id" if column == "embedding" else "m.id"
+    """Memories that still need a vector, in order; a sensitive one never does.
+
+    Who lacks the store's own vector is on a list; who lacks the next embedder's nearly all do.
+    """
+    listed = (waiting("waiting_vectors"), "memory_id") if column == "embedding" else ("memories m", "m.id")
     rows = connection.execute(
-        f"SELECT m.id FROM {_waiting(connection, column)} AND {key} > %s ORDER BY {key} LIMIT %s", (after, limit)
+        f"SELECT m.id FROM {listed[0]} WHERE NOT is_sensitive AND {listed[1]} > %s "
+        f"{'' if column == 'embedding' else f'AND {column} IS NULL '}ORDER BY {listed[1]} LIMIT %s",
+        (after, limit),
     )
     return [row[0] for row in rows]
 
 
 def pending_names(connection: Connection[Any], among: Sequence[str] | None = None) -> list[str]:
     """The external ids of those of the memories (by default of all) that still need a vector."""
-    listed = _waiting(connection, "embedding", named=among is not None)
+    # The list is not gone through for memories that are named.
+    listed = waiting("waiting_vectors") if among is None else "memories m JOIN waiting_vectors ON memory_id = m.id"
     these = "" if among is None else "AND external_id = ANY(%(among)s)"
-    rows = connection.execute(f"SELECT external_id FROM {listed} {these} ORDER BY id", {"among": among})
+    rows = connection.execute(
+        f"SELECT external_id FROM {listed} WHERE NOT is_sensitive {these} ORDER BY id", {"among": among}
+    )
     return [row[0] for row in rows]
 
 
-def count_pending(connection: Connection[Any], *, scopes: Sequence[str] | None = None, embedded: bool = False) -> int:
-    """How many memories, of any scope or of some, still need a vector.
-
-    Parameters
-    ----------
-    embedded : bool
-        Whether it is known that the store has vectors: it is not asked then.
-    """
+def count_pending(connection: Connection[Any], *, scopes: Sequence[str] | None = None) -> int:
+    """How many memories, of any scope or of some, still need a vector."""
     row = connection.execute(
-        f"SELECT count(*) FROM {_waiting(connection, 'embedding', embedded)} "
-        "AND (%(scopes)s::text[] IS NULL OR scope = ANY(%(scopes)s))",
-        {"scopes": None if scopes is None else list(scopes)},
+        f"SELECT count(*) FROM {waiting('waiting_vectors')} WHERE NOT is_sensitive{memories.in_scopes(scopes)}",
+        {"scopes": list(scopes or ())},
     ).fetchone()
     assert row is not None
     return int(row[0])
 
 
-def _waiting(connection: Connection[Any], column: str, embedded: bool = False, named: bool = False) -> str:
-    """The memories that lack a vector, or whose passages do, as a FROM clause with its condition.
+def waiting(table: Literal["waiting_vectors", "waiting_links"]) -> str:
+    """The memories `m` of a list, as a FROM clause: each looked up by its key.
 
-    Who lacks the store's own vector is on a list, which is not gone through for memories that are named; who lacks the
-    next embedder's nearly all do. Before the first vector there is no column; who knows that there is one says so.
-    `octet_length` does not read a text outside its row.
+    The planner does not know how short the list is: for a join it would read all memories. `OFFSET 0` keeps it from
+    making one of this.
     """
-    on_list = "memories m JOIN waiting_vectors ON memory_id = m.id" if named else waiting("waiting_vectors")
-    listed = on_list if column == "embedding" else "memories m"
-    if not (embedded or has_space(connection)):
-        return f"{listed} WHERE NOT is_sensitive"
-    return (
-        f"{listed} WHERE NOT is_sensitive AND (m.{column} IS NULL OR octet_length(content) > {LONG_BYTES} "
-        f"AND NOT EXISTS (SELECT 1 FROM passages WHERE passages.memory_id = m.id "
-        f"AND passages.{column} IS NOT NULL))"
-    )
+    return f"{table} CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = memory_id OFFSET 0) AS m"
+
+
+# ---- Writing ---------------------------------------------------------------------------------------------------------
+
+
+class PassageRow(NamedTuple):
+    """A passage of a memory, by its number in it, and what an embedder reads of it."""
+
+    memory_id: int
+    number: int
+    span: Extent
+    text: Cleared
+
+
+def passages_of(memory_id: int, content: Cleared) -> list[PassageRow]:
+    """Give the passages of a memory's content; none where it is short."""
+    spans = passages(content)
+    return [PassageRow(memory_id, number, span, passage_text(content, span)) for number, span in enumerate(spans)]
+
+
+class Embedded(NamedTuple):
+    """A memory's content and its vectors: its own, and those of its passages after it."""
+
+    memory_id: int
+    content: Cleared
+    rows: NDArray[np.float32]
 
 
 def write(
     connection: Connection[Any],
-    ids: Sequence[int],
-    contents: Sequence[str],
-    vectors: NDArray[np.float32],
+    batch: Sequence[Embedded],
     *,
     column: str = "embedding",
     dimension: int | None = None,
+    copied: Collection[int] = (),
 ) -> set[int]:
     """Store vectors of memories, except of those that changed or turned sensitive while they were embedded.
 
@@ -182,22 +203,99 @@ def write(
     ----------
     dimension : int, optional
         That of the space, where the caller has just claimed it.
+    copied : collection of int
+        Memories that this transaction wrote with their own vectors: only those of their passages are missing.
     """
-    lock(connection, ids)
-    check_rows(connection, vectors, column=column, dimension=dimension)
-    hashes = [hashlib.md5(content.encode()).hexdigest() for content in contents]
-    done = run_with(
-        connection,
-        f"UPDATE memories m SET {column} = v.vector FROM copied_vectors v WHERE m.id = v.id "
-        "AND md5(m.content) = v.hash AND NOT m.is_sensitive RETURNING m.id",
-        ids,
-        vectors,
-        hashes=hashes,
-    )
-    written = {row[0] for row in done}
+    import numpy as np
+
+    if not batch:
+        return set()
+    lock(connection, [memory.memory_id for memory in batch])
+    check_rows(connection, np.concatenate([memory.rows for memory in batch]), column=column, dimension=dimension)
+    written, missing = set(copied), [memory for memory in batch if memory.memory_id not in copied]
+    if missing:
+        updated = run_with(
+            connection,
+            f"UPDATE memories m SET {column} = v.vector FROM copied_vectors v WHERE m.id = v.id "
+            "AND md5(m.content) = v.hash AND NOT m.is_sensitive RETURNING m.id",
+            [memory.memory_id for memory in missing],
+            np.stack([memory.rows[0] for memory in missing]),
+            hashes=[hashlib.md5(memory.content.encode()).hexdigest() for memory in missing],
+        )
+        written |= {row[0] for row in updated}
+    parts = [
+        (part, memory.rows[1 + part.number])
+        for memory in batch
+        if memory.memory_id in written
+        for part in passages_of(memory.memory_id, memory.content)
+    ]
+    if parts:
+        _write_passages(connection, [part for part, _ in parts], np.stack([row for _, row in parts]), column)
     if column == "embedding":
         connection.execute("DELETE FROM waiting_vectors WHERE memory_id = ANY(%s)", (list(written),))
     return written
+
+
+def _write_passages(
+    connection: Connection[Any], passages: Sequence[PassageRow], made: NDArray[np.float32], column: str
+) -> None:
+    run_with(
+        connection,
+        f"INSERT INTO passages (memory_id, number, starts, ends, {column}) "
+        "SELECT p.memory_id, p.number, p.starts, p.ends, v.vector "
+        "FROM unnest(%(memories)s::bigint[], %(numbers)s::integer[], %(starts)s::integer[], %(ends)s::integer[]) "
+        "WITH ORDINALITY AS p (memory_id, number, starts, ends, place) JOIN copied_vectors v ON v.id = p.place - 1 "
+        "ON CONFLICT (memory_id, number) DO UPDATE "
+        f"SET starts = excluded.starts, ends = excluded.ends, {column} = excluded.{column}",
+        range(len(passages)),
+        made,
+        parameters={
+            "memories": [row.memory_id for row in passages],
+            "numbers": [row.number for row in passages],
+            "starts": [row.span.start for row in passages],
+            "ends": [row.span.end for row in passages],
+        },
+    )
+
+
+def unchanged(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
+    """Those of the memories, by external id, that the store holds as they come, with a vector where they need one."""
+    known = memories.fetch(connection, [memory.external_id for memory in new])
+    same = {memory.external_id for memory in new if _same(memory, known.get(memory.external_id))}
+    return same - set(pending_names(connection, sorted(same))) if same else same
+
+
+def _same(new: Memory, kept: Memory | None) -> bool:
+    """Whether writing a memory would change nothing of the one that is kept: dates of arrival and marks stay."""
+    if kept is None or (new.is_sensitive and not kept.is_sensitive):
+        return False
+    as_new = replace(
+        kept,
+        is_sensitive=new.is_sensitive,
+        created_at=kept.created_at if new.created_at else None,
+        superseded_by=kept.superseded_by if new.superseded_by else None,
+        superseded_at=kept.superseded_at if new.superseded_at else None,
+    )
+    return as_new == new
+
+
+def add_vectors(connection: Connection[Any], new: Sequence[Memory], made: TextVectors, identity: Identity) -> None:
+    """Give memories that were just written their vectors, and the passages of those that were copied with them.
+
+    Those that changed or turned sensitive since their vectors were made get none.
+    """
+    by_name = {memory.external_id: memory for memory in new if memory.external_id in made}
+    rows = connection.execute(
+        "SELECT id, external_id, embedding IS NOT NULL FROM memories WHERE external_id = ANY(%s) ORDER BY id",
+        (list(by_name),),
+    ).fetchall()
+    batch = [
+        Embedded(key, text, made[name])
+        for (key, name), text in cleared(((key, name), by_name[name]) for key, name, _ in rows)
+    ]
+    passed = {memory.memory_id for memory in batch}
+    copied = {key for key, _, has_vector in rows if has_vector and key in passed}
+    write(connection, batch, dimension=identity.dimension, copied=copied)
 
 
 def check_rows(
@@ -221,40 +319,6 @@ def check_rows(
         )
 
 
-def from_sql(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Read `embedding::text` of some rows as the rows of an array.
-
-    Examples
-    --------
-    >>> from_sql(["[0.5,-0.75]", "[1,0]"]).tolist()
-    [[0.5, -0.75], [1.0, 0.0]]
-    """
-    import numpy as np
-    from pgvector import HalfVector
-
-    return np.array([HalfVector.from_text(text).to_list() for text in texts], np.float32)
-
-
-def nearest_older(connection: Connection[Any], ids: Sequence[int], *, limit: int) -> list[tuple[int, int]]:
-    """Pairs of a memory and an older one of its scope, the nearest first; none for a memory without a vector.
-
-    Neither is sensitive or superseded. Every vector is compared: of many memories each takes some milliseconds.
-    """
-    if not has_space(connection):
-        return []
-    current = "embedding IS NOT NULL AND NOT {0}.is_sensitive AND {0}.superseded_at IS NULL"
-    rows = connection.execute(
-        "SELECT m.id, near.id FROM memories m CROSS JOIN LATERAL ("
-        f"SELECT o.id, o.embedding <=> m.embedding AS distance FROM memories o WHERE o.{current.format('o')} "
-        "AND o.scope IS NOT DISTINCT FROM m.scope AND (o.created_at, o.id) < (m.created_at, m.id) "
-        # A second key keeps the planner off the HNSW index, which is not exact.
-        "ORDER BY distance, o.created_at, o.id LIMIT %(limit)s) AS near "
-        f"WHERE m.id = ANY(%(ids)s) AND m.{current.format('m')} ORDER BY m.created_at, m.id, near.distance, near.id",
-        {"ids": list(ids), "limit": limit},
-    )
-    return rows.fetchall()
-
-
 def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
     """Forget the vectors of memories, and their passages."""
     found = space(connection)
@@ -269,93 +333,6 @@ def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
         "ON CONFLICT DO NOTHING",
         (list(ids),),
     )
-
-
-def has_column(connection: Connection[Any], column: str) -> bool:
-    """Whether there is room for these vectors: for the next ones until somebody has changed over."""
-    if column == "embedding":
-        return True
-    found = space(connection)
-    return found is not None and found.next_identity is not None
-
-
-def begin_next(connection: Connection[Any], identity: Identity) -> None:
-    """Add a second column of vectors, to be filled while recall goes on with the first."""
-    lock_for_columns(connection, TEXT_TABLES)
-    found = space(connection)
-    if found is None or (found.next_identity and found.next_identity.key == identity.key):
-        return
-    for table in TEXT_TABLES:
-        connection.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS next_embedding")
-        connection.execute(f"ALTER TABLE {table} ADD COLUMN next_embedding halfvec({identity.dimension})")
-    connection.execute("UPDATE embedding_space SET next_identity = %s", (json.dumps(identity.to_dict()),))
-
-
-def finish_next(connection: Connection[Any], identity: Identity) -> None:
-    """Put the second column in the first one's place; concepts' and edges' vectors are made anew by `hopgate build`."""
-    lock_for_columns(connection, (*TEXT_TABLES, *GRAPH_TABLES))
-    found = space(connection)
-    if found is not None and found.next_identity is None and found.identity.key == identity.key:
-        return  # another process changed over to the same one
-    if found is None or found.next_identity is None or found.next_identity.key != identity.key:
-        raise HopgateError("another process changed this store's embedder meanwhile: run hopgate reembed again")
-    connection.execute(f"DROP INDEX IF EXISTS {INDEX}, {PASSAGE_INDEX}")
-    for table in TEXT_TABLES:
-        connection.execute(f"ALTER TABLE {table} DROP COLUMN embedding")
-        connection.execute(f"ALTER TABLE {table} RENAME COLUMN next_embedding TO embedding")
-    for table in GRAPH_TABLES:
-        connection.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS embedding")
-        connection.execute(f"ALTER TABLE {table} ADD COLUMN embedding halfvec({identity.dimension})")
-    # Who came after the last look may have got the old embedder's vector.
-    connection.execute(
-        "INSERT INTO waiting_vectors SELECT id FROM memories WHERE embedding IS NULL AND NOT is_sensitive "
-        "ON CONFLICT DO NOTHING"
-    )
-    connection.execute(
-        "UPDATE embedding_space SET name = %s, dimension = %s, identity = %s, next_identity = NULL, created_at = now()",
-        (identity.name, identity.dimension, json.dumps(identity.to_dict())),
-    )
-
-
-def has_index(connection: Connection[Any]) -> bool:
-    """Whether the HNSW index is there and valid."""
-    row = connection.execute(f"SELECT {_INDEXED}", {"index": INDEX}).fetchone()
-    return bool(row and row[0])
-
-
-def has_passages(connection: Connection[Any]) -> bool:
-    """Whether any memory is long, so that a search has passages to look at."""
-    row = connection.execute(f"SELECT {_PASSAGES}").fetchone()
-    return bool(row and row[0])
-
-
-def search_exactly(where: Connection[Any] | EmbeddingSpace | None, exact: bool | None = None) -> bool:
-    """Decide whether a search compares every vector or asks the HNSW index: as asked, or else by whether there is one.
-
-    Parameters
-    ----------
-    where : Connection or EmbeddingSpace, optional
-        The store's space where the caller has just read it, or a connection to ask; none for a store without vectors.
-    exact : bool, optional
-        What the caller wants; none leaves it to the store.
-
-    Examples
-    --------
-    >>> search_exactly(None), search_exactly(None, False)
-    (True, False)
-    """
-    if exact is not None or where is None:
-        return True if exact is None else exact
-    return not (where.indexed if isinstance(where, EmbeddingSpace) else has_index(where))
-
-
-def waiting(table: Literal["waiting_vectors", "waiting_links"]) -> str:
-    """The memories `m` of a list, as a FROM clause: each looked up by its key.
-
-    The planner does not know how short the list is: for a join it would read all memories. `OFFSET 0` keeps it from
-    making one of this.
-    """
-    return f"{table} CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = memory_id OFFSET 0) AS m"
 
 
 # So many vectors at most are sent as text within their statement.
@@ -417,6 +394,98 @@ def _rows(cursor: Cursor[Any]) -> list[tuple[Any, ...]]:
     return cursor.fetchall() if cursor.description else []
 
 
+def from_sql(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Read `embedding::text` of some rows as the rows of an array.
+
+    Examples
+    --------
+    >>> from_sql(["[0.5,-0.75]", "[1,0]"]).tolist()
+    [[0.5, -0.75], [1.0, 0.0]]
+    """
+    import numpy as np
+    from pgvector import HalfVector
+
+    return np.array([HalfVector.from_text(text).to_list() for text in texts], np.float32)
+
+
+# ---- Searching -------------------------------------------------------------------------------------------------------
+
+
+def has_passages(connection: Connection[Any]) -> bool:
+    """Whether any memory is long, so that a search has passages to look at."""
+    row = connection.execute(f"SELECT {_PASSAGES}").fetchone()
+    return bool(row and row[0])
+
+
+def nearest_older(connection: Connection[Any], ids: Sequence[int], *, limit: int) -> list[tuple[int, int]]:
+    """Pairs of a memory and an older one of its scope, the nearest first; none for a memory without a vector.
+
+    Neither is sensitive or superseded. Every vector is compared: of many memories each takes some milliseconds.
+    """
+    if not has_space(connection):
+        return []
+    current = "embedding IS NOT NULL AND NOT {0}.is_sensitive AND {0}.superseded_at IS NULL"
+    rows = connection.execute(
+        "SELECT m.id, near.id FROM memories m CROSS JOIN LATERAL ("
+        f"SELECT o.id, o.embedding <=> m.embedding AS distance FROM memories o WHERE o.{current.format('o')} "
+        "AND o.scope IS NOT DISTINCT FROM m.scope AND (o.created_at, o.id) < (m.created_at, m.id) "
+        # A second key keeps the planner off the HNSW index, which is not exact.
+        "ORDER BY distance, o.created_at, o.id LIMIT %(limit)s) AS near "
+        f"WHERE m.id = ANY(%(ids)s) AND m.{current.format('m')} ORDER BY m.created_at, m.id, near.distance, near.id",
+        {"ids": list(ids), "limit": limit},
+    )
+    return rows.fetchall()
+
+
+# ---- Changing the embedder -------------------------------------------------------------------------------------------
+
+
+def has_column(connection: Connection[Any], column: str) -> bool:
+    """Whether there is room for these vectors: for the next ones until somebody has changed over."""
+    if column == "embedding":
+        return True
+    found = space(connection)
+    return found is not None and found.next_identity is not None
+
+
+def begin_next(connection: Connection[Any], identity: Identity) -> None:
+    """Add a second column of vectors, to be filled while recall goes on with the first."""
+    lock_for_columns(connection, TEXT_TABLES)
+    found = space(connection)
+    if found is None or (found.next_identity and found.next_identity.key == identity.key):
+        return
+    for table in TEXT_TABLES:
+        connection.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS next_embedding")
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN next_embedding halfvec({identity.dimension})")
+    connection.execute("UPDATE embedding_space SET next_identity = %s", (json.dumps(identity.to_dict()),))
+
+
+def finish_next(connection: Connection[Any], identity: Identity) -> None:
+    """Put the second column in the first one's place; concepts' and edges' vectors are made anew by `hopgate build`."""
+    lock_for_columns(connection, (*TEXT_TABLES, *GRAPH_TABLES))
+    found = space(connection)
+    if found is not None and found.next_identity is None and found.identity.key == identity.key:
+        return  # another process changed over to the same one
+    if found is None or found.next_identity is None or found.next_identity.key != identity.key:
+        raise HopgateError("another process changed this store's embedder meanwhile: run hopgate reembed again")
+    connection.execute(f"DROP INDEX IF EXISTS {INDEX}, {PASSAGE_INDEX}")
+    for table in TEXT_TABLES:
+        connection.execute(f"ALTER TABLE {table} DROP COLUMN embedding")
+        connection.execute(f"ALTER TABLE {table} RENAME COLUMN next_embedding TO embedding")
+    for table in GRAPH_TABLES:
+        connection.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS embedding")
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN embedding halfvec({identity.dimension})")
+    # Who came after the last look may have got the old embedder's vector.
+    connection.execute(
+        "INSERT INTO waiting_vectors SELECT id FROM memories WHERE embedding IS NULL AND NOT is_sensitive "
+        "ON CONFLICT DO NOTHING"
+    )
+    connection.execute(
+        "UPDATE embedding_space SET name = %s, dimension = %s, identity = %s, next_identity = NULL, created_at = now()",
+        (identity.name, identity.dimension, json.dumps(identity.to_dict())),
+    )
+
+
 # So often the tables are asked for in passing; after about ten seconds they are waited for.
 ATTEMPTS = 100
 
@@ -447,42 +516,58 @@ def _lock_all(connection: Connection[Any], tables: Sequence[str]) -> None:
     connection.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")
 
 
-class PassageRow(NamedTuple):
-    """A passage of a memory, by its number in it, and what an embedder reads of it."""
+# ---- Indexes ---------------------------------------------------------------------------------------------------------
 
-    memory_id: int
-    number: int
-    span: Extent
-    text: Cleared
-
-
-def passages_of(memory_id: int, content: Cleared) -> list[PassageRow]:
-    """Give the passages of a memory's content; none where it is short."""
-    spans = passages(content)
-    return [PassageRow(memory_id, number, span, passage_text(content, span)) for number, span in enumerate(spans)]
+MB = 1 << 20
+# Of a vector's place in the graph, beside the vector: 1.5 KB each were seen with 384 halves.
+BESIDE = 800
+LEAST, ELSEWHERE = 64 * MB, 1024 * MB
 
 
-def write_passages(
-    connection: Connection[Any], rows: Sequence[PassageRow], made: NDArray[np.float32], *, column: str = "embedding"
-) -> None:
-    """Store passages with their vectors; their memories were written in the same transaction."""
-    if not rows:
+def build_index(connection: Connection[Any], path: str = "") -> None:
+    """Build the HNSW indexes beside running writers; the connection must be in autocommit mode.
+
+    Parameters
+    ----------
+    path : str
+        The search_path by which the tables are found; empty where the session's own is right.
+    """
+    # Try the lock instead of waiting for it: a waiting process holds a snapshot, and a concurrent build waits for every
+    # snapshot to end.
+    row = connection.execute("SELECT pg_try_advisory_lock(hashtext('hopgate hnsw'))").fetchone()
+    if not (row and row[0]):
         return
-    check_rows(connection, made, column=column)
-    run_with(
-        connection,
-        f"INSERT INTO passages (memory_id, number, starts, ends, {column}) "
-        "SELECT p.memory_id, p.number, p.starts, p.ends, v.vector "
-        "FROM unnest(%(memories)s::bigint[], %(numbers)s::integer[], %(starts)s::integer[], %(ends)s::integer[]) "
-        "WITH ORDINALITY AS p (memory_id, number, starts, ends, place) JOIN copied_vectors v ON v.id = p.place - 1 "
-        "ON CONFLICT (memory_id, number) DO UPDATE "
-        f"SET starts = excluded.starts, ends = excluded.ends, {column} = excluded.{column}",
-        range(len(rows)),
-        made,
-        parameters={
-            "memories": [row.memory_id for row in rows],
-            "numbers": [row.number for row in rows],
-            "starts": [row.span.start for row in rows],
-            "ends": [row.span.end for row in rows],
-        },
+    if path:
+        connection.execute(f"SET search_path = {path}")
+    # The passages' first: whether there is an index is asked of the memories'.
+    for index, table in ((PASSAGE_INDEX, "passages"), (INDEX, "memories")):
+        how = "hnsw (embedding halfvec_cosine_ops) WITH (m = 16, ef_construction = 64)"
+        connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index}")
+        build_over(connection, table, f"CREATE INDEX CONCURRENTLY {index} ON {table} USING {how}")
+    connection.execute("RESET search_path")
+    connection.execute("SELECT pg_advisory_unlock(hashtext('hopgate hnsw'))")
+
+
+def build_over(connection: Connection[Any], table: str, statement: str) -> None:
+    """Run a statement that builds an index over a table's vectors, with as much memory as that takes.
+
+    Without workers: before pgvector 0.8.2 they are unsafe, and in a container they find no shared memory.
+    """
+    row = connection.execute(
+        f"SELECT count(embedding), max(pg_column_size(embedding)), (SELECT setting::bigint * 1024 FROM pg_settings "
+        f"WHERE name = 'maintenance_work_mem') FROM {table}"
+    ).fetchone()
+    assert row is not None
+    vectors, size, owners = (int(value or 0) for value in row)
+    # At most a quarter of this machine's memory, where the server is on it.
+    here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4 if connection.info.host.startswith("/") else 0
+    needed = max(LEAST, owners, min(vectors * (size + BESIDE), max(ELSEWHERE, here)))
+    # In autocommit mode the settings are the session's.
+    local = not connection.autocommit
+    connection.execute(
+        "SELECT set_config('maintenance_work_mem', %s, %s), set_config('max_parallel_maintenance_workers', '0', %s)",
+        (f"{needed // MB}MB", local, local),
     )
+    connection.execute(statement.encode())
+    if not local:
+        connection.execute("RESET maintenance_work_mem; RESET max_parallel_maintenance_workers")

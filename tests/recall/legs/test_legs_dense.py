@@ -12,9 +12,10 @@ from hopgate import Memory
 from hopgate.embed import Identity
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
+from hopgate.memory import Cleared
 from hopgate.recall.filters import Filters
 from hopgate.recall.legs.dense import as_text, dense_leg
-from hopgate.store import connect, vector_index, vectors
+from hopgate.store import connect, vectors
 
 DIMENSION = 8
 Rows = NDArray[np.float32]
@@ -31,7 +32,10 @@ def fill(kb: KnowledgeBase, rows: Rows, scopes: list[str | None] | None = None) 
     with kb.store.transaction() as connection:
         vectors.claim(connection, Identity("tiny", rows.shape[1], spec="tiny"))
         ids = [row[0] for row in connection.execute("SELECT id FROM memories ORDER BY external_id")]
-        vectors.write(connection, ids, [f"text {n}" for n in range(len(rows))], rows)
+        vectors.write(
+            connection,
+            [vectors.Embedded(key, Cleared(f"text {n}"), rows[[n]]) for n, key in enumerate(ids)],
+        )
     return ids
 
 
@@ -45,7 +49,7 @@ def indexed(kb: KnowledgeBase, rows: Rows) -> Iterator[KnowledgeBase]:
     fill(kb, rows, ["rare" if n % 60 == 7 else "common" for n in range(len(rows))])
     with connect.connect(kb.store.dsn) as connection:
         connection.autocommit = True
-        vector_index.build_index(connection)
+        vectors.build_index(connection)
         connection.execute("ANALYZE memories")
     yield kb
 

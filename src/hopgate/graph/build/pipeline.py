@@ -29,7 +29,7 @@ from hopgate.redact import redacted
 from hopgate.scale.engine import Engine, map_batches, session, with_shared
 from hopgate.sending import guarded
 from hopgate.sensitivity import SensitivityRules
-from hopgate.store import extractions, memories, memory_words, setting_rows, vectors
+from hopgate.store import extractions, memories, setting_rows, vectors
 from hopgate.store.build_lock import build_lock
 from hopgate.store.extractions import StoreCache
 from hopgate.store.graph import graph_vectors
@@ -163,7 +163,7 @@ class GraphBuilder:
         contextual = isinstance(extractor, ContextualExtractor)
         with self._store.transaction() as connection:
             ranges = id_ranges(connection, RANGE if contextual else MODEL_RANGE, limit)
-            total = memory_words.count_kept(connection)
+            total = memories.count_kept(connection)
         total = min(total, limit) if limit is not None else total
         progress = Progress(total=total, stage="surveying")
         with session(engine):
@@ -193,7 +193,7 @@ class GraphBuilder:
             stream, total = self._sources_of(only, extractor, context), len(only)
         else:
             with self._store.transaction() as connection:
-                total = memory_words.count_kept(connection)
+                total = memories.count_kept(connection)
             stream = self._sources(limit, extractor, context)
             total = min(total, limit) if limit is not None else total
         return (options.get("run") or Run()).over(

@@ -25,7 +25,7 @@ from hopgate.graph.build.resolve import FactKey
 from hopgate.graph.names import initials, normalise
 from hopgate.memory import Memory, cleared
 from hopgate.sending import guarded
-from hopgate.store import clearance, extractions, memory_words, setting_rows, thread_rows
+from hopgate.store import clearance, extractions, memories, setting_rows, thread_rows
 from hopgate.store.build_lock import share
 from hopgate.store.graph import fact_rows, name_rows, relation_rows, version
 from hopgate.store.graph.fact_rows import FactRow
@@ -367,7 +367,7 @@ def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str,
             survey.words.capitals[word] += 1 + survey.words.lower[word]
         elif row.kind in LOWER_KINDS:
             survey.words.introduced.setdefault(word, row.kind if row.kind != "name" else "")
-    for _, number in memory_words.with_word(connection, lower, limit=RECURS, within=None if shared else scope):
+    for _, number in memories.with_word(connection, lower, limit=RECURS, within=None if shared else scope):
         survey.words.lower[lower[number - 1]] += 1
     return survey
 
@@ -384,7 +384,7 @@ def mentions_of_new_names(
             by_scope[row.scope].append(row)
     for scope, rows in by_scope.items():
         words = [row.name for row in rows]
-        holders = memory_words.with_word(connection, words, limit=MAX_CARRIED + 1, within=None if shared else scope)
+        holders = memories.with_word(connection, words, limit=MAX_CARRIED + 1, within=None if shared else scope)
         often = Counter(number for _, number in holders)
         made += [
             (memory, rows[number - 1].id, rows[number - 1].name, rows[number - 1].kind or "")

@@ -10,7 +10,7 @@ from hopgate.memory import Memory
 from hopgate.passages import Extent, is_long
 from hopgate.recall.filters import Filters
 from hopgate.store import vectors
-from hopgate.store.memories import count_in, in_scopes
+from hopgate.store.memories import count_kept, in_scopes
 from hopgate.store.vectors import to_sql
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def dense_leg(
     if passages is None:
         passages = vectors.has_passages(connection)
     if not exact and filters.scopes is not None:
-        exact = count_in(connection, filters.scopes) < vectors.EXACT_WITHIN
+        exact = count_kept(connection, filters.scopes) < vectors.EXACT_WITHIN
     if not exact:
         search_wide(connection, depth)
         rows = _search(connection, nearest(condition, exact=False, passages=passages), values)

@@ -9,7 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from hopgate.store import vector_index, vectors
+from hopgate.store import vectors
 from hopgate.store.clearance import StoreGuard
 from hopgate.store.graph import name_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
@@ -147,7 +147,7 @@ def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(
     # Building one lets nobody write: not in the middle of somebody's change of several tables.
     name_rows.lock(connection)
     for table in due:
-        vector_index.build_over(
+        vectors.build_over(
             connection,
             table,
             f"CREATE INDEX IF NOT EXISTS {_INDEXES[table]} ON {table} USING hnsw (embedding halfvec_cosine_ops) "
