@@ -163,18 +163,6 @@ def test_another_embedder_embeds_passages_anew(kb: KnowledgeBase, endpoint: Word
         assert kb.recall("greenhouse kettle", legs=("dense",))[0].passage is not None
 
 
-def test_a_store_embedded_before_there_were_passages_gets_them_by_embed(
-    kb: KnowledgeBase, endpoint: WordEndpoint, cache: Path
-) -> None:
-    kb.add(Memory("late", LATE), Memory("short", FACT))
-    kb.embed(endpoint.spec)
-    with kb.store.transaction() as connection:
-        connection.execute("DELETE FROM passages")
-    assert kb.pending_vectors() == 1
-    assert kb.embed() == 1 and kb.pending_vectors() == 0
-    assert count(kb) == len(passages(LATE))
-
-
 Rows = NDArray[np.float32]
 
 
