@@ -58,11 +58,15 @@ class Span(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """How likely a later note ends what an earlier one says, and the marked words of both, the surest first."""
+    """How likely a later note ends what an earlier one says, and the marked words of both, the surest first.
+
+    Of a note by itself, beside an empty one, `change` is how likely it tells of a change.
+    """
 
     end: float
     of_earlier: list[Span]
     of_later: list[Span]
+    change: float = 0.0
 
     @property
     def thing(self) -> str:
@@ -92,21 +96,22 @@ class Compared(NamedTuple):
         ("Edie's piano", 'Greenbank Nurseries')
         """
         earlier, later = texts
-        return Compared(
-            self.end,
-            [_named(span, earlier, of_earlier) for span in self.of_earlier],
-            [_named(span, later, of_later) for span in self.of_later],
+        return self._replace(
+            of_earlier=[_named(span, earlier, of_earlier) for span in self.of_earlier],
+            of_later=[_named(span, later, of_later) for span in self.of_later],
         )
 
 
 def compared(earlier: str, later: str) -> Compared:
-    """Say whether a note ends what an earlier one says, and mark the words of both.
+    """Say whether a note ends what an earlier one says, and mark the words of both; the earlier may be empty.
 
     Examples
     --------
     >>> pair = compared("Piano for Edie is with Mrs Lathom.", "From this week on Edie has piano with Mr Dube instead.")
     >>> pair.end > 0.9, pair.thing, pair.former, pair.value
     (True, 'Piano', 'Mrs Lathom', 'Mr Dube')
+    >>> compared("", "Backups go to Wasabi from now on.").change > 0.9
+    True
     """
     encoding, logits = _run(earlier, later)
     labels = np.exp(logits[:, :4] - logits[:, :4].max(axis=1, keepdims=True))
@@ -116,19 +121,8 @@ def compared(earlier: str, later: str) -> Compared:
         spans(text, [encoding.offsets[at] for at in np.flatnonzero(is_here)], labels[is_here], _LABELS)
         for text, is_here in ((earlier, ~is_later), (later, is_later))
     )
-    return Compared(float(1 / (1 + np.exp(-logits[0, _END]))), of_earlier, of_later)
-
-
-def tells_change(text: str) -> float:
-    """Say how likely a note tells of a change, by itself.
-
-    Examples
-    --------
-    >>> tells_change("Backups go to Wasabi from now on.") > 0.9, tells_change("The tent pegs are in the car.") < 0.1
-    (True, True)
-    """
-    _, logits = _run("", text)
-    return float(1 / (1 + np.exp(-logits[0, _CHANGE])))
+    change, end = (float(1 / (1 + np.exp(-logits[0, at]))) for at in (_CHANGE, _END))
+    return Compared(end, of_earlier, of_later, change if not earlier else 0.0)
 
 
 def may_tell_change(text: str) -> bool:

@@ -1,21 +1,25 @@
-"""Changes that two memories tell: each later memory is compared with earlier ones, and what it ends becomes facts.
+"""Changes that notes tell: what a later sentence ends becomes facts, of an earlier memory's or of its own.
 
-By itself "Mr Dube has taken Edie on" tells of nothing; after "Edie's piano is with Mrs Lathom" it does. Of such a pair
-two facts are written, of which each knows both memories: the earlier memory's, with its end, and the later one's, from
-then on. Their relation and names are those of a fact of the earlier memory where it has one of the former value, else
-the relation "is" and the words themselves.
+By itself "Mr Dube has taken Edie on" tells of nothing; after "Edie's piano is with Mrs Lathom" it does. A short note is
+compared as a whole with earlier ones of its scope; its sentences, and the lines of a longer one, with those before them
+and with those of earlier notes. What names itself what was ("moved from Pune to Dublin") needs no other. Two facts are
+written, of which each knows both memories: what was, with its end, and what is from then on. Their relation and names
+are those of a fact of the earlier text where it has one of the former value, else "is" and the words themselves.
 """
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.extract.changes.model import Compared
-from hopgate.extract.changes.reader import MOST_CHARACTERS, ChangeReader, is_short
+from hopgate.extract.changes.reader import ChangeReader
+from hopgate.extract.changes.sentences import ReadNote, Sentence, day_in, is_short, read_note
 from hopgate.extract.extraction import Source
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.progress import Progress
@@ -37,42 +41,62 @@ if TYPE_CHECKING:
 
 # Memories that are read in one transaction and written in another.
 BATCH = 256
-# With how many earlier ones each is compared, some 20 ms each: of 5,440 notes in one scope the one that a change is of
+# With how many earlier texts each is compared, some 10 ms each: of 5,440 notes in one scope the one that a change is of
 # is the first for 885 of 1,160, among three for 1,033, among six for 1,089 (docs/research/extraction.md).
 MOST_EARLIER = 8
+# So sure is the model of its words where one sentence tells a change alone: 49 of 141 changes and none of 59
+# look-alikes of the tuning halves of sets 24 to 27.
+CERTAIN = 0.9
+# Below this a text tells of no change, whatever it is about.
+NOTHING = 0.01
 IS = "is"
 """The relation of a thing and its value where no fact of the earlier memory says another."""
 
 
+class Place(NamedTuple):
+    """A sentence, or a short note as a whole, of a memory."""
+
+    memory_id: int
+    sentence: Sentence
+
+
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """An earlier memory and a later one, and the facts of the later that seem to end some of the earlier."""
+class Telling:
+    """A text that tells of a change, what the model reads in it alone, and the texts that it is compared with.
 
-    earlier_id: int
-    later_id: int
-    rivals: tuple[Rival, ...] = ()
+    It is read alone after what it is about, `subject`, which is empty where the model is surer without.
+    """
 
+    place: Place
+    is_whole: bool
+    subject: str
+    alone: Compared
+    earlier: list[Place] = field(default_factory=list)
 
-class Batch(NamedTuple):
-    """Memories that wait, with what is compared with them, and the texts of all of these."""
+    @property
+    def text(self) -> str:
+        """As it is read beside others, which have the same subject before them."""
+        return self.place.sentence.about(self.beside)
 
-    waiting: Sequence[int]
-    pairs: list[Pair]
-    texts: dict[int, Source]
+    @property
+    def beside(self) -> str:
+        """What it and earlier sentences are about, which makes the model surer that both are about one thing."""
+        return self.subject or next(iter(self.place.sentence.subjects), "")
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One memory of a pair: its text, when it was known, the names that it mentions and what it says."""
+    """One text of a pair: its words, when that was known, the names that its memory mentions and what that says."""
 
     text: str
     known: datetime
     names: Sequence[str] = ()
     facts: Sequence[NamedFact] = ()
+    subject: str = ""
 
 
 class Change(NamedTuple):
-    """What a pair of memories tells: of which thing by which relation what was is over, and what is instead, if any."""
+    """Of which thing by which relation what was is over, and what is instead, if any."""
 
     thing: str
     relation: str
@@ -81,71 +105,209 @@ class Change(NamedTuple):
     since: datetime
 
 
+class Found(NamedTuple):
+    """A change by the two places that tell it: one and the same, where the later one tells it alone."""
+
+    earlier: Place
+    later: Telling
+    compared: Compared
+
+
+@dataclass
+class Batch:
+    """Memories that wait, all texts that are read with them, and the facts of theirs that seem to end others."""
+
+    waiting: Sequence[int]
+    sources: dict[int, Source]
+    rivals: list[Rival]
+    late: dict[int, list[int]]  # memories that arrived late, by the later ones that may end what they say
+    notes: dict[int, ReadNote] = field(default_factory=dict)
+
+    def add(self, sources: dict[int, Source]) -> None:
+        """Add memories that are read with those that wait."""
+        self.sources |= sources
+        self.notes |= {key: read_note(source) for key, source in sources.items()}
+
+
 def read_changes(
     store: Store, reader: ChangeReader, identity: ExtractorIdentity, show: Callable[[Progress], object] = str
 ) -> None:
-    """Compare every memory that waits for it with earlier ones of its scope; edges follow at once."""
+    """Read every memory that waits for it, by itself and beside earlier ones of its scope; edges follow at once."""
     began, progress = time.monotonic(), Progress(stage="reading changes")
     waiting = store.run(lambda connection: changes.waiting(connection, identity.hash))
     for start in range(0, len(waiting), BATCH):
-        batch = store.run(partial(_batch, reader, waiting[start : start + BATCH]))
-        compared = reader.read([(batch.texts[p.earlier_id].text, batch.texts[p.later_id].text) for p in batch.pairs])
-        read = {
-            pair
-            if not pair.rivals or reader.refutes(batch.texts[pair.later_id].text, seen)
-            else replace(pair, rivals=()): seen
-            for pair, seen in zip(batch.pairs, compared, strict=True)
-        }
-        store.run(partial(_write, reader, batch, read))
+        batch = store.run(partial(_batch, waiting[start : start + BATCH]))
+        telling = [each for place, is_whole in _places(reader, batch) if (each := _read_alone(reader, place, is_whole))]
+        store.run(partial(_find_earlier, reader, batch, telling))
+        pairs = [(each, place) for each in telling for place in each.earlier]
+        read = reader.read([(place.sentence.about(each.beside), each.text) for each, place in pairs])
+        found = _found(reader, telling, pairs, read)
+        store.run(partial(_write, reader, batch, found, _refuted(reader, batch)))
         progress = replace(
             progress, memories=start + len(batch.waiting), total=len(waiting), seconds=time.monotonic() - began
         )
         show(progress)
 
 
-def _batch(reader: ChangeReader, waiting: Sequence[int], connection: Connection[Any]) -> Batch:
-    """What is to be compared: of notes that may tell a change the nearest, and of every one what its facts end."""
-    texts = read_alone(connection, waiting)
-    telling = [key for key, source in texts.items() if reader.may_tell_change(source.text)]
-    near = changes.earlier(connection, telling, limit=MOST_EARLIER, longest=MOST_CHARACTERS) if telling else {}
-    rivals: dict[tuple[int, int], list[Rival]] = {}
-    for rival in changes.rivals(connection, waiting):
-        rivals.setdefault((rival.earlier_id, rival.later_id), []).append(rival)
-    keys = dict.fromkeys([*((one, later) for later, some in near.items() for one in some), *rivals])
-    texts |= read_alone(connection, {key[0] for key in keys} - texts.keys())
-    pairs = [
-        Pair(*key, tuple(rivals.get(key, ())))
-        for key in keys
-        if texts.keys() >= {*key} and all(is_short(texts[one].text) for one in key)
+def _batch(waiting: Sequence[int], connection: Connection[Any]) -> Batch:
+    rivals = changes.rivals(connection, waiting)
+    batch = Batch(waiting, {}, rivals, {})
+    batch.add(read_alone(connection, {*waiting, *(rival.earlier_id for rival in rivals)}))
+    late = [key for key in changes.late_arrivals(connection, waiting) if key in batch.sources]
+    texts = [(key, batch.sources[key].text) for key in late]
+    for key, later in zip(late, changes.later_compared(connection, texts, limit=MOST_EARLIER), strict=True):
+        for later_id in later:
+            batch.late.setdefault(later_id, []).append(key)
+    for key in changes.with_changes(connection, list(batch.late)):
+        del batch.late[key]
+    batch.add(read_alone(connection, batch.late.keys() - batch.sources.keys()))
+    return batch
+
+
+def _places(reader: ChangeReader, batch: Batch) -> Iterator[tuple[Place, bool]]:
+    """Whole notes and sentences that may tell of a change by their words."""
+    for key in (*batch.waiting, *batch.late):
+        if note := batch.notes.get(key):
+            if note.whole and not reader.may_tell_change(note.whole.bare):
+                continue
+            if note.whole:
+                yield Place(key, note.whole), True
+            for sentence in note.sentences if len(note.sentences) > 1 or not note.whole else ():
+                if reader.may_tell_change(sentence.about("".join(sentence.subjects[:1]))):
+                    yield Place(key, sentence), False
+
+
+def _read_alone(reader: ChangeReader, place: Place, is_whole: bool) -> Telling | None:
+    """What a text tells by itself, about what it says most surely; None where it tells of no change."""
+    best: Telling | None = None
+    for subject in (*place.sentence.subjects, ""):
+        [alone] = reader.read([("", place.sentence.about(subject))])
+        if best is None or _sureness(alone) > _sureness(best.alone):
+            change = max(alone.change, best.alone.change if best else 0)
+            best = Telling(place, is_whole, subject, alone._replace(change=change))
+        if alone.change < NOTHING or (alone.change >= reader.threshold and _names_all(alone)):
+            break  # what it is about makes no difference
+    return best if best and best.alone.change >= reader.told else None
+
+
+def _find_earlier(reader: ChangeReader, batch: Batch, telling: Sequence[Telling], connection: Connection[Any]) -> None:
+    """Give each text that tells of a change those that it is compared with: of its own note, and of earlier ones."""
+    beside = [each for each in telling if each.is_whole or not batch.notes[each.place.memory_id].whole]
+    texts = [(each.place.memory_id, each.text) for each in beside if each.place.memory_id not in batch.late]
+    found = iter(changes.earlier(connection, texts, limit=MOST_EARLIER))
+    near = {id(each): batch.late.get(each.place.memory_id) or next(found) for each in beside}
+    batch.add(read_alone(connection, {key for keys in near.values() for key in keys} - batch.sources.keys()))
+    for each in telling:
+        key, sentence = each.place
+        if not each.is_whole and key not in batch.late and not _tells_all(reader, each):
+            own = [Place(key, before) for before in _before(batch.notes[key].sentences, sentence)]
+            each.earlier.extend(_nearest(sentence, own, MOST_EARLIER))
+        for other in near.get(id(each), ()):
+            if note := batch.notes.get(other):
+                places = [Place(other, part) for part in ([note.whole] if note.whole else note.sentences)]
+                each.earlier.extend(_nearest(sentence, places, 2))
+
+
+def _before(sentences: Sequence[Sentence], later: Sentence) -> list[Sentence]:
+    """The sentences of a note that are earlier than one: by their days, or where these say nothing by their place."""
+    place = next(at for at, sentence in enumerate(sentences) if sentence is later)
+    return [
+        sentence
+        for at, sentence in enumerate(sentences)
+        if at != place
+        and later.may_follow(sentence)
+        and (sentence.day < later.day if sentence.day and later.day and sentence.day != later.day else at < place)
     ]
-    return Batch(waiting, pairs, texts)
 
 
-def _write(reader: ChangeReader, batch: Batch, compared: Mapping[Pair, Compared], connection: Connection[Any]) -> None:
-    """Write what was read of memories that are still what they were; the others wait on. Rivals left are refuted."""
+def _nearest(later: Sentence, places: Sequence[Place], limit: int) -> list[Place]:
+    """Those places that share most of the rarer words with a sentence."""
+    if len(places) <= limit:
+        return list(places)
+    words = [set(normalise(place.sentence.bare).split()) for place in places]
+    held = Counter(word for some in words for word in some)
+    mine = set(normalise(later.bare).split())
+    shared = [sum(math.log(1 + len(places) / held[word]) for word in some & mine) for some in words]
+    order = sorted(range(len(places)), key=lambda at: (-shared[at], -at))
+    return [places[at] for at in order[:limit]]
+
+
+def _names_all(compared: Compared) -> bool:
+    """Whether a sentence by itself names what was and what is instead, as surely as the model can."""
+    sure = {span.label for span in compared.of_later if span.confidence >= CERTAIN}
+    return {"former", "value"} <= sure
+
+
+def _tells_all(reader: ChangeReader, telling: Telling) -> bool:
+    return telling.alone.change >= reader.threshold and _names_all(telling.alone)
+
+
+def _sureness(compared: Compared) -> float:
+    """How sure the model is of a change and of its words together, as log-odds; of these half as much."""
+    best: dict[str, float] = {}
+    for span in (*compared.of_earlier, *compared.of_later):
+        best.setdefault(span.label, span.confidence)
+    parts = [max(compared.end, compared.change), *(best.get(label, 0.5) for label in ("thing", "former", "value"))]
+    logits = [math.log(part / (1 - part)) for part in (min(max(part, 1e-4), 1 - 1e-4) for part in parts)]
+    return logits[0] + sum(logits[1:]) / 2
+
+
+def _found(
+    reader: ChangeReader, telling: Sequence[Telling], pairs: Sequence[tuple[Telling, Place]], read: Sequence[Compared]
+) -> list[Found]:
+    """The change that each text tells: that of the likeliest pair, or its own where it names all of it.
+
+    Where a short note as a whole ends what an earlier one says, its sentences say nothing more.
+    """
+    best: dict[int, Found] = {}
+    for (each, place), compared in zip(pairs, read, strict=True):
+        known = best.get(id(each))
+        # Whole notes differ enough for the end alone to tell; sentences of one note are much alike.
+        rank = (lambda pair: pair.end) if each.is_whole else _sureness
+        if compared.end >= reader.threshold and (known is None or rank(compared) > rank(known.compared)):
+            best[id(each)] = Found(place, each, compared)
+    several = {each.place.memory_id for each in telling if not each.is_whole}
+    found = [
+        best.get(id(each)) or Found(each.place, each, each.alone)
+        for each in telling
+        if id(each) in best or (_tells_all(reader, each) and not (each.is_whole and each.place.memory_id in several))
+    ]
+    wholes = {each.later.place.memory_id for each in found if each.later.is_whole}
+    return [each for each in found if each.later.is_whole or each.later.place.memory_id not in wholes]
+
+
+def _refuted(reader: ChangeReader, batch: Batch) -> list[Rival]:
+    """The facts that seem to end an earlier one, where the model says that nothing ends."""
+    texts = {key: source.text for key, source in batch.sources.items() if is_short(source.text)}
+    rivals = [rival for rival in batch.rivals if {rival.earlier_id, rival.later_id} <= texts.keys()]
+    pairs = reader.read([(texts[rival.earlier_id], texts[rival.later_id]) for rival in rivals])
+    alone = reader.read([("", texts[rival.later_id]) for rival in rivals])
+    return [rival for rival, *read in zip(rivals, pairs, alone, strict=True) if reader.refutes(*read)]
+
+
+def _write(
+    reader: ChangeReader, batch: Batch, found: Sequence[Found], refuted: Sequence[Rival], connection: Connection[Any]
+) -> None:
+    """Write what was read of memories that are still what they were; the others wait on."""
     deriving = share(connection)
     # Every writer of both locks memories first and the graph second, so that no two wait for each other.
-    known = {row.id: row.recorded_at for row in extractions.readable(connection, list(batch.texts.values())).values()}
+    known = {row.id: row.recorded_at for row in extractions.readable(connection, list(batch.sources.values())).values()}
     name_rows.lock(connection)
-    pairs = [pair for pair in compared if {pair.earlier_id, pair.later_id} <= known.keys()]
-    refuted = [rival for pair in pairs for rival in pair.rivals]
+    refuted = [rival for rival in refuted if {rival.earlier_id, rival.later_id} <= known.keys()]
     changes.set_beside(connection, refuted)
-    best: dict[int, Pair] = {}
-    for pair in pairs:
-        if pair.later_id not in best or compared[pair].end > compared[best[pair.later_id]].end:
-            best[pair.later_id] = pair
     changed = {rival.later_id for rival in refuted}
+    kept = [each for each in found if {each.earlier.memory_id, each.later.place.memory_id} <= known.keys()]
     # In the order of their days: what an earlier one was said to be is what a later one ends.
-    for pair in sorted(best.values(), key=lambda pair: (known[pair.later_id], pair.later_id)):
-        if compared[pair].end >= reader.threshold:
-            earlier, later = (
-                Note(batch.texts[key].text, known[key], *changes.names_and_facts(connection, key))
-                for key in (pair.earlier_id, pair.later_id)
-            )
-            if change := change_of(compared[pair], earlier, later):
-                _add(connection, pair, change, compared[pair].end, later.known)
-                changed.add(pair.later_id)
-    done = [key for key in batch.waiting if key in known or key not in batch.texts]
+    for each in sorted(kept, key=lambda each: each.later.place.sentence.day or known[each.later.place.memory_id]):
+        key, is_alone = each.later.place.memory_id, each.earlier is each.later.place
+        subject = each.later.subject if is_alone else each.later.beside
+        earlier, later = (
+            _note(connection, place, subject, known[place.memory_id]) for place in (each.earlier, each.later.place)
+        )
+        if change := change_of(each.compared, earlier, later, alone=is_alone):
+            _add(connection, each, change, known[key])
+            changed.add(key)
+    done = [key for key in batch.waiting if key in known or key not in batch.sources]
     changes.set_compared(connection, done, reader.name)
     if deriving and changed:
         groups = fact_rows.groups_of_memories(connection, sorted(changed))
@@ -153,7 +315,18 @@ def _write(reader: ChangeReader, batch: Batch, compared: Mapping[Pair, Compared]
         rederive(connection, concept_ids=sorted(concepts), groups=groups)
 
 
-def change_of(compared: Compared, earlier: Note, later: Note) -> Change | None:
+def _note(connection: Connection[Any], place: Place, subject: str, recorded_at: datetime) -> Note:
+    """A place with the names and facts of its memory: of a sentence those that it can say."""
+    names, facts = changes.names_and_facts(connection, place.memory_id)
+    sentence, text = place.sentence, place.sentence.about(subject)
+    if sentence.under or sentence.subjects or sentence.day:
+        words = normalise(text)
+        facts = [fact for fact in facts if normalise(fact.object) in words]
+    known = sentence.day or day_in(sentence.bare, recorded_at) or recorded_at
+    return Note(text, known, names, facts, subject or "".join(sentence.subjects[:1]))
+
+
+def change_of(compared: Compared, earlier: Note, later: Note, *, alone: bool = False) -> Change | None:
     """What a pair tells, by the names that both have; None where neither says what was.
 
     Examples
@@ -170,8 +343,10 @@ def change_of(compared: Compared, earlier: Note, later: Note) -> Change | None:
     # "From 2019 to 2021 she worked at BMW" is no news of where she works.
     if any(fact.valid_to and _shared(fact.object, named.value) for fact in later.facts):
         return None
-    was, now = _facts_of(named, *([fact for fact in note.facts if not fact.valid_to] for note in (earlier, later)))
-    thing, relation, former = (was.subject, was.relation, was.object) if was else (named.thing, IS, named.former)
+    open_facts = [[fact for fact in note.facts if not fact.valid_to] for note in (earlier, later)]
+    was, now = (None, None) if alone else _facts_of(named, *open_facts)
+    subject = named.thing or later.subject or earlier.subject
+    thing, relation, former = (was.subject, was.relation, was.object) if was else (subject, IS, named.former)
     if not was and (now := _stated(named, later.facts)):
         thing, relation = now.subject, now.relation
     # What the later note's own fact says need not be said again.
@@ -222,8 +397,10 @@ def _shared(one: str, other: str) -> float:
     return len(words & others) / (len(words | others) or 1)
 
 
-def _add(connection: Connection[Any], pair: Pair, change: Change, confidence: float, recorded_at: datetime) -> None:
-    scope = name_rows.scopes_of(connection, [pair.later_id])[pair.later_id]
+def _add(connection: Connection[Any], found: Found, change: Change, recorded_at: datetime) -> None:
+    earlier_id, later_id = found.earlier.memory_id, found.later.place.memory_id
+    confidence = max(found.compared.end, found.compared.change)
+    scope = name_rows.scopes_of(connection, [later_id])[later_id]
     names = {normalise(name): name for name in (change.thing, change.former, change.value) if name}
     known = name_rows.ensure(
         connection,
@@ -234,11 +411,13 @@ def _add(connection: Connection[Any], pair: Pair, change: Change, confidence: fl
     if change.relation == IS:
         # Another memory may have said what the thing and the former value are to each other.
         change = change._replace(relation=changes.relation_between(connection, thing, former) or IS)
+    began = found.earlier.sentence.day if found.earlier is not found.later.place else None
+    began = began if began and began < change.since else None
     relation_rows.ensure_relations(connection, [(scope, change.relation)])
-    rows = [FactRow(pair.earlier_id, thing, change.relation, former, confidence, None, change.since, recorded_at,
-                    scope, pair.later_id)]  # fmt: skip
+    rows = [FactRow(earlier_id, thing, change.relation, former, confidence, began, change.since, recorded_at,
+                    scope, later_id)]  # fmt: skip
     if change.value:
         value = known[scope, normalise(change.value)].id
-        rows.append(FactRow(pair.later_id, thing, change.relation, value, confidence, change.since, None, recorded_at,
-                            scope, pair.earlier_id))  # fmt: skip
+        rows.append(FactRow(later_id, thing, change.relation, value, confidence, change.since, None, recorded_at,
+                            scope, earlier_id))  # fmt: skip
     fact_rows.add_facts(connection, rows)

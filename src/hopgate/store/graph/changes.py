@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,38 +15,47 @@ if TYPE_CHECKING:
 _COMMON = 500
 # So many of a memory's rarest words are looked for, and of each so many memories are compared, the latest ones.
 _WORDS, _HELD = 12, 40
+# A memory of more characters is a document, of which no sentence is compared with those of others.
+_LONGEST = 20_000
 # Each word's memories are found by themselves: one of common words costs no more than one of rare ones.
-_EARLIER = f"""
-    WITH later AS MATERIALIZED (
-        SELECT id, scope, created_at, search_vector FROM memories WHERE id = ANY(%(ids)s) AND NOT is_sensitive
+_NEAR = f"""
+    WITH asked AS MATERIALIZED (
+        SELECT given.key, m.id, m.scope, m.created_at,
+          hopgate_tsvector(coalesce(m.search_language, hopgate_language()), given.text) AS search_vector
+        FROM unnest(%(ids)s::bigint[], %(texts)s::text[]) WITH ORDINALITY AS given (id, text, key)
+        JOIN memories m USING (id) WHERE NOT m.is_sensitive
     ),
     words AS MATERIALIZED (
-        SELECT later.*, words_of.word, counted.held,
-          row_number() OVER (PARTITION BY later.id ORDER BY counted.held, words_of.word COLLATE "C") AS place
-        FROM later CROSS JOIN LATERAL unnest(tsvector_to_array(search_vector)) AS words_of (word)
+        SELECT asked.*, words_of.word, counted.held,
+          row_number() OVER (PARTITION BY asked.key ORDER BY counted.held, words_of.word COLLATE "C") AS place
+        FROM asked CROSS JOIN LATERAL unnest(tsvector_to_array(search_vector)) AS words_of (word)
         CROSS JOIN LATERAL (
             SELECT coalesce(sum(memories), 0)::float8 AS held FROM (
                 SELECT memories, scope FROM word_counts WHERE word = hashtextextended(words_of.word, 0)
                 UNION ALL SELECT memories, scope FROM word_changes WHERE word = hashtextextended(words_of.word, 0)
-            ) AS both_tables WHERE both_tables.scope IS NOT DISTINCT FROM later.scope
+            ) AS both_tables WHERE both_tables.scope IS NOT DISTINCT FROM asked.scope
         ) AS counted WHERE counted.held BETWEEN 2 AND {_COMMON}
     ),
     met AS (
-        SELECT words.id AS later_id, o.id, o.created_at, sum(ln({2 * _COMMON} / words.held)) AS shared
+        SELECT words.key, o.id, o.created_at, sum(ln({2 * _COMMON} / words.held)) AS shared
         FROM words CROSS JOIN LATERAL (
             SELECT m.id, m.created_at FROM memories m
             WHERE m.search_vector
               @@ ('''' || replace(replace(words.word, '\\', '\\\\'), '''', '''''') || '''')::tsquery
-            AND m.scope IS NOT DISTINCT FROM words.scope AND NOT m.is_sensitive
-            AND (m.created_at, m.id) < (words.created_at, words.id) AND length(m.content) <= %(longest)s
-            ORDER BY m.created_at DESC, m.id DESC LIMIT {_HELD}
+            AND m.scope IS NOT DISTINCT FROM words.scope AND NOT m.is_sensitive AND length(m.content) <= {_LONGEST}
+            AND {{which}} ORDER BY m.created_at DESC, m.id DESC LIMIT {_HELD}
         ) AS o WHERE words.place <= {_WORDS} GROUP BY 1, 2, 3
     )
-    SELECT later_id, id FROM (
-        SELECT *, row_number() OVER (PARTITION BY later_id ORDER BY shared DESC, created_at DESC, id DESC) AS place
+    SELECT key, id FROM (
+        SELECT *, row_number() OVER (PARTITION BY key ORDER BY shared DESC, created_at DESC, id DESC) AS place
         FROM met
-    ) AS placed WHERE place <= %(limit)s ORDER BY later_id, place
+    ) AS placed WHERE place <= %(limit)s ORDER BY key, place
 """
+_EARLIER = _NEAR.format(which="(m.created_at, m.id) < (words.created_at, words.id)")
+_LATER = _NEAR.format(
+    which="(m.created_at, m.id) > (words.created_at, words.id) "
+    "AND EXISTS (SELECT FROM extractions x WHERE x.memory_id = m.id AND x.changes_by IS NOT NULL)"
+)
 # Of each open fact of a relation that has one target at a time, the last memory of its scope that names another target.
 _RIVALS = """
     SELECT DISTINCT ON (f.id) f.id AS fact_id, o.memory_id AS earlier_id, f.memory_id AS later_id
@@ -99,23 +107,52 @@ def set_compared(connection: Connection[Any], memory_ids: Sequence[int], reader:
     connection.execute("UPDATE extractions SET changes_by = %s WHERE memory_id = ANY(%s)", (reader, list(memory_ids)))
 
 
-def earlier(
-    connection: Connection[Any], memory_ids: Sequence[int], *, limit: int, longest: int
-) -> dict[int, list[int]]:
-    """For each memory the earlier ones of its scope that share most of its rare words, the nearest first.
+def earlier(connection: Connection[Any], texts: Sequence[tuple[int, str]], *, limit: int) -> list[list[int]]:
+    """For each text of a memory the earlier memories of its scope that share most of its rare words, nearest first.
 
     Parameters
     ----------
+    texts : sequence of (int, str)
+        Memories' ids, each with the part of its text that is asked about.
     limit : int
-        How many for each.
-    longest : int
-        Only texts of so many characters at most.
+        How many memories for each.
     """
-    near: dict[int, list[int]] = defaultdict(list)
-    for later_id, earlier_id in connection.execute(
-        _EARLIER, {"ids": list(memory_ids), "limit": limit, "longest": longest}
-    ):
-        near[later_id].append(earlier_id)
+    return _near(connection, _EARLIER, texts, limit)
+
+
+def later_compared(connection: Connection[Any], texts: Sequence[tuple[int, str]], *, limit: int) -> list[list[int]]:
+    """The same of later memories that were compared before these memories came."""
+    return _near(connection, _LATER, texts, limit)
+
+
+def late_arrivals(connection: Connection[Any], memory_ids: Sequence[int]) -> list[int]:
+    """Those of some memories after whose day others of their scope were already compared with earlier ones."""
+    rows = connection.execute(
+        "SELECT m.id FROM memories m WHERE m.id = ANY(%s) AND EXISTS (SELECT FROM memories o "
+        "JOIN extractions x ON x.memory_id = o.id WHERE o.scope IS NOT DISTINCT FROM m.scope "
+        "AND o.created_at > m.created_at AND x.changes_by IS NOT NULL)",
+        (list(memory_ids),),
+    )
+    return [row[0] for row in rows]
+
+
+def with_changes(connection: Connection[Any], memory_ids: Sequence[int]) -> set[int]:
+    """Those of some memories that tell a change already."""
+    rows = connection.execute(
+        "SELECT memory_id FROM facts WHERE memory_id = ANY(%(ids)s) AND read_with IS NOT NULL AND valid_to IS NULL "
+        "UNION SELECT read_with FROM facts WHERE read_with = ANY(%(ids)s) AND valid_to IS NOT NULL",
+        {"ids": list(memory_ids)},
+    )
+    return {row[0] for row in rows}
+
+
+def _near(connection: Connection[Any], statement: str, texts: Sequence[tuple[int, str]], limit: int) -> list[list[int]]:
+    near: list[list[int]] = [[] for _ in texts]
+    rows = connection.execute(
+        statement, {"ids": [key for key, _ in texts], "texts": [text for _, text in texts], "limit": limit}
+    )
+    for key, memory_id in rows if texts else ():
+        near[key - 1].append(memory_id)
     return near
 
 

@@ -1,0 +1,179 @@
+"""A note sentence by sentence and line by line: what each says by itself, of what, and on which day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from hopgate.extract.extraction import Source
+from hopgate.extract.rules.date_spans import date_spans
+from hopgate.extract.rules.tokenise import analysed
+from hopgate.times import moment
+
+MOST_WORDS, MOST_CHARACTERS = 60, 1000
+"""What is longer is not compared: the model was trained on short notes."""
+MOST_SENTENCES = 400
+_BULLET = re.compile(r"(?:[-*+•–]|\d{1,2}[.)])[ \t]+(?:\[.\][ \t]+)?")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_RULE = re.compile(r"[|:\- \t=_*]+$")
+# No sentence ends after initials, "Dr.", "Mrs.", "Fr.", nor in "1. Juli".
+_BETWEEN = re.compile(
+    r"(?<!\b[A-ZÄÖÜ]\.)(?<!\b[A-ZÄÖÜ][a-zäöü]\.)(?<!\bMrs\.)(?<!\bProf\.)(?<=[.!?])\s+"
+    r"(?!(?:Jan|Feb|Mär|Apr|Mai|Juni|Juli|Aug|Sept|Okt|Nov|Dez))(?=[^\W\d_a-zäöüß]|\d{4}\b)"
+)
+_AFTER_DATE = re.compile(r"[\s:,;.)\]|–—-]+")
+
+
+class Sentence(NamedTuple):
+    """What a line or sentence says, what it may be about (the title, and what it stands under), and its line's day."""
+
+    bare: str
+    subjects: tuple[str, ...] = ()
+    day: datetime | None = None
+    under: tuple[str, ...] = ()
+
+    def about(self, subject: str) -> str:
+        """The text after what it is about; after a subject of its own where it has not got this one."""
+        if not subject or not self.subjects:
+            return self.bare
+        return f"{subject if subject in self.subjects else self.subjects[0]}: {self.bare}"
+
+    def may_follow(self, other: Sentence) -> bool:
+        """Whether both stand under the same headings, or one of them further up."""
+        return all(one == two for one, two in zip(self.under, other.under, strict=False))
+
+
+class ReadNote(NamedTuple):
+    """A note as changes are looked for in it: as a whole where it is one short paragraph, and its sentences."""
+
+    whole: Sentence | None
+    sentences: list[Sentence]
+
+
+def is_short(text: str) -> bool:
+    """Whether a text is one that the model reads.
+
+    Examples
+    --------
+    >>> is_short("Backups go to Wasabi."), is_short("again and " * 50)
+    (True, False)
+    """
+    return len(text) <= MOST_CHARACTERS and len(text.split()) <= MOST_WORDS
+
+
+def read_note(source: Source) -> ReadNote:
+    r"""Cut a note into its sentences; rows of tables are sentences, and headings and the title say what they are about.
+
+    Examples
+    --------
+    >>> from hopgate.memory import Cleared
+    >>> text = "Dentist\n## Log\n- March 2021: check-up with Dr. Okafor\n- 2024-09-02: changed to Dr. Weiss. Nice."
+    >>> for sentence in read_note(Source("m1", Cleared(text), title="Dentist")).sentences:
+    ...     print(f"{sentence.day:%Y-%m-%d}", sentence.about("Dentist"), sentence.subjects)
+    2021-03-01 Dentist: check-up with Dr. Okafor ('Dentist', 'Log')
+    2024-09-02 Dentist: changed to Dr. Weiss. ('Dentist', 'Log')
+    2024-09-02 Dentist: Nice. ('Dentist', 'Log')
+    """
+    title = source.title or ""
+    body = source.text.removeprefix(title).strip() if title else source.text.strip()
+    sentences: list[Sentence] = []
+    for line in _lines(title, body, source.created_at):
+        sentences += line
+        if len(sentences) >= MOST_SENTENCES:
+            break
+    is_paragraph = "\n" not in body and is_short(source.text)
+    return ReadNote(Sentence(source.text) if is_paragraph else None, sentences)
+
+
+def day_in(text: str, written: datetime | None) -> datetime | None:
+    """The first date that a text names.
+
+    Examples
+    --------
+    >>> print(day_in("On 1 July 2024 we moved to Harbour Road", None), day_in("We moved", None))
+    2024-07-01 00:00:00+00:00 None
+    """
+    tokens, lower, _, code = analysed(text)
+    spans = date_spans(tokens, lower, code, written)
+    return moment(spans[0].iso) if spans else None
+
+
+def _lines(title: str, body: str, written: datetime | None) -> Iterator[list[Sentence]]:
+    """The sentences of each line; headings, lines that end with a colon and outer bullets are what they are about."""
+    headings: dict[int, str] = {}
+    outer: dict[int, str] = {}
+    columns: list[str] = []
+    topic, day_of_heading, fenced = "", None, False
+    for raw in _joined(body):
+        line = raw.strip()
+        if line.startswith(("```", "~~~")):
+            fenced = not fenced
+        elif fenced or not line or _RULE.match(line):
+            topic, columns = ("", []) if not line else (topic, columns)
+        elif heading := _HEADING.match(line):
+            level = len(heading[1])
+            headings = {at: text for at, text in headings.items() if at < level}
+            day_of_heading, rest = _dated(heading[2], written)
+            if rest:
+                headings[level] = rest
+            topic, outer = "", {}
+        else:
+            is_row, is_item = line.startswith("|"), _BULLET.match(line)
+            indent = len(raw) - len(raw.lstrip())
+            outer = {at: text for at, text in outer.items() if at < indent} if is_item else {}
+            under = (*headings.values(), *filter(None, (topic,)), *outer.values())
+            subjects = tuple(dict.fromkeys(name for name in (title, *under[-1:]) if name and not _dated(name, None)[0]))
+            if is_row:
+                cells = [cell.strip() for cell in line.strip("|").split("|")]
+                if not columns:
+                    columns = cells
+                    continue
+                day, text = _row(columns, cells, written)
+            else:
+                text = line[is_item.end() :] if is_item else line
+                day, text = _dated(text.replace("**", "").replace("`", ""), written)
+            if text.endswith(":") and not is_row:
+                topic = text.rstrip(": ")
+            elif is_item:
+                outer[indent] = text
+            # A long paragraph is prose about the world and no note of what is so now.
+            parts = filter(str.strip, _BETWEEN.split(text)) if is_short(text) else ()
+            yield [Sentence(part, subjects, day or day_of_heading, under) for part in parts]
+
+
+def _joined(body: str) -> Iterator[str]:
+    """Lines, where one that goes on in small letters is part of the one before."""
+    held = ""
+    for line in body.splitlines():
+        if held and line.strip()[:1].islower() and held.strip() and not held.rstrip().endswith((".", "!", "?", ":")):
+            held = f"{held} {line.strip()}"
+            continue
+        yield held
+        held = line
+    yield held
+
+
+def _row(columns: list[str], cells: list[str], written: datetime | None) -> tuple[datetime | None, str]:
+    """A row of a table: its first date is its day, and all cells are read with their columns' names."""
+    dated = (_dated(cell, written) for cell in cells)
+    day = next((day for day, rest in dated if day and not rest), None)
+    named = (f"{name}: {cell}" for name, cell in zip(columns, cells, strict=False) if cell)
+    return day, ", ".join(named)
+
+
+def _dated(line: str, written: datetime | None) -> tuple[datetime | None, str]:
+    """The date at the beginning of a line, and the rest of the line."""
+    tokens, lower, _, code = analysed(line[:80])
+    spans = date_spans(tokens, lower, code, written)
+    if not spans or spans[0].start or not (day := moment(spans[0].iso)):
+        return None, line
+    end = 0
+    for token in tokens[: spans[0].end]:
+        end = line.find(token, end) + len(token) if token in line[end:] else end
+    after = _AFTER_DATE.match(line, end)
+    # "2024 was a good year", "1 July we leave" are no lines of a log.
+    if end < len(line) and (after is None or not after[0].strip()):
+        return None, line
+    return day, line[after.end() if after else end :]
