@@ -14,8 +14,8 @@ from hopgate.errors import HopgateError, WithdrawnError
 from hopgate.memory import Cleared
 from hopgate.recall.filters import Filters, Scopes, check_query
 from hopgate.sending import guarded
-from hopgate.store import vectors
-from hopgate.store.graph import concept_rows, edge_rows, graph_vectors, name_rows, overview
+from hopgate.store import superseded, vectors
+from hopgate.store.graph import concept_rows, edge_rows, fact_rows, graph_vectors, name_rows
 from hopgate.store.graph.visible import View, view_of
 
 if TYPE_CHECKING:
@@ -29,14 +29,15 @@ if TYPE_CHECKING:
     from hopgate.graph.build.curate import Curation, Decide, Proposal
     from hopgate.graph.build.merge import Change, MergeProposal, RemovalPreview
     from hopgate.graph.clusters import ConceptClusters
-    from hopgate.graph.inspect.edges import ConceptDetail, Edge, MemoryDetail
+    from hopgate.graph.inspect.edges import ConceptDetail, Conflict, Edge, EdgeChanges, MemoryDetail
     from hopgate.graph.inspect.stats import GraphStats
-    from hopgate.graph.inspect.times import Conflict, EdgeChanges, SupersededMemory, TimeSpan
     from hopgate.graph.inspect.view import Neighbourhood, QueryWalk
     from hopgate.recall.legs.graph import GraphLeg
     from hopgate.store.fill import Embedding
     from hopgate.store.graph.concept_rows import Ambiguous, Concept
+    from hopgate.store.graph.edge_rows import TimeSpan
     from hopgate.store.store import Store
+    from hopgate.store.superseded import SupersededMemory
 
 Result = TypeVar("Result")
 
@@ -163,7 +164,7 @@ class ConceptGraph:
 
     def counts(self) -> dict[str, Any]:
         """Count concepts, names, mentions, edges, merges and relations."""
-        return self._store.run(overview.counts)
+        return self._store.run(concept_rows.counts)
 
     def stats(self, *, damping: float = 0.5) -> GraphStats:
         """Measure the graph: hubs, components, kinds, relations, and how much PageRank resembles degree here."""
@@ -198,9 +199,7 @@ class ConceptGraph:
         with self._looking(scope, as_of, known_at) as (connection, view):
             if concept_id is not None:
                 return drawing.around(connection, view, concept_id, depth=depth, limit=limit)
-            if among is not None:
-                return drawing.among(connection, view, among, limit=limit)
-            return drawing.largest(connection, view, limit=limit)
+            return drawing.chosen(connection, view, among, limit=limit)
 
     def walk(
         self,
@@ -257,17 +256,15 @@ class ConceptGraph:
 
     def span(self, *, scope: Scopes = None) -> TimeSpan:
         """How far valid time and known time reach."""
-        from hopgate.graph.inspect import times
-
         with self._looking(scope) as (connection, view):
-            return times.span(connection, view)
+            return edge_rows.span(connection, view)
 
     def history(self, name: str, *, scope: Scopes = None, limit: int = 500) -> list[Edge]:
         """Give every version of a concept's edges; those with `retired_at` are believed no more."""
-        from hopgate.graph.inspect import times
+        from hopgate.graph.inspect.edges import named
 
         with self._looking(scope) as (connection, view):
-            return times.history(connection, view, name, limit=limit)
+            return edge_rows.versions(connection, view, named(connection, view, name), limit=limit)
 
     def changes(
         self, since: datetime, until: datetime, *, axis: str = "valid", scope: Scopes = None, limit: int = 200
@@ -279,24 +276,22 @@ class ConceptGraph:
         axis : str
             "valid": when it was true; "known": when it was known.
         """
-        from hopgate.graph.inspect import times
+        from hopgate.graph.inspect.edges import changes
 
         with self._looking(scope) as (connection, view):
-            return times.changes(connection, view, since, until, axis=axis, limit=limit)
+            return changes(connection, view, since, until, axis=axis, limit=limit)
 
     def conflicts(self, name: str | None = None, *, scope: Scopes = None, limit: int = 100) -> list[Conflict]:
         """Give pairs of edges that cannot both hold, and whether the newer one ended the older."""
-        from hopgate.graph.inspect import times
+        from hopgate.graph.inspect.edges import conflicts
 
         with self._looking(scope) as (connection, view):
-            return times.conflicts(connection, view, name, limit=limit)
+            return conflicts(connection, view, name, limit=limit)
 
     def superseded(self, *, scope: Scopes = None, limit: int = 100) -> list[SupersededMemory]:
         """Give the memories that gave way to others, the last one first."""
-        from hopgate.graph.inspect import times
-
-        with self._looking(scope) as (connection, view):
-            return times.superseded(connection, view, limit=limit)
+        scopes = Filters(scope).scopes
+        return self._store.run(lambda connection: superseded.listed(connection, scopes, limit=limit))
 
     # The whole graph, for other programs.
 
@@ -306,17 +301,16 @@ class ConceptGraph:
         """Give the graph for networkx: concepts and edges, and with `memories` what talks about them."""
         from hopgate.exports.graph import network
 
-        with self._looking() as (connection, _):
-            edges = overview.edges(connection, as_of=as_of, known_at=known_at)
-            mentions = overview.mentions(connection, known_at=known_at) if memories else ()
-            return network(overview.concepts(connection), edges, mentions)
+        with self._looking(None, as_of, known_at) as (connection, view):
+            links = concept_rows.all_links(connection, view) if memories else []
+            return network(concept_rows.listed(connection, limit=None), edge_rows.visible(connection, view), links)
 
     def triples(self) -> list[dict[str, Any]]:
         """Give every fact and mention as a row of triples.jsonl, which `replay` makes the same graph of."""
         from hopgate.exports.graph import triple_rows
 
         with self._looking() as (connection, _):
-            return triple_rows(overview.spellings(connection), overview.facts(connection))
+            return triple_rows(fact_rows.mentions(connection), fact_rows.all_named(connection))
 
     def statements(self) -> list[dict[str, Any]]:
         """Give every statement as a row of statements.jsonl, which `hopgate build --statements` reads."""
@@ -328,19 +322,16 @@ class ConceptGraph:
         """Give every concept with its edges, for a page of its own."""
         from hopgate.exports.graph import concept_pages
 
-        with self._looking() as (connection, _):
-            edges = overview.edges(connection, as_of=None, known_at=None)
-            stated = [row for row in edges if row[2] != edge_rows.NAME_INSIDE]
-            return concept_pages(overview.concepts(connection), stated)
+        with self._looking() as (connection, view):
+            stated = [edge for edge in edge_rows.visible(connection, view) if edge.relation != edge_rows.NAME_INSIDE]
+            return concept_pages(concept_rows.listed(connection, limit=None), stated)
 
     def mentions(self) -> dict[str, list[str]]:
         """Give the names of the concepts that each memory talks about, by its external id; no sensitive one has any."""
-        found: dict[str, list[str]] = {}
-        with self._looking() as (connection, _):
-            names = {row[0]: row[1] for row in overview.concepts(connection)}
-            for memory, concept, *_ in overview.mentions(connection, known_at=None):
-                found.setdefault(memory, []).append(names[concept])
-        return found
+        names: dict[str, list[str]] = {}
+        for link in self._store.run(concept_rows.all_links):
+            names.setdefault(link.memory, []).append(link.concept)
+        return names
 
     # What people change.
 

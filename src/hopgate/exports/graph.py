@@ -15,39 +15,40 @@ from hopgate.exports.memories import ConceptPage
 if TYPE_CHECKING:
     import networkx as nx
 
+    from hopgate.store.graph.concept_rows import Concept, Link
+    from hopgate.store.graph.edge_rows import Edge
+    from hopgate.store.graph.fact_rows import NamedFact, NamedMention
+    from hopgate.store.graph.graph_vectors import NamedStatement
+
     Graph = nx.MultiDiGraph[str]
 
 FORMATS = ("graphml", "json")
-Row = tuple[Any, ...]
 
 # XML has no control characters, halves of surrogate pairs nor non-characters, escaped or not; names rarely do.
 _NOT_XML = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def network(concepts: Iterable[Row], edges: Iterable[Row], mentions: Iterable[Row] = ()) -> Graph:
-    """Make a networkx graph of concepts and the edges between them.
-
-    Parameters
-    ----------
-    concepts : rows of (id, name, aliases, kind, memories)
-        The nodes.
-    edges : rows of (source id, target id, relation, weight, valid from, valid to, recorded at, evidence)
-        What joins them.
-    mentions : rows of (memory, concept id, relation, weight)
-        Memories that are nodes, too, with an edge to each concept they talk about.
-    """
+def network(concepts: Iterable[Concept], edges: Iterable[Edge], links: Iterable[Link] = ()) -> Graph:
+    """Make a networkx graph of concepts and the edges between them; memories that `links` names are nodes, too."""
     import networkx as nx
 
     graph: Graph = nx.MultiDiGraph()
-    for key, name, aliases, kind, count in concepts:
-        graph.add_node(f"c{key}", type="concept", name=name, aliases=list(aliases), kind=kind or "", memories=count)
-    for source, target, relation, weight, valid_from, valid_to, recorded_at, evidence in edges:
-        times = {"valid_from": valid_from, "valid_to": valid_to, "recorded_at": recorded_at}
+    for concept in concepts:
+        names = {"name": concept.name, "aliases": list(concept.aliases), "kind": concept.kind or ""}
+        graph.add_node(f"c{concept.id}", type="concept", memories=concept.memory_count, **names)
+    for edge in edges:
+        times = {"valid_from": edge.valid_from, "valid_to": edge.valid_to, "recorded_at": edge.recorded_at}
         dates = {name: moment.isoformat() for name, moment in times.items() if moment}
-        graph.add_edge(f"c{source}", f"c{target}", relation=relation, weight=weight, evidence=list(evidence), **dates)
-    for memory, concept, relation, weight in mentions:
-        graph.add_node(f"m:{memory}", type="memory", name=memory)
-        graph.add_edge(f"m:{memory}", f"c{concept}", relation=relation, weight=weight)
+        values: dict[str, Any] = {
+            "relation": edge.relation,
+            "weight": edge.weight,
+            "evidence": list(edge.evidence),
+            **dates,
+        }
+        graph.add_edge(f"c{edge.source_id}", f"c{edge.target_id}", **values)
+    for link in links:
+        graph.add_node(f"m:{link.memory}", type="memory", name=link.memory)
+        graph.add_edge(f"m:{link.memory}", f"c{link.concept_id}", relation=link.relation, weight=link.weight)
     return graph
 
 
@@ -90,32 +91,25 @@ def _flat(value: Any) -> Any:
     return _NOT_XML.sub("", text) if isinstance(text, str) else text
 
 
-def triple_rows(spellings: Iterable[Row], facts: Iterable[Row]) -> list[dict[str, Any]]:
-    """Give mentions and facts as rows of triples.jsonl; the mentions of a memory come before its facts.
-
-    Parameters
-    ----------
-    spellings : rows of (memory, name, kind)
-        The mentions.
-    facts : rows of (memory, subject, relation, object, valid from, valid to, weight)
-        The facts.
-    """
+def triple_rows(mentions: Iterable[NamedMention], facts: Iterable[NamedFact]) -> list[dict[str, Any]]:
+    """Give mentions and facts as rows of triples.jsonl; the mentions of a memory come before its facts."""
     rows: list[dict[str, Any]] = []
-    for memory, name, kind in spellings:
-        rows.append({"doc_id": memory, "entity": name} | ({"type": kind} if kind else {}))
-    for memory, subject, relation, target, start, end, weight in facts:
-        row = {"doc_id": memory, "subject": subject, "relation": relation, "object": target}
-        rows.append(row | _when(start, end, weight))
+    for mention in mentions:
+        kind = {"type": mention.kind} if mention.kind else {}
+        rows.append({"doc_id": mention.memory, "entity": mention.name, **kind})
+    for fact in facts:
+        row = {"doc_id": fact.memory, "subject": fact.subject, "relation": fact.relation, "object": fact.object}
+        rows.append(row | _when(fact.valid_from, fact.valid_to, fact.weight))
     return rows
 
 
-def statement_rows(statements: Iterable[Row]) -> list[dict[str, Any]]:
-    """Give statements, rows of (memory, statement, subject, weight, valid from, valid to), for statements.jsonl."""
+def statement_rows(statements: Iterable[NamedStatement]) -> list[dict[str, Any]]:
+    """Give statements as rows of statements.jsonl."""
     return [
-        {"doc_id": memory, "statement": sentence}
-        | ({"subject": subject} if subject else {})
-        | _when(start, end, weight)
-        for memory, sentence, subject, weight, start, end in statements
+        {"doc_id": row.memory, "statement": row.statement}
+        | ({"subject": row.subject} if row.subject else {})
+        | _when(row.valid_from, row.valid_to, row.weight)
+        for row in statements
     ]
 
 
@@ -126,15 +120,18 @@ def _when(start: datetime | None, end: datetime | None, weight: float) -> dict[s
     return confidence | {name: moment.astimezone(UTC).date().isoformat() for name, moment in days.items() if moment}
 
 
-def concept_pages(concepts: Iterable[Row], edges: Iterable[Row]) -> list[ConceptPage]:
-    """Give each concept with the edges out of it and into it, for pages of a vault; rows as those of `network`."""
-    concepts = list(concepts)
-    names = {row[0]: row[1] for row in concepts}
-    pages: dict[int, list[tuple[str, str, bool, tuple[str, ...]]]] = {}
-    for source, target, relation, _, _, _, _, evidence in edges:
-        pages.setdefault(source, []).append((relation, names[target], True, tuple(evidence)))
-        pages.setdefault(target, []).append((relation, names[source], False, tuple(evidence)))
+def concept_pages(concepts: Iterable[Concept], edges: Iterable[Edge]) -> list[ConceptPage]:
+    """Give each concept with the edges out of it and into it, for pages of a vault."""
+    ends: dict[int, list[tuple[str, str, bool, tuple[str, ...]]]] = {}
+    for edge in edges:
+        ends.setdefault(edge.source_id, []).append((edge.relation, edge.target, True, edge.evidence))
+        ends.setdefault(edge.target_id, []).append((edge.relation, edge.source, False, edge.evidence))
     return [
-        ConceptPage(name, kind or "", tuple(alias for alias in aliases if alias != name), tuple(pages.get(key, ())))
-        for key, name, aliases, kind, _ in concepts
+        ConceptPage(
+            concept.name,
+            concept.kind or "",
+            tuple(alias for alias in concept.aliases if alias != concept.name),
+            tuple(ends.get(concept.id, ())),
+        )
+        for concept in concepts
     ]

@@ -13,8 +13,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse
 
 from hopgate.errors import HopgateError
-from hopgate.graph.inspect.edges import ConceptDetail, Edge
-from hopgate.graph.inspect.times import Conflict, EdgeChanges, SupersededMemory, TimeSpan
+from hopgate.graph.inspect.edges import ConceptDetail, Conflict, Edge, EdgeChanges, SupersededMemory, TimeSpan
 from hopgate.graph.inspect.view import TOGETHER, Neighbourhood, QueryWalk
 from hopgate.serve.api_memories import MemoryAnswer, shown
 from hopgate.serve.bounds import Served, Service

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.store import memories
+from hopgate.store.typed_rows import fetch
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -142,6 +144,41 @@ def supersede(
         or ([], [], []),
     )
     return {name: gone for name, (gone, _, _) in chosen.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class SupersededMemory:
+    """A memory that gave way to another, since when and why."""
+
+    memory: str
+    by: str | None
+    since: datetime
+    reason: str
+
+
+def listed(connection: Connection[Any], scopes: Sequence[str] | None, *, limit: int) -> list[SupersededMemory]:
+    """Memories that gave way, of all scopes or of some; the last one first, never a sensitive one.
+
+    Of some scopes alone, one that gave way to another scope's does not say why: the reason may name that one.
+    """
+    within = "%(scopes)s::text[] IS NULL OR"
+    return fetch(
+        connection,
+        SupersededMemory,
+        "SELECT m.external_id AS memory, b.external_id AS by, m.superseded_at AS since, "
+        f"coalesce(CASE WHEN {within} b.id IS NOT NULL OR m.superseded_by IS NULL THEN m.superseded_reason END, '') "
+        "AS reason FROM memories m LEFT JOIN memories b ON b.id = m.superseded_by AND NOT b.is_sensitive "
+        f"AND ({within} b.scope = ANY(%(scopes)s)) "
+        f"WHERE m.superseded_at IS NOT NULL AND NOT m.is_sensitive AND ({within} m.scope = ANY(%(scopes)s)) "
+        "ORDER BY m.superseded_at DESC, m.id LIMIT %(limit)s",
+        {"scopes": None if scopes is None else list(scopes), "limit": limit},
+    )
+
+
+def by_memory(connection: Connection[Any], memory_id: int) -> list[str]:
+    """The external ids of the memories whose place a memory took."""
+    rows = connection.execute("SELECT external_id FROM memories WHERE superseded_by = %s ORDER BY id", (memory_id,))
+    return [row[0] for row in rows]
 
 
 def record_superseded(connection: Connection[Any], rows: Sequence[tuple[str, str, datetime | None]]) -> None:

@@ -149,7 +149,7 @@ def test_lines_of_a_note_tell_changes_of_what_its_title_names(kb: hopgate.Knowle
 
 
 def test_names_of_facts_stand_for_the_words_that_the_model_marks() -> None:
-    from hopgate.store.graph.changes import NamedFact
+    from hopgate.store.graph.fact_rows import NamedFact
 
     early, late = datetime(2024, 1, 5, tzinfo=UTC), datetime(2024, 3, 5, tzinfo=UTC)
     pair = Compared(

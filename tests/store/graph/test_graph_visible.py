@@ -76,7 +76,7 @@ def test_sql_shows_what_the_rule_says(
     assert shown(connection, as_of, known_at) == expected
     # The same in what users look at, and in the arrays that are walked.
     looked_at = edge_rows.visible(connection, View(None, as_of, known_at))
-    assert sorted(row(found[1], *found[4:8]) for found in looked_at) == expected
+    assert sorted(row(e.relation, e.valid_from, e.valid_to, e.recorded_at, e.retired_at) for e in looked_at) == expected
     walked = arrays.edges(connection, View(None, as_of, known_at))
     assert sorted(walked.relations[number] for number in walked.relation) == [name for name, *_ in expected]
 

@@ -29,8 +29,8 @@ from hopgate.graph.names import initials, normalise
 from hopgate.store import extractions
 from hopgate.store.build_lock import share
 from hopgate.store.graph import changes, fact_rows, name_rows, relation_rows
-from hopgate.store.graph.changes import NamedFact, Rival
-from hopgate.store.graph.fact_rows import FactRow
+from hopgate.store.graph.changes import Rival
+from hopgate.store.graph.fact_rows import FactRow, NamedFact
 
 if TYPE_CHECKING:
     from datetime import datetime

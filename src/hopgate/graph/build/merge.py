@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.store.graph.concept_rows import Ambiguous, Concept
+    from hopgate.store.graph.edge_rows import Edge
     from hopgate.store.graph.fact_rows import FactGroup
     from hopgate.store.journal import JournalRow
 
@@ -100,7 +101,7 @@ def decide(pair: Ambiguous, same: bool, connection: Connection[Any]) -> bool | N
         return None
     first, second = (named(connection, name, pair.scope) for name in (pair.near, pair.name))
     if not same:
-        concept_rows.settle(connection, second)
+        concept_rows.mark_ambiguous(connection, pair.name_id, None, None)
         return False
     if first == second:
         return None
@@ -111,12 +112,12 @@ def decide(pair: Ambiguous, same: bool, connection: Connection[Any]) -> bool | N
 def keep_apart(connection: Connection[Any], name: str) -> None:
     """Decide that a name is not the one it resembles: it is proposed no more."""
     name_rows.lock(connection)
-    undecided = concept_rows.undecided(connection, name)
-    if undecided is None:
+    undecided = concept_rows.ambiguous(connection, name=name)
+    if not undecided:
         raise HopgateError(f"{name!r} is not undecided: hopgate concepts --ambiguous lists the names that are")
-    name_id, near_id, score = undecided
-    concept_rows.decide(connection, name_id)
-    journal.record(connection, KEEP_APART, name_ids=[name_id, near_id], score=score)
+    pair = undecided[0]
+    concept_rows.mark_ambiguous(connection, pair.name_id, None, None)
+    journal.record(connection, KEEP_APART, name_ids=[pair.name_id, pair.near_id], score=pair.score)
 
 
 def undo_keep_apart(connection: Connection[Any], row: JournalRow) -> None:
@@ -301,14 +302,22 @@ def removal_preview(
     asked = memories.require(connection, external_ids)
     known = memories.fetch_by_id(connection, asked)
     ids = [key for key in asked if scopes is None or known[key].scope in scopes]
-    names, edges = edge_rows.supported_concepts(connection, ids), edge_rows.supported_edges(connection, ids)
+    named = name_rows.by_id(connection, fact_rows.names_of_memories(connection, ids))
+    names = concept_rows.names(connection, [row.concept_id for row in named])
+    edges = {_key(edge): edge for edge in edge_rows.of_memories(connection, ids)}
     revoke(connection, ids)
     left = concept_rows.names(connection, list(names))
-    kept = edge_rows.known_edges(connection, list(edges))
+    sources = sorted({edge.source_id for edge in edges.values()})
+    kept = {_key(edge) for edge in edge_rows.visible(connection, View(), concept_ids=sources)} & edges.keys()
     connection.rollback()
+    gone = [edge for key, edge in edges.items() if key not in kept]
     return RemovalPreview(
         len(asked),
         tuple(sorted(name for key, name in names.items() if key not in left)),
-        tuple(sorted(words for key, words in edges.items() if key not in kept)),
+        tuple(sorted({f"{edge.source} — {edge.relation} → {edge.target}" for edge in gone})),
         len(kept),
     )
+
+
+def _key(edge: Edge) -> tuple[int, str, int]:
+    return edge.source_id, edge.relation, edge.target_id

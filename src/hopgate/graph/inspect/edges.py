@@ -1,38 +1,32 @@
-"""The graph as values: edges, one concept in full, one memory in full; each with the memories that are its evidence."""
+"""The graph as values: edges along their two times, one concept in full, one memory in full, each with its evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.corpus import to_record
+from hopgate.errors import HopgateError
 from hopgate.graph.names import normalise
 from hopgate.memory import Memory
 from hopgate.store import journal, memories, superseded
-from hopgate.store.graph import concept_rows, edge_rows, overview
+from hopgate.store.graph import concept_rows, edge_rows, fact_rows
 from hopgate.store.graph.concept_rows import Concept
+from hopgate.store.graph.edge_rows import Edge, TimeSpan
+from hopgate.store.graph.fact_rows import NamedFact, NamedMention
 from hopgate.store.graph.visible import View
 from hopgate.store.journal import JournalRow
+from hopgate.store.superseded import SupersededMemory
+from hopgate.times import utc
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
+__all__ = ["Edge", "NamedFact", "NamedMention", "SupersededMemory", "TimeSpan"]
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """An edge by its names: true from `valid_from` to `valid_to`, known since `recorded_at`, with its evidence."""
-
-    source: str
-    relation: str
-    target: str
-    weight: float
-    valid_from: datetime | None
-    valid_to: datetime | None
-    recorded_at: datetime | None
-    retired_at: datetime | None
-    evidence: tuple[str, ...]
+# The columns of an edge's beginning and end on each axis.
+AXES = {"valid": ("valid_from", "valid_to"), "known": ("recorded_at", "retired_at")}
 
 
 def edges(
@@ -53,8 +47,7 @@ def edges(
         Only edges of this relation.
     """
     ids = None if of is None else named(connection, view, of)
-    rows = edge_rows.visible(connection, view, concept_ids=ids, relation=relation, limit=limit)
-    return [edge_of(row) for row in rows]
+    return edge_rows.visible(connection, view, concept_ids=ids, relation=relation, limit=limit)
 
 
 def named(connection: Connection[Any], view: View, name: str | int) -> list[int]:
@@ -62,11 +55,6 @@ def named(connection: Connection[Any], view: View, name: str | int) -> list[int]
     if isinstance(name, int):
         return [concept_rows.get(connection, name, view).id]
     return concept_rows.find_all(connection, normalise(name), name, view)
-
-
-def edge_of(row: Sequence[Any]) -> Edge:
-    """An edge of a row with its names, times and evidence."""
-    return Edge(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], tuple(row[8]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,34 +90,6 @@ def concept_detail(connection: Connection[Any], view: View, name: str | int, *, 
 
 
 @dataclass(frozen=True, slots=True)
-class NamedMention:
-    """A name in a memory and the concept that it stands for."""
-
-    name: str
-    concept: str
-    kind: str
-
-    def __str__(self) -> str:
-        called = self.name if self.name == self.concept else f"{self.name} = {self.concept}"
-        return f"{called} ({self.kind})" if self.kind else called
-
-
-@dataclass(frozen=True, slots=True)
-class NamedFact:
-    """What a memory says about two concepts, by their names."""
-
-    subject: str
-    relation: str
-    object: str
-    valid_from: datetime | None
-    valid_to: datetime | None
-    weight: float
-
-    def __str__(self) -> str:
-        return f"{self.subject} — {self.relation} → {self.object}"
-
-
-@dataclass(frozen=True, slots=True)
 class MemoryDetail:
     """A memory with its mentions and facts, edges, neighbours by shared concepts, and what it superseded."""
 
@@ -158,14 +118,50 @@ def memory_detail(connection: Connection[Any], external_id: str, *, limit: int) 
     (key,) = memories.require(connection, [external_id])
     return MemoryDetail(
         memories.fetch_by_id(connection, [key])[key],
-        tuple(NamedMention(*row) for row in overview.memory_mentions(connection, key)),
-        tuple(NamedFact(*row) for row in overview.memory_facts(connection, key)),
-        tuple(edge_of(row) for row in overview.memory_edges(connection, key, limit=limit)),
-        tuple((other, tuple(names)) for other, names in overview.neighbours(connection, key, limit=limit)),
-        tuple(overview.supersedes(connection, key)),
+        tuple(fact_rows.mentions(connection, key)),
+        tuple(fact_rows.of_memory(connection, key)),
+        tuple(edge_rows.of_memories(connection, [key], limit=limit)),
+        tuple((other, tuple(names)) for other, names in concept_rows.neighbours(connection, key, limit=limit)),
+        tuple(superseded.by_memory(connection, key)),
         superseded.reason_superseded(connection, key),
     )
 
 
 def _dated(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeChanges:
+    """The edges that began and those that ended between two moments."""
+
+    began: tuple[Edge, ...]
+    ended: tuple[Edge, ...]
+
+
+def changes(
+    connection: Connection[Any], view: View, since: datetime, until: datetime, *, axis: str, limit: int
+) -> EdgeChanges:
+    """What began and what ended after `since` and up to `until`, in valid time or in known time."""
+    if axis not in AXES:
+        raise HopgateError(f"there is no time {axis!r}: say valid (when it was true) or known (when it was known)")
+    first, last = utc(since), utc(until)
+    if first > last:
+        raise HopgateError("the first date is after the second one: exchange them")
+    began, ended = (tuple(edge_rows.begun(connection, view, column, first, last, limit=limit)) for column in AXES[axis])
+    return EdgeChanges(began, ended)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two edges that cannot both hold; `settled` where the newer one ended the older one."""
+
+    older: Edge
+    newer: Edge
+    settled: bool
+
+
+def conflicts(connection: Connection[Any], view: View, name: str | None, *, limit: int) -> list[Conflict]:
+    """Edges that contradict each other, settled or not, of the whole graph or of one concept; the latest first."""
+    concepts = None if name is None else named(connection, view, name)
+    return [Conflict(*pair) for pair in edge_rows.conflicts(connection, view, concepts, limit=limit)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from hopgate.errors import HopgateError
 from hopgate.graph.walk.matrix import load_matrix
 from hopgate.graph.walk.pagerank import pagerank
 from hopgate.graph.walk.walk_graph import WalkGraph, top_k
-from hopgate.store.graph import arrays, concept_rows, overview
+from hopgate.store.graph import arrays, concept_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -77,21 +76,17 @@ class GraphStats:
 
 def stats(connection: Connection[Any], *, damping: float = 0.5) -> GraphStats:
     """Measure a graph; the transaction should be a snapshot."""
-    counted = overview.counts(connection)
     components, largest = _components(connection)
+    hubs = concept_rows.listed(connection, limit=SHOWN)
     return GraphStats(
-        **counted,
-        kinds=_top(overview.kinds(connection)),
-        top_relations=_top(overview.relations(connection)),
-        hubs=tuple((concept.name, concept.memory_count) for concept in concept_rows.listed(connection, limit=SHOWN)),
+        **concept_rows.counts(connection),
+        kinds=tuple(concept_rows.most_kinds(connection, SHOWN)),
+        top_relations=tuple(concept_rows.most_relations(connection, SHOWN)),
+        hubs=tuple((concept.name, concept.memory_count) for concept in hubs),
         components=components,
         largest_component=largest,
         degree=_degree(connection, damping),
     )
-
-
-def _top(rows: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted(rows, key=lambda row: (-row[1], row[0]))[:SHOWN])
 
 
 def _components(connection: Connection[Any]) -> tuple[int, float]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from hopgate.graph.walk.pagerank import pagerank
 from hopgate.graph.walk.walk_graph import WalkGraph, top_k
 from hopgate.store import memories as memory_rows
 from hopgate.store.graph import concept_rows, edge_rows
+from hopgate.store.graph.edge_rows import DrawnConcept, DrawnEdge
 from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
@@ -35,27 +35,6 @@ COMPANY = 8
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnConcept:
-    """A concept in a picture; `last` is when a memory last talked about it."""
-
-    id: int
-    name: str
-    kind: str | None
-    memories: int
-    last: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnEdge:
-    """A line between two concepts of a picture, by their ids."""
-
-    source: int
-    target: int
-    relation: str
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
 class Neighbourhood:
     """Concepts, what joins them, and how many more of both there were than could be let in."""
 
@@ -67,20 +46,8 @@ class Neighbourhood:
     def to_dict(self) -> dict[str, Any]:
         """Give the picture ready for JSON."""
         return {
-            "nodes": [
-                {
-                    "id": node.id,
-                    "name": node.name,
-                    "kind": node.kind,
-                    "memories": node.memories,
-                    "last": node.last.isoformat() if node.last else None,
-                }
-                for node in self.concepts
-            ],
-            "edges": [
-                {"source": edge.source, "target": edge.target, "relation": edge.relation, "weight": edge.weight}
-                for edge in self.edges
-            ],
+            "nodes": [asdict(node) | {"last": node.last.isoformat() if node.last else None} for node in self.concepts],
+            "edges": [asdict(edge) for edge in self.edges],
             "left_out": self.left_out,
             "edges_left_out": self.edges_left_out,
         }
@@ -91,49 +58,40 @@ def around(
 ) -> Neighbourhood:
     """Draw a concept with what its edges reach in `depth` steps, nearest and heaviest first, and its company."""
     concept_id = concept_rows.get(connection, concept_id, view).id
-    chosen, ring, left_out = [concept_id], [concept_id], 0
+    drawn, ring, left_out = [concept_id], [concept_id], 0
     for step in range(depth):
-        room = limit - len(chosen)
+        room = limit - len(drawn)
         if room <= 0 or not ring:
             break
-        ring, there = edge_rows.joined(connection, view, ring, chosen, limit=room)
+        ring, there = edge_rows.joined(connection, view, ring, drawn, limit=room)
         left_out += there - len(ring)
-        chosen += ring
-        if step == 0 and _is_now(view) and len(chosen) < limit:
-            chosen += edge_rows.beside(connection, view, concept_id, chosen, limit=min(COMPANY, limit - len(chosen)))
-    return _drawn(connection, view, chosen, left_out)
+        drawn += ring
+        if step == 0 and _is_now(view) and len(drawn) < limit:
+            drawn += edge_rows.beside(connection, view, concept_id, drawn, limit=min(COMPANY, limit - len(drawn)))
+    return _drawn(connection, view, drawn, left_out)
 
 
-def largest(connection: Connection[Any], view: View, *, limit: int = 1000) -> Neighbourhood:
-    """Draw the concepts that most memories talk about."""
-    chosen, there = edge_rows.largest(connection, view, limit=limit)
-    return _drawn(connection, view, chosen, there - len(chosen))
-
-
-def among(connection: Connection[Any], view: View, concept_ids: Sequence[int], *, limit: int = 1000) -> Neighbourhood:
-    """Draw these concepts, the first `limit` of them, and what joins them."""
-    known = edge_rows.known_concepts(connection, view, concept_ids)
-    return _drawn(connection, view, known[:limit], max(0, len(known) - limit))
+def chosen(connection: Connection[Any], view: View, among: Sequence[int] | None, *, limit: int) -> Neighbourhood:
+    """Draw the first of these concepts, or of all those that most memories talk about, and what joins them."""
+    ids, there = edge_rows.chosen_concepts(connection, view, among, limit=limit)
+    return _drawn(connection, view, ids, there - len(ids))
 
 
 def _drawn(connection: Connection[Any], view: View, concept_ids: Sequence[int], left_out: int) -> Neighbourhood:
-    rows = edge_rows.drawn_concepts(connection, view, concept_ids)
-    small = len(rows) <= TOGETHER_UP_TO
-    drawn, there = edge_rows.drawn_edges(connection, view, concept_ids, limit=None if small else EDGES_EACH * len(rows))
-    edges = [DrawnEdge(*row) for row in drawn]
+    concepts = edge_rows.drawn_concepts(connection, view, concept_ids)
+    small = len(concepts) <= TOGETHER_UP_TO
+    limit = None if small else EDGES_EACH * len(concepts)
+    edges, there = edge_rows.drawn_edges(connection, view, concept_ids, limit=limit)
+    left = there - len(edges)
     if small and _is_now(view):
-        edges = with_company(edges, edge_rows.together(connection, concept_ids, limit=3 * len(rows)))
-    return Neighbourhood(tuple(DrawnConcept(*row) for row in rows), tuple(edges), left_out, there - len(drawn))
+        known = {frozenset((edge.source, edge.target)) for edge in edges}
+        company = edge_rows.together(connection, concept_ids, TOGETHER, limit=3 * len(concepts))
+        edges += [line for line in company if frozenset((line.source, line.target)) not in known]
+    return Neighbourhood(tuple(concepts), tuple(edges), left_out, left)
 
 
 def _is_now(view: View) -> bool:
     return view.as_of is None and view.known_at is None
-
-
-def with_company(edges: Sequence[DrawnEdge], pairs: Sequence[tuple[int, int, float]]) -> list[DrawnEdge]:
-    """Add a line between two concepts that the same memories talk about and no edge joins."""
-    known = {frozenset((edge.source, edge.target)) for edge in edges}
-    return [*edges, *(DrawnEdge(a, b, TOGETHER, n) for a, b, n in pairs if frozenset((a, b)) not in known)]
 
 
 def check_limits(depth: int, limit: int) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from psycopg.rows import class_row
+from hopgate.store.graph import fact_rows
+from hopgate.store.graph.fact_rows import NamedFact
+from hopgate.store.typed_rows import fetch
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -81,16 +82,6 @@ class Rival(NamedTuple):
     later_id: int
 
 
-class NamedFact(NamedTuple):
-    """A fact of one memory, by its names."""
-
-    subject: str
-    relation: str
-    object: str
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
-
-
 def waiting(connection: Connection[Any], extractor_hash: str) -> list[int]:
     """The memories that an extractor read and that nobody compared with earlier ones, in the order of their days."""
     rows = connection.execute(
@@ -158,8 +149,7 @@ def _near(connection: Connection[Any], statement: str, texts: Sequence[tuple[int
 
 def rivals(connection: Connection[Any], memory_ids: Sequence[int]) -> list[Rival]:
     """The facts of memories that end facts of earlier ones, each with the last memory of which it ends one."""
-    with connection.cursor(row_factory=class_row(Rival)) as cursor:
-        return cursor.execute(_RIVALS, (list(memory_ids),)).fetchall()
+    return fetch(connection, Rival, _RIVALS, (list(memory_ids),))
 
 
 def set_beside(connection: Connection[Any], found: Iterable[Rival]) -> None:
@@ -175,15 +165,7 @@ def set_beside(connection: Connection[Any], found: Iterable[Rival]) -> None:
 def names_and_facts(connection: Connection[Any], memory_id: int) -> tuple[list[str], list[NamedFact]]:
     """The names that a memory mentions, as it spells them; and what it says, the surest first."""
     rows = connection.execute("SELECT spelling FROM mentions WHERE memory_id = %s ORDER BY name_id", (memory_id,))
-    names = [row[0] for row in rows]
-    with connection.cursor(row_factory=class_row(NamedFact)) as cursor:
-        cursor.execute(
-            "SELECT s.name AS subject, f.relation, o.name AS object, f.valid_from, f.valid_to "
-            "FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
-            "WHERE f.memory_id = %s AND f.beside IS NULL ORDER BY f.weight DESC, f.id",
-            (memory_id,),
-        )
-        return names, cursor.fetchall()
+    return [row[0] for row in rows], fact_rows.counting(connection, memory_id)
 
 
 def relation_between(connection: Connection[Any], subject_id: int, object_id: int) -> str | None:

@@ -1,4 +1,4 @@
-"""Concepts: one, many, which memories talk about which, and names that were left undecided."""
+"""Concepts: one, many, which memories talk about which, names that were left undecided, and counts of it all."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from psycopg.rows import dict_row
+
 from hopgate.errors import HopgateError
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.visible import View
+from hopgate.store.typed_rows import fetch
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -26,29 +29,21 @@ class Concept:
     scope: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Ambiguous:
-    """A name that resolution left apart from its near neighbour, for a person or a model to decide."""
-
-    name: str
-    concept_id: int
-    near: str
-    score: float
-    scope: str = ""
-
-
-_CONCEPT = "SELECT id, canonical_name, aliases, kind, memory_count, scope FROM concepts"
 _ANY = View()
+_COLUMNS = "c.id, c.canonical_name AS name, c.aliases, c.kind, c.scope"
 
 
 def get(connection: Connection[Any], concept_id: int, view: View = _ANY) -> Concept:
     """One concept by id; an unknown id, or one of another scope, is refused."""
-    row = connection.execute(
-        f"{_CONCEPT} WHERE id = %(id)s AND {view.concepts()}", view.parameters(id=concept_id)
-    ).fetchone()
-    if row is None:
+    rows = fetch(
+        connection,
+        Concept,
+        f"SELECT {_COLUMNS}, c.memory_count FROM concepts c WHERE c.id = %(id)s AND {view.concepts('c')}",
+        view.parameters(id=concept_id),
+    )
+    if not rows:
         raise HopgateError(f"there is no concept {concept_id}: hopgate concepts list shows them")
-    return _concept(row)
+    return rows[0]
 
 
 def find(connection: Connection[Any], normal_name: str, shown: str, view: View = _ANY) -> Concept:
@@ -117,68 +112,13 @@ def listed(
             " AND EXISTS (SELECT 1 FROM concept_edges e WHERE (e.src_id = c.id OR e.dst_id = c.id) "
             f"AND e.relation <> %(inside)s AND {view.edges('e')})"
         )
-    rows = connection.execute(
-        f"SELECT c.id, c.canonical_name, c.aliases, c.kind, {count}, c.scope FROM {source} WHERE {conditions} "
+    return fetch(
+        connection,
+        Concept,
+        f"SELECT {_COLUMNS}, {count} AS memory_count FROM {source} WHERE {conditions} "
         f"ORDER BY {count} DESC, c.id LIMIT %(limit)s OFFSET %(offset)s",
         view.parameters(kind=kind, search=search, limit=limit, offset=offset, inside=NAME_INSIDE),
     )
-    return [_concept(row) for row in rows]
-
-
-def memories_about(connection: Connection[Any], concept_id: int, view: View, *, limit: int = 20) -> list[str]:
-    """The memories that talk about a concept, by external id, the newest first; never a sensitive one."""
-    rows = connection.execute(
-        "SELECT m.external_id FROM memories m "
-        "WHERE m.id IN (SELECT memory_id FROM memory_concepts WHERE concept_id = %(concept)s) "
-        f"AND {view.memories('m')} ORDER BY m.created_at DESC, m.id LIMIT %(limit)s",
-        view.parameters(concept=concept_id, limit=limit),
-    )
-    return [row[0] for row in rows]
-
-
-def ambiguous(connection: Connection[Any], *, limit: int = 50) -> list[Ambiguous]:
-    """Names left undecided, the most alike first."""
-    rows = connection.execute(
-        "SELECT n.name, n.concept_id, o.name, n.ambiguous_score, n.scope FROM concept_names n "
-        "JOIN concept_names o ON o.id = n.ambiguous_with WHERE n.concept_id <> o.concept_id "
-        "ORDER BY n.ambiguous_score DESC, n.id LIMIT %s",
-        (limit,),
-    )
-    return [Ambiguous(*row) for row in rows]
-
-
-def mark_ambiguous(connection: Connection[Any], name_id: int, near_id: int, score: float) -> None:
-    """Note that a name may be the same as another."""
-    connection.execute(
-        "UPDATE concept_names SET ambiguous_with = %s, ambiguous_score = %s WHERE id = %s", (near_id, score, name_id)
-    )
-
-
-def undecided(connection: Connection[Any], name: str) -> tuple[int, int, float] | None:
-    """The id of a name that was left undecided, that of the one it resembles, and how alike they are."""
-    return connection.execute(
-        "SELECT n.id, n.ambiguous_with, n.ambiguous_score FROM concept_names n JOIN concept_names o "
-        "ON o.id = n.ambiguous_with WHERE n.name = %s AND n.concept_id <> o.concept_id",
-        (name,),
-    ).fetchone()
-
-
-def decide(connection: Connection[Any], name_id: int) -> None:
-    """Note that one name is decided: it stays apart from the one it resembled."""
-    connection.execute(
-        "UPDATE concept_names SET ambiguous_with = NULL, ambiguous_score = NULL WHERE id = %s", (name_id,)
-    )
-
-
-def settle(connection: Connection[Any], concept_id: int) -> None:
-    """Note that a concept's names are decided: they stay apart from those they resembled."""
-    connection.execute(
-        "UPDATE concept_names SET ambiguous_with = NULL, ambiguous_score = NULL WHERE concept_id = %s", (concept_id,)
-    )
-
-
-def _concept(row: Sequence[Any]) -> Concept:
-    return Concept(row[0], row[1], tuple(row[2]), row[3], row[4], row[5])
 
 
 def names(connection: Connection[Any], concept_ids: Sequence[int]) -> dict[int, str]:
@@ -186,6 +126,90 @@ def names(connection: Connection[Any], concept_ids: Sequence[int]) -> dict[int, 
     rows = connection.execute("SELECT id, canonical_name FROM concepts WHERE id = ANY(%s)", (list(concept_ids),))
     return dict(rows.fetchall())
 
+
+def counts(connection: Connection[Any]) -> dict[str, Any]:
+    """Count the rows of every kind by name; sensitive memories are not counted."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(
+            "SELECT (SELECT version FROM graph_state) AS version, "
+            "(SELECT count(*) FROM memories WHERE NOT is_sensitive) AS memories, "
+            "(SELECT count(DISTINCT memory_id) FROM memory_concepts) AS linked_memories, "
+            "(SELECT count(*) FROM concepts) AS concepts, (SELECT count(*) FROM concept_names) AS names, "
+            "(SELECT count(*) FROM memory_concepts) AS mentions, "
+            "count(*) FILTER (WHERE retired_at IS NULL AND relation <> %(inside)s) AS edges, "
+            "count(*) FILTER (WHERE relation = %(inside)s) AS name_links, "
+            "count(*) FILTER (WHERE retired_at IS NOT NULL) AS retired, "
+            "(SELECT coalesce(round(avg(retired::int), 4), 0)::float8 FROM (SELECT bool_or(retired_at IS NOT NULL) "
+            "AS retired FROM concept_edges WHERE relation <> %(inside)s GROUP BY src_id, relation, dst_id) AS f) "
+            "AS invalidation_rate, "
+            "(SELECT count(*) FROM journal WHERE action = 'merge' AND undone_at IS NULL) AS merges, "
+            "(SELECT count(*) FROM concept_names n JOIN concept_names o ON o.id = n.ambiguous_with "
+            "WHERE n.concept_id <> o.concept_id) AS ambiguous, "
+            "(SELECT count(DISTINCT relation) FROM facts) AS raw_relations, "
+            "count(DISTINCT relation) FILTER (WHERE relation <> %(inside)s) AS relations, "
+            # Of those that are in the graph: many more are declared.
+            "count(DISTINCT relation) FILTER (WHERE EXISTS (SELECT 1 FROM relations r "
+            "WHERE r.scope = concept_edges.scope AND r.canonical = concept_edges.relation AND r.single_valued)) "
+            "AS single_valued FROM concept_edges",
+            {"inside": NAME_INSIDE},
+        ).fetchone()
+    assert row is not None
+    return row
+
+
+def most_kinds(connection: Connection[Any], limit: int) -> list[tuple[str, int]]:
+    """The kinds that most concepts are of, with how many; "" where no kind is known."""
+    return connection.execute(
+        "SELECT coalesce(kind, ''), count(*) FROM concepts GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %s", (limit,)
+    ).fetchall()
+
+
+def most_relations(connection: Connection[Any], limit: int) -> list[tuple[str, int]]:
+    """The relations that most edges have now, with how many."""
+    return connection.execute(
+        "SELECT relation, count(*) FROM concept_edges WHERE retired_at IS NULL AND relation <> %s "
+        "GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %s",
+        (NAME_INSIDE, limit),
+    ).fetchall()
+
+
+# Names that were left undecided.
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """A name that resolution left apart from its near neighbour, for a person or a model to decide."""
+
+    name: str
+    concept_id: int
+    near: str
+    score: float
+    scope: str = ""
+    name_id: int = 0
+    near_id: int = 0
+
+
+def ambiguous(connection: Connection[Any], *, limit: int = 50, name: str | None = None) -> list[Ambiguous]:
+    """Names left undecided, all or one, the most alike first."""
+    return fetch(
+        connection,
+        Ambiguous,
+        "SELECT n.name, n.concept_id, o.name AS near, n.ambiguous_score AS score, n.scope, n.id AS name_id, "
+        "o.id AS near_id FROM concept_names n JOIN concept_names o ON o.id = n.ambiguous_with "
+        "WHERE n.concept_id <> o.concept_id AND (%(name)s::text IS NULL OR n.name = %(name)s) "
+        "ORDER BY n.ambiguous_score DESC, n.id LIMIT %(limit)s",
+        {"name": name, "limit": limit},
+    )
+
+
+def mark_ambiguous(connection: Connection[Any], name_id: int, near_id: int | None, score: float | None) -> None:
+    """Note that a name may be the same as another, or with none that it is decided: it stays apart."""
+    connection.execute(
+        "UPDATE concept_names SET ambiguous_with = %s, ambiguous_score = %s WHERE id = %s", (near_id, score, name_id)
+    )
+
+
+# Which memories talk about which concepts.
 
 # The column `relation` says where a row comes from: an extractor mentioned the concept, or the memory's title names it.
 MENTIONS = "mentions"
@@ -255,6 +279,54 @@ def link_titles(connection: Connection[Any], links: Sequence[tuple[int, int]], w
     )
 
 
+def memories_about(connection: Connection[Any], concept_id: int, view: View, *, limit: int = 20) -> list[str]:
+    """The memories that talk about a concept, by external id, the newest first; never a sensitive one."""
+    rows = connection.execute(
+        "SELECT m.external_id FROM memories m "
+        "WHERE m.id IN (SELECT memory_id FROM memory_concepts WHERE concept_id = %(concept)s) "
+        f"AND {view.memories('m')} ORDER BY m.created_at DESC, m.id LIMIT %(limit)s",
+        view.parameters(concept=concept_id, limit=limit),
+    )
+    return [row[0] for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """That a memory talks about a concept, as what (`MENTIONS` or `TITLED`) and how much."""
+
+    memory: str
+    concept_id: int
+    concept: str
+    relation: str
+    weight: float
+
+
+def all_links(connection: Connection[Any], view: View = _ANY) -> list[Link]:
+    """Which memory talks about which concept, those that gave way to others too."""
+    return fetch(
+        connection,
+        Link,
+        "SELECT m.external_id AS memory, c.id AS concept_id, c.canonical_name AS concept, x.relation, x.weight "
+        "FROM memory_concepts x JOIN concepts c ON c.id = x.concept_id JOIN memories m ON m.id = x.memory_id "
+        f"WHERE {view.memories('m')} ORDER BY m.id, c.id",
+        view.parameters(),
+    )
+
+
+def neighbours(connection: Connection[Any], memory_id: int, *, limit: int) -> list[tuple[str, list[str]]]:
+    """Memories that talk about the same concepts, those with the rarest first, and which concepts these are."""
+    # A hub's memories are no neighbours of each other, and reading them all would cost too much.
+    return connection.execute(
+        "SELECT m.external_id, array_agg(c.canonical_name ORDER BY c.memory_count, c.id) FROM memory_concepts mine "
+        "JOIN concepts c ON c.id = mine.concept_id AND c.memory_count < 1000 "
+        "JOIN memory_concepts x ON x.concept_id = c.id AND x.memory_id <> mine.memory_id "
+        "JOIN memories m ON m.id = x.memory_id AND NOT m.is_sensitive AND m.superseded_at IS NULL "
+        "WHERE mine.memory_id = %s GROUP BY m.id, m.external_id "
+        "ORDER BY sum(1.0 / greatest(c.memory_count, 1)) DESC, m.id LIMIT %s",
+        (memory_id, limit),
+    ).fetchall()
+
+
 def unlink(connection: Connection[Any], memory_ids: Sequence[int]) -> bool:
     """Forget which concepts memories talk about; say whether they talked about any."""
     return connection.execute(_UNLINK, {"ids": list(memory_ids)}).rowcount > 0
@@ -270,8 +342,4 @@ def memories_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]
 
 def is_linked(connection: Connection[Any], memory_id: int, concept_ids: Sequence[int]) -> bool:
     """Whether a memory talks about one of these concepts."""
-    row = connection.execute(
-        "SELECT 1 FROM memory_concepts WHERE memory_id = %s AND concept_id = ANY(%s) LIMIT 1",
-        (memory_id, list(concept_ids)),
-    ).fetchone()
-    return row is not None
+    return memory_id in memories_of_concepts(connection, concept_ids)

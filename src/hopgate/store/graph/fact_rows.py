@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store.graph.relation_rows import RelationKey
+from hopgate.store.typed_rows import fetch
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -97,6 +98,78 @@ def add_facts(connection: Connection[Any], rows: Iterable[FactRow]) -> None:
             [row.read_with for row in new],
         ),
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFact:
+    """What a memory says about two concepts, by their names."""
+
+    subject: str
+    relation: str
+    object: str
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    weight: float = 1.0
+    memory: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.subject} — {self.relation} → {self.object}"
+
+
+_NAMED = (
+    "SELECT s.name AS subject, f.relation, o.name AS object, f.valid_from, f.valid_to, f.weight, "
+    "m.external_id AS memory FROM facts f JOIN memories m ON m.id = f.memory_id JOIN concept_names s ON s.id = f.subject_id "
+    "JOIN concept_names o ON o.id = f.object_id WHERE "
+)
+
+
+def of_memory(connection: Connection[Any], memory_id: int) -> list[NamedFact]:
+    """What a memory says."""
+    return fetch(connection, NamedFact, f"{_NAMED} f.memory_id = %s ORDER BY f.id", (memory_id,))
+
+
+def counting(connection: Connection[Any], memory_id: int) -> list[NamedFact]:
+    """What a memory says and counts, the surest first."""
+    return fetch(
+        connection,
+        NamedFact,
+        f"{_NAMED} f.memory_id = %s AND f.beside IS NULL ORDER BY f.weight DESC, f.id",
+        (memory_id,),
+    )
+
+
+def all_named(connection: Connection[Any]) -> list[NamedFact]:
+    """What each memory says; what two tell together is told by neither where it is replayed."""
+    return fetch(connection, NamedFact, f"{_NAMED} NOT m.is_sensitive AND f.read_with IS NULL ORDER BY m.id, f.id")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedMention:
+    """A name in a memory as it is spelt there, the concept that it stands for, and the kind that was given there."""
+
+    name: str
+    concept: str
+    kind: str
+    memory: str = ""
+
+    def __str__(self) -> str:
+        called = self.name if self.name == self.concept else f"{self.name} = {self.concept}"
+        return f"{called} ({self.kind})" if self.kind else called
+
+
+def mentions(connection: Connection[Any], memory_id: int | None = None) -> list[NamedMention]:
+    """The names in a memory, with the concept's kind where it gives none; or those in each, that is not sensitive."""
+    kind, which = ("x.kind", "NOT m.is_sensitive ORDER BY m.id, x.name_id")
+    if memory_id is not None:
+        kind, which = "x.kind, c.kind", "m.id = %(memory)s ORDER BY concept, name"
+    return fetch(
+        connection,
+        NamedMention,
+        f"SELECT x.spelling AS name, c.canonical_name AS concept, coalesce({kind}, '') AS kind, "
+        "m.external_id AS memory FROM mentions x JOIN memories m ON m.id = x.memory_id "
+        f"JOIN concept_names n ON n.id = x.name_id JOIN concepts c ON c.id = n.concept_id WHERE {which}",
+        {"memory": memory_id},
+    )
 
 
 def names_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[int]:

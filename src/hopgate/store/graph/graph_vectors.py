@@ -15,6 +15,7 @@ from hopgate.store.graph import name_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.name_rows import NameRow
 from hopgate.store.graph.visible import View
+from hopgate.store.typed_rows import fetch
 from hopgate.store.vectors import run_with, to_sql
 
 if TYPE_CHECKING:
@@ -350,12 +351,26 @@ def statement_texts(connection: Connection[Any], memory_ids: Sequence[int]) -> l
     return [row[0] for row in rows]
 
 
-def all_statements(connection: Connection[Any]) -> list[tuple[Any, ...]]:
-    """Every statement: the memory's external id, sentence, subject, weight, and when it is true."""
-    return connection.execute(
-        "SELECT m.external_id, s.statement, s.subject, s.weight, s.valid_from, s.valid_to "
-        "FROM statements s JOIN memories m ON m.id = s.memory_id WHERE NOT m.is_sensitive ORDER BY s.id"
-    ).fetchall()
+@dataclass(frozen=True, slots=True)
+class NamedStatement:
+    """A statement with the external id of its memory."""
+
+    memory: str
+    statement: str
+    subject: str | None
+    weight: float
+    valid_from: datetime | None
+    valid_to: datetime | None
+
+
+def all_statements(connection: Connection[Any]) -> list[NamedStatement]:
+    """Every statement about a memory that is not sensitive."""
+    return fetch(
+        connection,
+        NamedStatement,
+        "SELECT m.external_id AS memory, s.statement, s.subject, s.weight, s.valid_from, s.valid_to "
+        "FROM statements s JOIN memories m ON m.id = s.memory_id WHERE NOT m.is_sensitive ORDER BY s.id",
+    )
 
 
 def statements_near(
