@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig
+from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import Pairs, mention_graph
 from hopgate.store.graph.arrays import Stamp
 
@@ -25,7 +25,6 @@ def matrix_of(mentions: Mentions, edges: Edges, *, memories: int = 7, concepts: 
     mentioned = Pairs(np.array(memory, int), np.array(concept, int), list(mentions.values()))
     return GraphMatrix(
         stamp=STAMP,
-        config=MatrixConfig(),
         graph=mention_graph(memories, concepts, mentioned, edges=Pairs(source, target, weight)),
         memory_ids=np.arange(memories),
         concept_ids=np.arange(concepts),

@@ -13,11 +13,12 @@ from graph_world import Edge, clear, day, write_concepts, write_edges, write_mem
 
 from hopgate.graph.walk import cache as module
 from hopgate.graph.walk.cache import MatrixCache
-from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig
+from hopgate.graph.walk.matrix import WHOLE, GraphMatrix
 from hopgate.graph.walk.pagerank import pagerank
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.store.graph import version
+from hopgate.store.graph.visible import View
 from hopgate.store.store import Store
 
 
@@ -39,9 +40,9 @@ def cache(store: Store) -> Any:
     made.close()
 
 
-def given(cache: MatrixCache, store: Store, config: MatrixConfig | None = None, *, fresh: bool = False) -> GraphMatrix:
+def given(cache: MatrixCache, store: Store, view: View = WHOLE, *, fresh: bool = False) -> GraphMatrix:
     with store.transaction() as connection:
-        return cache.get(connection, None, config, fresh=fresh)
+        return cache.get(connection, view, fresh=fresh)
 
 
 def elsewhere(store: Store) -> None:
@@ -59,10 +60,10 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, list[in
     go, asked = threading.Event(), list[int]()
     real = module.load_matrix
 
-    def load_matrix(*given: Any) -> GraphMatrix:
+    def load_matrix(*given: Any, **options: Any) -> GraphMatrix:
         asked.append(1)
         assert go.wait(60)
-        return real(*given)
+        return real(*given, **options)
 
     monkeypatch.setattr(module, "load_matrix", load_matrix)
     return go, asked
@@ -71,7 +72,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, list[in
 def test_a_matrix_is_read_once_a_version(cache: MatrixCache, store: Store) -> None:
     first = given(cache, store)
     assert given(cache, store) is first
-    assert given(cache, store, MatrixConfig(edges=False)) is not first
+    assert given(cache, store, View(as_of=day(2))) is not first
 
 
 def test_the_old_one_is_given_while_anothers_change_is_read(
@@ -84,7 +85,7 @@ def test_the_old_one_is_given_while_anothers_change_is_read(
         assert given(cache, store) is first
     go.set()
     second = given(cache, store, fresh=True)
-    assert (first.version, second.version) == (1, 2)
+    assert (first.stamp.version, second.stamp.version) == (1, 2)
     assert (len(first.edge_id), len(second.edge_id)) == (1, 2)
     assert given(cache, store) is second
     assert len(asked) <= 2, "whoever finds it being read has nothing read again"
@@ -97,7 +98,7 @@ def test_what_this_process_wrote_is_waited_for_but_not_for_long(
     with store.transaction() as connection:
         version.bump(connection)
     second = given(cache, store)
-    assert second.version == 2 and second is not first
+    assert second.stamp.version == 2 and second is not first
     go, _ = held_back(monkeypatch)
     monkeypatch.setattr(module, "PATIENCE_S", 0.05)
     with store.transaction() as connection:
@@ -119,7 +120,7 @@ def test_a_recall_finds_what_was_just_built(kb: KnowledgeBase) -> None:
 def test_a_scopes_matrix_outlives_what_others_change(kb: KnowledgeBase) -> None:
     def own() -> GraphMatrix:
         with kb.store.transaction() as connection:
-            return kb.graph_leg.matrices.get(connection, ["a"])
+            return kb.graph_leg.matrices.get(connection, View(("a",)))
 
     kb.add(*(Memory(f"{scope} 1", "Ada Byron lives in London.", scope=scope) for scope in "ab"))
     kb.build()
@@ -172,7 +173,7 @@ def test_tables_made_anew_are_read_anew(cache: MatrixCache, store: Store) -> Non
 
 
 def test_views_are_bounded_by_their_bytes(cache: MatrixCache, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    now, before, after = (MatrixConfig(as_of=moment) for moment in (None, day(2), day(4)))
+    now, before, after = (View(as_of=moment) for moment in (None, day(2), day(4)))
     matrices = [given(cache, store, config) for config in (now, before)]
     monkeypatch.setattr(module, "MOST_BYTES", 2 * matrices[0].bytes)
     assert given(cache, store, now) is matrices[0]
@@ -227,7 +228,7 @@ def test_queries_during_rebuilds_see_whole_matrices(cache: MatrixCache, store: S
         versions = [0]
         for query in range(100):
             matrix = given(cache, store, fresh=bool(number % 2))
-            latest, length = matrix.version, 4 + matrix.version % 4
+            latest, length = matrix.stamp.version, 4 + matrix.stamp.version % 4
             assert latest >= versions[-1], "no thread goes back in time"
             assert len(matrix.memory_ids) == len(matrix.concept_ids) == len(matrix.edge_id) == length
             assert matrix.relations == (f"at {latest}",)
@@ -248,4 +249,4 @@ def test_queries_during_rebuilds_see_whole_matrices(cache: MatrixCache, store: S
             done.set()
     assert writer.result() > 3
     assert len(versions) > 3, "the graph changed while it was asked"
-    assert given(cache, store, fresh=True).version == writer.result()
+    assert given(cache, store, fresh=True).stamp.version == writer.result()

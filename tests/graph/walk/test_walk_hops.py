@@ -167,6 +167,14 @@ def test_no_edges_and_lonely_or_unknown_seeds(hopping: psycopg.Connection[Any]) 
     assert hop_memories(hopping, {2: 0.0}) == []
 
 
+def test_namesakes_are_one_concept(hopping: psycopg.Connection[Any]) -> None:
+    write_mentions(hopping, [(1, 1), (2, 2), (3, 3)])
+    write_edges(hopping, [Edge(2, 3)])
+    assert [memory for memory, _ in hop_memories(hopping, {1: 1.0})] == [1]
+    one, two, three = 1 / 2 + 1 / 8, 1 / 2 + 1 / 8, 1 / 2
+    assert hop_memories(hopping, {1: 1.0}, namesakes={2: 1}) == [(1, one), (2, two), (3, three)]
+
+
 def test_sensitive_memories_and_later_ones_are_not_reached(hopping: psycopg.Connection[Any]) -> None:
     write_memories(hopping, [100], created_at=day(5))
     write_mentions(hopping, [(1, 1), (2, 1), (100, 1)])

@@ -1,4 +1,4 @@
-"""The matrix: what is loaded is what the tables hold, seen from the configuration's point of view."""
+"""The matrix: what is loaded is what the tables hold, seen from one point of view."""
 
 from __future__ import annotations
 
@@ -13,24 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hopgate
-from hopgate.errors import HopgateError
-from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig, load_matrix, positions
+from hopgate.graph.walk.matrix import load_matrix, positions
 from hopgate.graph.walk.pagerank import pagerank
 from hopgate.store.graph import version
+from hopgate.store.graph.visible import View
 
 MEMORIES, CONCEPTS = (10, 20, 30, 40), (5, 6, 7, 8, 9)
 MOMENTS = st.none() | st.integers(1, 6).map(day)
-WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 3.0])
-CONFIGS = st.builds(
-    MatrixConfig,
-    relations=st.dictionaries(st.sampled_from(["knows", "owns", "mentions", "about"]), WEIGHTS, max_size=3),
-    kinds=st.dictionaries(st.sampled_from(["person", ""]), WEIGHTS, max_size=2),
-    as_of=MOMENTS,
-    known_at=MOMENTS,
-    mentions=st.booleans(),
-    edges=st.booleans(),
-    superseded=st.booleans(),
-)
 
 
 @st.composite
@@ -59,74 +48,67 @@ TIMES = st.fixed_dictionaries({memory: st.tuples(MOMENTS, MOMENTS, st.booleans()
 def connection(dsn: str) -> Any:
     with psycopg.connect(dsn) as opened:
         write_memories(opened, MEMORIES)
-        write_concepts(opened, CONCEPTS[:2], "person")
-        write_concepts(opened, CONCEPTS[2:])
+        write_concepts(opened, CONCEPTS)
         yield opened
 
 
-@given(edges=st.lists(edge(), max_size=15), mentions=MENTIONS, times=TIMES, config=CONFIGS)
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    edges=st.lists(edge(), max_size=15), mentions=MENTIONS, times=TIMES, as_of=MOMENTS, known_at=MOMENTS,
+    superseded=st.booleans(),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_adjacency_is_what_the_rows_say(
     connection: psycopg.Connection[Any],
     edges: list[Edge],
     mentions: dict[tuple[int, int], tuple[float, str]],
     times: dict[int, tuple[datetime | None, datetime | None, bool]],
-    config: MatrixConfig,
+    as_of: datetime | None,
+    known_at: datetime | None,
+    superseded: bool,
 ) -> None:
     connection.execute("DELETE FROM concept_edges")
     connection.execute("DELETE FROM memory_concepts")
     write_edges(connection, edges)
     write_mentions(connection, ((*ends, *rest) for ends, rest in mentions.items()))
-    for memory, (made, superseded, sensitive) in times.items():
+    for memory, (made, ended, sensitive) in times.items():
         connection.execute(
             "UPDATE memories SET created_at = %s, superseded_at = %s, is_sensitive = %s WHERE id = %s",
-            (made or LONG_AGO, superseded, sensitive, memory),
+            (made or LONG_AGO, ended, sensitive, memory),
         )
-    matrix = load_matrix(connection, config)
+    matrix = load_matrix(connection, View(as_of=as_of, known_at=known_at), superseded=superseded)
 
-    relations, kinds = dict(config.relations), dict(config.kinds)
-    known = config.known_at or datetime.max.replace(tzinfo=day(1).tzinfo)
+    known = known_at or datetime.max.replace(tzinfo=day(1).tzinfo)
     nodes = [
         memory
-        for memory, (made, superseded, sensitive) in sorted(times.items())
-        if not sensitive and (made or LONG_AGO) <= known and (config.superseded or not superseded or superseded > known)
+        for memory, (made, ended, sensitive) in sorted(times.items())
+        if not sensitive and (made or LONG_AGO) <= known and (superseded or not ended or ended > known)
     ]
     wanted = np.zeros((len(nodes) + len(CONCEPTS),) * 2)
-
-    def factor(concept: int) -> float:
-        return kinds.get("person" if concept in CONCEPTS[:2] else "", 1.0)
-
-    for (memory, concept), (weight, relation) in mentions.items():
+    for (memory, concept), (weight, _) in mentions.items():
         if memory in nodes:
             one, two = nodes.index(memory), len(nodes) + CONCEPTS.index(concept)
-            if config.mentions:
-                wanted[one, two] = wanted[two, one] = weight * relations.get(relation, 1.0) * factor(concept)
-    for told in edges:
-        if config.edges and told.visible(config.as_of, config.known_at):
-            one, two = (len(nodes) + CONCEPTS.index(end) for end in (told.source, told.target))
-            weight = told.weight * relations.get(told.relation, 1.0) * factor(told.source) * factor(told.target)
-            wanted[one, two] += weight
+            wanted[one, two] = wanted[two, one] = weight
+    of_edges = np.zeros_like(wanted)
+    for row in edges:
+        if row.visible(as_of, known_at):
+            one, two = (len(nodes) + CONCEPTS.index(end) for end in (row.source, row.target))
+            of_edges[one, two] += row.weight
             if one != two:
-                wanted[two, one] += weight
+                of_edges[two, one] += row.weight
     assert matrix.memory_ids.tolist() == nodes
     assert matrix.concept_ids.tolist() == list(CONCEPTS)
-    np.testing.assert_allclose(matrix.graph.matrix.toarray(), wanted, rtol=1e-6)
-    _edges_add_up(matrix)
-
-
-def _edges_add_up(matrix: GraphMatrix) -> None:
-    """The arrays for explanations hold exactly the weight that is walked between concepts."""
-    concepts = matrix.graph.matrix.toarray()[len(matrix.memory_ids) :, len(matrix.memory_ids) :]
-    found = np.zeros_like(concepts)
+    np.testing.assert_allclose(matrix.graph.matrix.toarray(), wanted + of_edges, rtol=1e-6)
+    # The arrays for explanations hold exactly the weight that is walked between concepts.
+    told = np.zeros_like(wanted)
     for source, target, weight in zip(matrix.edge_source, matrix.edge_target, matrix.edge_weight, strict=True):
-        found[source, target] += weight
+        told[len(nodes) + source, len(nodes) + target] += weight
         if source != target:
-            found[target, source] += weight
-    np.testing.assert_allclose(found, concepts, rtol=1e-6)
-    assert len(matrix.edge_id) == len(matrix.edge_relation) == len(matrix.edge_weight)
+            told[len(nodes) + target, len(nodes) + source] += weight
+    np.testing.assert_allclose(told, of_edges, rtol=1e-6)
 
 
 def test_nodes_and_edges_lead_back_to_rows(connection: psycopg.Connection[Any]) -> None:
+    assert (load_matrix(connection).graph.nodes, load_matrix(connection).graph.arcs) == (9, 0)
     write_mentions(connection, [(10, 5), (20, 5)])
     write_edges(connection, [Edge(5, 6, "knows"), Edge(6, 5, "owns"), Edge(6, 7, "owns")])
     version.bump(connection)
@@ -134,31 +116,18 @@ def test_nodes_and_edges_lead_back_to_rows(connection: psycopg.Connection[Any]) 
     assert repr(matrix) == "GraphMatrix(version=1, memories=4, concepts=5, edges=3, arcs=8)"
     assert matrix.memories([40, 11, 10]).tolist() == [3, -1, 0]
     assert matrix.concepts([5, 0, 9]).tolist() == [0, -1, 4]
+    assert matrix.linked_to([5, 0]).tolist() == [True, True, False, False]
     rows = matrix.edges_between(1, 0)
     assert matrix.edges_between(3, 4) == []
     assert sorted(matrix.relations[matrix.edge_relation[row]] for row in rows) == ["knows", "owns"]
     ids = [int(matrix.edge_id[row]) for row in rows]
-    told = connection.execute("SELECT least(src_id, dst_id) FROM concept_edges WHERE id = ANY(%s)", (ids,))
-    assert told.fetchall() == [(5,), (5,)]
+    ends = connection.execute("SELECT least(src_id, dst_id) FROM concept_edges WHERE id = ANY(%s)", (ids,))
+    assert ends.fetchall() == [(5,), (5,)]
     with pytest.raises(ValueError, match="read-only"):
         matrix.memory_ids[0] = 1
-
-
-def test_an_empty_store_and_one_without_edges(connection: psycopg.Connection[Any]) -> None:
-    lonely = load_matrix(connection)
-    assert (lonely.graph.nodes, lonely.graph.arcs) == (9, 0)
     clear(connection)
     empty = load_matrix(connection)
     assert (empty.graph.nodes, len(empty.edge_id), empty.memories([1]).tolist()) == (0, 0, [-1])
-
-
-def test_a_walk_on_a_loaded_cycle_is_uniform(connection: psycopg.Connection[Any]) -> None:
-    write_edges(connection, (Edge(one, two) for one, two in zip(CONCEPTS, (*CONCEPTS[1:], CONCEPTS[0]), strict=True)))
-    matrix = load_matrix(connection)
-    start = np.zeros(matrix.graph.nodes)
-    start[len(MEMORIES) :] = 1 / len(CONCEPTS)
-    scores = np.asarray(pagerank(matrix.graph, start, damping=0.8, tolerance=1e-6))
-    np.testing.assert_allclose(scores[len(MEMORIES) :], 1 / len(CONCEPTS), atol=1e-5)
 
 
 def test_a_loaded_hub_of_ten_thousand_mentions_shares_its_mass(dsn: str) -> None:
@@ -182,27 +151,8 @@ def test_positions_are_where_ids_stand(ids: set[int], wanted: list[int], many: b
     ascending = sorted(ids)
     asked = wanted * (1 + many * (2000 // max(1, len(wanted))))
     found = positions(np.array(ascending, np.int64), np.array(asked, np.int64))
-    places = {one: place for place, one in enumerate(ascending)}
-    assert found.tolist() == [places.get(one, -1) for one in asked]
-
-
-def test_what_means_nothing_is_refused() -> None:
-    with pytest.raises(HopgateError, match="relation 'owns' must be a finite number"):
-        MatrixConfig(relations={"owns": -1})
-    with pytest.raises(HopgateError, match="kind 'tool' must be a finite number"):
-        MatrixConfig(kinds={"tool": float("nan")})
-
-
-def test_a_time_without_a_zone_is_utc() -> None:
-    assert MatrixConfig(as_of=datetime(2025, 1, 1), known_at=datetime(2025, 1, 2)) == MatrixConfig(
-        as_of=day(1), known_at=day(2)
-    )
-
-
-def test_a_configuration_is_a_value() -> None:
-    config = MatrixConfig(relations={"owns": 2, "is": 0.5}, kinds={"tool": 1})
-    assert eval(repr(config)) == config == MatrixConfig(relations={"is": 0.5, "owns": 2}, kinds={"tool": 1})
-    assert len({config, MatrixConfig(), MatrixConfig()}) == 2
+    places = {each: place for place, each in enumerate(ascending)}
+    assert found.tolist() == [places.get(each, -1) for each in asked]
 
 
 def test_concepts_of_equal_name_are_one_node_over_several_scopes(kb) -> None:
@@ -214,7 +164,7 @@ def test_concepts_of_equal_name_are_one_node_over_several_scopes(kb) -> None:
     kb.build()
     with kb.store.transaction() as connection:
         ids = dict(connection.execute("SELECT scope, id FROM concepts WHERE canonical_name = 'Ada Byron'").fetchall())
-        whole, alone = load_matrix(connection), load_matrix(connection, scopes=["a"])
+        whole, alone = load_matrix(connection), load_matrix(connection, View(("a",)))
     assert (len(whole.concept_ids), len(alone.concept_ids)) == (4, 2)
     assert len({*whole.concepts([ids["a"], ids["b"]]).tolist()} - {-1}) == 1
     assert ids["b"] in whole.concept_ids.tolist()  # by the name of the scope where more memories have it

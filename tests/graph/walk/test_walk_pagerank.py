@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk import pagerank as module
 from hopgate.graph.walk.pagerank import pagerank
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph
 
@@ -108,10 +107,8 @@ def test_a_loose_tolerance_is_kept_in_single_precision_but_for_wide_hubs(leaves:
     assert np.abs(scores - pagerank(star, restart, damping=damping, tolerance=1e-10)).sum() <= 1e-4
 
 
-@pytest.mark.parametrize("threads", [False, True])
 @pytest.mark.parametrize("columns", [3, 40])
-def test_columns_together_are_columns_alone(columns: int, threads: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "THREAD_ARCS", 0 if threads else 10**9)
+def test_columns_together_are_columns_alone(columns: int) -> None:
     graph = random_graph(7)
     restarts = np.stack([restart_for(graph, seed) for seed in range(columns)], axis=1)
     restarts[:, 1] = 0

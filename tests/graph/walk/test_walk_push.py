@@ -46,11 +46,11 @@ def some_graph(memories: int, concepts: int, mentions: int) -> WalkGraph:
     )
 
 
-def test_the_first_memories_are_right() -> None:
+def test_the_first_memories_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     assert warm()
+    monkeypatch.setattr(module, "PUSH_ARCS", 0)
     graph = some_graph(20_000, 10_000, 60_000)
-    assert graph.arcs > module.PUSH_ARCS
     rng = np.random.default_rng(2)
     restarts = np.zeros((graph.nodes, 10))
     for column in restarts.T:
@@ -103,11 +103,13 @@ def test_a_small_graph_and_a_far_walk_are_left_to_the_solver(
 
 def test_a_process_that_walks_again_and_again_compiles_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[str] = []
+    monkeypatch.setattr(module, "PUSH_ARCS", 0)
     monkeypatch.setattr(module, "warm", lambda: called.append(threading.current_thread().name))
     monkeypatch.setattr(module, "_compiled", [])
     monkeypatch.setattr(module, "_asked", [])
+    graph = some_graph(40, 60, 150)
     for walks in range(1, 6):
-        assert module.compiled() is None
+        assert near_walks(graph, np.eye(graph.nodes, 2), damping=0.8, top=1) == [None, None]
         for thread in threading.enumerate():
             if thread.name == "hopgate-compile":
                 thread.join()

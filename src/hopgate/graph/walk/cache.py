@@ -1,15 +1,15 @@
-"""The matrices of a store's graph, by scopes and view: kept while the graph's version stands, read again beside it."""
+"""The matrices of a store's graph, by view: kept while the graph's version stands, read again beside it."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig, load_matrix
+from hopgate.graph.walk.matrix import WHOLE, GraphMatrix, load_matrix
 from hopgate.store.graph import arrays, version
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -25,10 +25,10 @@ READERS = 2
 
 
 class Key(NamedTuple):
-    """Which matrix: of some scopes or of the whole store, and what of the graph is walked."""
+    """Which matrix: what of the graph is walked, and whether superseded memories are."""
 
-    scopes: tuple[str, ...] | None
-    config: MatrixConfig
+    view: View
+    superseded: bool
 
 
 class MatrixCache:
@@ -53,12 +53,7 @@ class MatrixCache:
         self._readers: ThreadPoolExecutor | None = None
 
     def get(
-        self,
-        connection: Connection[Any],
-        scopes: Sequence[str] | None = None,
-        config: MatrixConfig | None = None,
-        *,
-        fresh: bool = False,
+        self, connection: Connection[Any], view: View = WHOLE, *, superseded: bool = False, fresh: bool = False
     ) -> GraphMatrix:
         """Give a matrix.
 
@@ -66,21 +61,21 @@ class MatrixCache:
         ----------
         connection : psycopg.Connection
             Where to look up the graph's version.
-        scopes : sequence of str, optional
-            Of these scopes; by default of the whole store.
+        view, superseded
+            As for `load_matrix`.
         fresh : bool
             Whether it must be of the present version, as in an evaluation.
         """
-        key = Key(None if scopes is None else tuple(sorted(scopes)), config or MatrixConfig())
-        stamp = arrays.stamp(connection, key.scopes)
+        key = Key(view, superseded)
+        stamp = arrays.stamp(connection, view.scopes)
         with self._touching:
             kept = self._kept.get(key)
             if kept is not None:
                 self._kept.move_to_end(key)
         if kept is not None and kept.stamp.is_current(stamp):
             return kept
-        needed = fresh or kept is None or kept.stamp.database != stamp.database or kept.version >= stamp.version
-        since = () if kept is None else range(kept.version + 1, stamp.version + 1)
+        needed = fresh or kept is None or kept.stamp.database != stamp.database or kept.stamp.version >= stamp.version
+        since = () if kept is None else range(kept.stamp.version + 1, stamp.version + 1)
         own = any(written in since for written in version.written_here(connection))
         loading = self._reload(key, anew=needed or own)
         if needed or kept is None:
@@ -111,13 +106,13 @@ class MatrixCache:
 
     def _read(self, key: Key) -> GraphMatrix:
         with self._store.snapshot() as snapshot:
-            stamp = arrays.stamp(snapshot, key.scopes)
+            stamp = arrays.stamp(snapshot, key.view.scopes)
             with self._touching:
                 kept = self._kept.get(key)
             if kept is not None and kept.stamp.is_current(stamp):
                 # While this one was asked for, another reading ended.
                 return kept
-            matrix = load_matrix(snapshot, key.config, key.scopes)
+            matrix = load_matrix(snapshot, key.view, superseded=key.superseded)
         with self._touching:
             later = self._kept.get(key)
             if later is not kept and later is not None and later.stamp.is_current(stamp):

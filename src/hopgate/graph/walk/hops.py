@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_HOPS = 3
 EVERYTHING = View()
+NONE: Mapping[Any, Any] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +74,9 @@ def hop_memories(
     hops: Hops | None = None,
     view: View = EVERYTHING,
     *,
+    namesakes: Mapping[int, int] = NONE,
     condition: str = "true",
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] = NONE,
 ) -> list[tuple[int, float]]:
     """Rank memories by the mass that reaches them, best first; ties by id. Empty when nothing seeds.
 
@@ -84,6 +86,8 @@ def hop_memories(
         Where the mass starts; it is scaled to 1. Concepts that are not there, and weights of 0, are left out.
     view : View, optional
         Only edges of these scopes, true then and known then, and only mentions of memories that were known then.
+    namesakes : mapping of concept id to concept id
+        Concepts of several scopes that are one, as in a `GraphMatrix`: each with the one that stands for it.
     condition, parameters : str and mapping
         Which memories may be returned: a condition on the columns of `memories` and its parameters, such as
         `Filters.sql` gives. What it leaves out is walked over and counted, and does not use up the depth.
@@ -97,16 +101,17 @@ def hop_memories(
     whole = sum(start.values())
     values = {
         **view.parameters(),
-        **(parameters or {}),
+        **parameters,
         "hop_concepts": list(start),
         "hop_masses": [weight / whole for weight in start.values()],
+        "hop_others": list(namesakes),
+        "hop_firsts": list(namesakes.values()),
         "hop_decay": hops.decay,
         "hop_degree": hops.degree,
         "hop_beam": hops.beam,
         "hop_depth": hops.depth,
     }
-    rows = connection.execute(_statement(hops.hops, view, condition), values)
-    return [(row[0], row[1]) for row in rows]
+    return [(row[0], row[1]) for row in connection.execute(_statement(hops.hops, view, condition), values)]
 
 
 # Sums of floats depend on the order of the rows; rounded, equal masses stay equal and ties are broken by id.
@@ -116,13 +121,14 @@ _BEST = "ORDER BY round(mass::numeric, 12) DESC, id"
 def _statement(hops: int, view: View, condition: str) -> str:
     every = " UNION ALL ".join(f"SELECT id, mass FROM hop{number}" for number in range(hops + 1))
     steps = [
+        "namesakes AS (SELECT * FROM unnest(%(hop_others)s::bigint[], %(hop_firsts)s::bigint[]) AS n (id, first))",
         "seeds AS (SELECT * FROM unnest(%(hop_concepts)s::bigint[], %(hop_masses)s::float8[]) AS s (id, mass))",
         f"hop0 AS ({_heaviest('SELECT id, mass FROM seeds WHERE id IN (SELECT id FROM concepts)')})",
         *(_hop(number, view.edges("e")) for number in range(1, hops + 1)),
         f"reached AS ({_heaviest(f'SELECT id, sum(mass) AS mass FROM ({every}) AS hops GROUP BY id')})",
         "mentioned AS (SELECT mc.memory_id AS id, r.mass * mc.weight / "
-        "power(count(*) OVER (PARTITION BY mc.concept_id), %(hop_degree)s::float8) AS mass "
-        "FROM reached r JOIN memory_concepts mc ON mc.concept_id = r.id "
+        "power(count(*) OVER (PARTITION BY r.id), %(hop_degree)s::float8) AS mass "
+        f"FROM {_all_of('reached')} r JOIN memory_concepts mc ON mc.concept_id = r.concept "
         f"WHERE mc.memory_id IN (SELECT id FROM memories WHERE {view.memories()}))",
         "ranked AS (SELECT id, sum(mass) AS mass FROM mentioned GROUP BY id)",
     ]
@@ -135,16 +141,27 @@ def _statement(hops: int, view: View, condition: str) -> str:
 def _hop(number: int, visible: str) -> str:
     """One hop: the edges of the frontier both ways, a self-loop once, each with its share of the mass."""
     ways = [
-        f"SELECT f.id AS source, e.{there} AS id, f.mass, e.weight FROM hop{number - 1} f "
-        f"JOIN concept_edges e ON e.{here} = f.id WHERE e.weight > 0 AND {visible}"
+        f"SELECT f.id AS source, e.{there} AS id, f.mass, e.weight FROM {_all_of(f'hop{number - 1}')} f "
+        f"JOIN concept_edges e ON e.{here} = f.concept WHERE e.weight > 0 AND {visible}"
         for here, there in (("src_id", "dst_id"), ("dst_id", "src_id"))
     ]
-    summed = f"SELECT id, %(hop_decay)s::float8 * sum(mass) AS mass FROM shared{number} GROUP BY id"
+    summed = (
+        f"SELECT coalesce(n.first, s.id) AS id, %(hop_decay)s::float8 * sum(mass) AS mass FROM shared{number} s "
+        "LEFT JOIN namesakes n USING (id) GROUP BY 1"
+    )
     return (
         f"ways{number} AS ({ways[0]} UNION ALL {ways[1]} AND e.src_id <> e.dst_id), "
         f"shared{number} AS (SELECT id, mass * weight / power(sum(weight::float8) OVER (PARTITION BY source), "
         f"%(hop_degree)s::float8) AS mass FROM ways{number}), "
         f"hop{number} AS ({_heaviest(summed)})"
+    )
+
+
+def _all_of(frontier: str) -> str:
+    """A frontier's rows, once for each of the concepts that are one."""
+    return (
+        f"(SELECT id, id AS concept, mass FROM {frontier} UNION ALL "
+        f"SELECT f.id, n.id, f.mass FROM {frontier} f JOIN namesakes n ON n.first = f.id)"
     )
 
 

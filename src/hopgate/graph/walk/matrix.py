@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopgate.errors import HopgateError
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, mention_graph
 from hopgate.store.graph import arc_rows, arrays
-from hopgate.store.graph.arc_rows import ARC_KINDS
 from hopgate.store.graph.arrays import Stamp
 from hopgate.store.graph.concept_rows import TITLED
 from hopgate.store.graph.visible import View
-from hopgate.times import utc
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-
-Weights = tuple[tuple[str, float], ...]
+WHOLE = View()
 # A concept in up to a twentieth of a scope's memories is no hub, nor is one in up to five. Measured with the neighbours
 # of memories (docs/research/neighbours.md): musique and 2wiki stay as they are, locomo gains up to 0.01.
 SHARE = 20
@@ -35,51 +29,6 @@ LEAST = 0.05
 DENSE = 16
 # Above this many entries for each id in use, a table indexed by id would waste memory; ids are searched instead.
 SPARSE = 8
-
-
-@dataclass(frozen=True, kw_only=True)
-class MatrixConfig:
-    """What of the graph is walked, and how heavy it is.
-
-    Parameters
-    ----------
-    relations : mapping or pairs of (str, float)
-        Factors for edges, mentions and arcs between memories ("follows", "replies to") by their relation; 1 for those
-        not named, and 0 leaves one out.
-    kinds : mapping or pairs of (str, float)
-        Factors by a concept's kind ("" for none): on its mentions, and on its edges once for each end.
-    as_of : datetime, optional
-        Only edges that were true then. By default every edge that is not retired, past ones too: "where did she work
-        before" is a question like any other.
-    known_at : datetime, optional
-        Only what was known then: edges recorded and not yet retired, memories made and not yet superseded. By default
-        what is known now.
-    mentions, edges, neighbours : bool
-        Whether walks go between memories and concepts, between concepts, and between memories.
-    superseded : bool
-        Whether superseded memories take part.
-
-    Examples
-    --------
-    >>> MatrixConfig(relations={"owns": 2})  # doctest: +NORMALIZE_WHITESPACE
-    MatrixConfig(relations=(('owns', 2.0),), kinds=(), as_of=None, known_at=None, mentions=True, edges=True,
-                 neighbours=True, superseded=False)
-    """
-
-    relations: Weights | Mapping[str, float] = ()
-    kinds: Weights | Mapping[str, float] = ()
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    mentions: bool = True
-    edges: bool = True
-    neighbours: bool = True
-    superseded: bool = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "relations", _weights("relation", self.relations))
-        object.__setattr__(self, "kinds", _weights("kind", self.kinds))
-        for name in ("as_of", "known_at"):
-            object.__setattr__(self, name, utc(getattr(self, name)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,7 +57,6 @@ class GraphMatrix:
     """
 
     stamp: Stamp
-    config: MatrixConfig
     graph: WalkGraph
     memory_ids: NDArray[np.int64]
     concept_ids: NDArray[np.int64]
@@ -136,14 +84,9 @@ class GraphMatrix:
 
     def __repr__(self) -> str:
         return (
-            f"GraphMatrix(version={self.version}, memories={len(self.memory_ids)}, concepts={len(self.concept_ids)}, "
-            f"edges={len(self.edge_id)}, arcs={self.graph.arcs})"
+            f"GraphMatrix(version={self.stamp.version}, memories={len(self.memory_ids)}, "
+            f"concepts={len(self.concept_ids)}, edges={len(self.edge_id)}, arcs={self.graph.arcs})"
         )
-
-    @property
-    def version(self) -> int:
-        """The graph's version that was loaded."""
-        return self.stamp.version
 
     @property
     def bytes(self) -> int:
@@ -177,70 +120,66 @@ class GraphMatrix:
         return np.flatnonzero(ways | (self.edge_source == second) & (self.edge_target == first)).tolist()
 
 
-def load_matrix(
-    connection: Connection[Any], config: MatrixConfig | None = None, scopes: Sequence[str] | None = None
-) -> GraphMatrix:
+def load_matrix(connection: Connection[Any], view: View = WHOLE, *, superseded: bool = False) -> GraphMatrix:
     """Load the graph, or that of some scopes, in bulk.
 
-    The transaction should be a snapshot (`Store.snapshot`), so that version and rows agree.
+    The transaction should be a snapshot (`hopgate.store.graph.arrays.snapshot`), so that version and rows agree.
+
+    Parameters
+    ----------
+    view : View, optional
+        Only of these scopes. As of a time only edges that were true then; without one every edge that is not retired,
+        past ones too: "where did she work before" is a question like any other. As known at a time edges recorded and
+        not yet retired, and memories made and not yet superseded.
+    superseded : bool
+        Whether superseded memories take part.
     """
-    config = config or MatrixConfig()
-    view = View(None if scopes is None else tuple(scopes), config.as_of, config.known_at)
-    memories = arrays.memory_scopes(connection, view, superseded=config.superseded)
+    memories = arrays.memory_scopes(connection, view, superseded=superseded)
     memory_ids, scope = memories.id, memories.number
     others, first = arrays.namesakes(connection, view)
-    concepts = arrays.concept_kinds(connection, view)
-    kept = ~np.isin(concepts.id, others)
-    concept_ids = concepts.id[kept]
-    of_kind = _factors(concepts.names, config.kinds)[concepts.number[kept]]
+    concept_ids = np.setdiff1d(arrays.concept_kinds(connection, view).id, others)
 
     links = arrays.mentions(connection, view)
     memory = positions(memory_ids, links.memory)
     concept = positions(concept_ids, _nodes_of(others, first, links.concept))
-    weight = links.weight * _factors(links.relations, config.relations)[links.relation] * of_kind[concept]
     # Mentions of memories that the view does not show are among them.
-    walked = (memory >= 0) & (concept >= 0) & (weight > 0) & config.mentions
-    memory, concept, weight = memory[walked], concept[walked], weight[walked]
-    weight = weight * hub_factors(memory, concept, scope, len(concept_ids))
-    titled = np.array([name == TITLED for name in links.relations], bool)[links.relation[walked]]
+    shown = (memory >= 0) & (concept >= 0)
+    memory, concept = memory[shown], concept[shown]
+    weight = links.weight[shown] * hub_factors(memory, concept, scope, len(concept_ids))
+    titled = np.array([name == TITLED for name in links.relations], bool)[links.relation[shown]]
 
     edges = arrays.edges(connection, view).ascending()
     source, target = (positions(concept_ids, _nodes_of(others, first, ids)) for ids in (edges.source, edges.target))
-    edge_weight = edges.weight * _factors(edges.relations, config.relations)[edges.relation]
-    edge_weight *= of_kind[source] * of_kind[target]
-    joined = (edge_weight > 0) & config.edges
-
-    arcs = arc_rows.arcs(connection, scopes).joined_once()
+    arcs = arc_rows.arcs(connection, view.scopes).joined_once()
     start, end = positions(memory_ids, arcs.source), positions(memory_ids, arcs.target)
-    arc_weight = arcs.weight * _factors(ARC_KINDS, config.relations)[arcs.kind]
-    near = (start >= 0) & (end >= 0) & (arc_weight > 0) & config.neighbours
+    near = (start >= 0) & (end >= 0)
+    start, end = start[near], end[near]
     return GraphMatrix(
-        stamp=arrays.stamp(connection, scopes),
-        config=config,
+        stamp=arrays.stamp(connection, view.scopes),
         graph=mention_graph(
             len(memory_ids),
             len(concept_ids),
             Pairs(memory, concept, weight),
-            edges=Pairs(source[joined], target[joined], edge_weight[joined]),
-            neighbours=Pairs(start[near], end[near], arc_weight[near]),
+            edges=Pairs(source, target, edges.weight),
+            neighbours=Pairs(start, end, arcs.weight[near]),
         ),
         memory_ids=memory_ids,
         concept_ids=concept_ids,
         title_memory=memory[titled].astype(np.int32),
         title_concept=concept[titled].astype(np.int32),
         relations=edges.relations,
-        edge_source=source[joined].astype(np.int32),
-        edge_target=target[joined].astype(np.int32),
-        edge_relation=edges.relation[joined],
-        edge_weight=edge_weight[joined],
-        edge_id=edges.id[joined],
+        edge_source=source.astype(np.int32),
+        edge_target=target.astype(np.int32),
+        edge_relation=edges.relation,
+        edge_weight=edges.weight,
+        edge_id=edges.id,
         memory_scope=scope,
         scopes=memories.names,
         namesake_id=others,
         namesake_of=first,
-        arc_source=start[near].astype(np.int32),
-        arc_target=end[near].astype(np.int32),
-        arc_weight=arc_weight[near],
+        arc_source=start.astype(np.int32),
+        arc_target=end.astype(np.int32),
+        arc_weight=arcs.weight[near],
         arc_kind=arcs.kind[near],
     )
 
@@ -306,17 +245,3 @@ def positions(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArra
     place = np.searchsorted(ascending, wanted)
     place[place == len(ascending)] = 0
     return np.where(ascending[place] == wanted, place, -1)
-
-
-def _factors(names: tuple[str, ...], weights: Weights | Mapping[str, float]) -> NDArray[np.float32]:
-    """Each name's factor; 1 for those that have none."""
-    known = dict(weights)
-    return np.array([known.get(name, 1.0) for name in names], np.float32)
-
-
-def _weights(what: str, given: Weights | Mapping[str, float]) -> Weights:
-    pairs = tuple(sorted((name, float(weight)) for name, weight in dict(given).items()))
-    for name, weight in pairs:
-        if not (np.isfinite(weight) and weight >= 0):
-            raise HopgateError(f"the weight of {what} {name!r} must be a finite number and not negative, not {weight}")
-    return pairs

@@ -11,9 +11,7 @@ Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import ceil, log
 from typing import TYPE_CHECKING, Any
@@ -34,11 +32,10 @@ Vector = NDArray[Any]
 # adds a row's terms one after the other, and a hub of 10,000 arcs errs by 6e-5.
 SINGLE_TOLERANCE = 1e-4
 SINGLE_HUB = 10_000
-# Of many columns so many are solved by one product, at half the time of one column each; a few are solved one by one,
-# and in threads where a product outweighs handing it over. Measured at 0.05 to 1.1 M arcs.
+# Of many columns so many are solved by one product, at half the time of one column each; a few take half the time where
+# they are solved one by one. Measured at 0.1 to 4 M arcs.
 COLUMNS_TOGETHER = 16
 FEW_COLUMNS = 8
-THREAD_ARCS = 1_000_000
 
 
 def pagerank(
@@ -74,55 +71,39 @@ def pagerank(
         raise HopgateError(f"damping must be at least 0 and below 1, not {damping}")
     if not tolerance > 0:
         raise HopgateError(f"tolerance must be above 0, not {tolerance}")
-    start = _scaled(graph, restarts)
-    isolated = bool(start[graph.dangling].any())
-    if isolated:
-        # What starts again makes every score larger, and every error: by 1 / (1 - damping) at most.
-        tolerance *= (1 - damping) / 4
-    scores = _solve(graph, start, damping, tolerance)
-    if isolated:
-        mass = scores.sum(axis=0, dtype=np.float64)
-        np.divide(scores, mass, out=scores, where=mass > 0)
-    return scores
-
-
-def _scaled(graph: WalkGraph, restarts: ArrayLike) -> Vector:
     start = np.asarray(restarts)
     if start.ndim not in (1, 2) or len(start) != graph.nodes:
         raise HopgateError(f"a restart vector for this graph has {graph.nodes} entries, not shape {start.shape}")
     if not (start >= 0).all() or not np.isfinite(start).all():
         raise HopgateError("a restart vector holds finite numbers that are not negative")
     mass = start.sum(axis=0, dtype=np.float64)
-    return np.asarray(np.divide(start, mass, out=np.zeros(start.shape), where=mass > 0))
-
-
-def _solve(graph: WalkGraph, start: Vector, damping: float, tolerance: float) -> Vector:
-    """Solve column by column or many at once; a restart at a node without arcs keeps its first step alone."""
+    start = np.asarray(np.divide(start, mass, out=np.zeros(start.shape), where=mass > 0))
+    isolated = bool(start[graph.dangling].any())
+    if isolated:
+        # What starts again makes every score larger, and every error: by 1 / (1 - damping) at most.
+        tolerance *= (1 - damping) / 4
     single = tolerance >= SINGLE_TOLERANCE and int(graph.degree.max(initial=0)) <= SINGLE_HUB
-    system = _system(graph, damping, np.float32 if single else np.float64)
 
     def solve(columns: Vector) -> Vector:
-        scores = system.solve(columns, damping, tolerance)
-        if scores is None and single:
-            scores = _system(graph, damping, np.float64).solve(columns, damping, tolerance)
-        if scores is None:
-            raise HopgateError(f"rounding keeps PageRank from a tolerance of {tolerance:.0e}; ask for a looser one")
-        return scores
+        for dtype in (np.float32, np.float64) if single else (np.float64,):
+            scores = _system(graph, damping, dtype).solve(columns, damping, tolerance)
+            if scores is not None:
+                return scores
+        raise HopgateError(f"rounding keeps PageRank from a tolerance of {tolerance:.0e}; ask for a looser one")
 
     if start.ndim == 1:
-        return solve(start)
-    count = start.shape[1]
-    if not count:
+        scores = solve(start)
+    elif not start.size:
         return start
-    if count >= FEW_COLUMNS:
-        cuts = range(0, count, COLUMNS_TOGETHER)
-        return np.concatenate([solve(start[:, low : low + COLUMNS_TOGETHER]) for low in cuts], axis=1)
-    columns = [np.ascontiguousarray(column) for column in start.T]
-    if count == 1 or graph.arcs < THREAD_ARCS:
-        return np.stack([solve(column) for column in columns], axis=1)
-    # SciPy lets go of the interpreter's lock while it multiplies.
-    with ThreadPoolExecutor(min(count, os.cpu_count() or 1)) as pool:
-        return np.stack(list(pool.map(solve, columns)), axis=1)
+    elif start.shape[1] < FEW_COLUMNS:
+        scores = np.stack([solve(np.ascontiguousarray(column)) for column in start.T], axis=1)
+    else:
+        cuts = range(0, start.shape[1], COLUMNS_TOGETHER)
+        scores = np.concatenate([solve(start[:, low : low + COLUMNS_TOGETHER]) for low in cuts], axis=1)
+    if isolated:
+        mass = scores.sum(axis=0, dtype=np.float64)
+        np.divide(scores, mass, out=scores, where=mass > 0)
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,15 +184,14 @@ def conjugate_gradients(
         step = _ratio(square, _dot(direction, image))
         solution += step * direction
         residual -= step * image
-        fresh = _dot(residual, residual)
-        direction *= _ratio(fresh, square)
+        before, square = square, _dot(residual, residual)
+        direction *= _ratio(square, before)
         direction += residual
-        square = fresh
     return None
 
 
 def _dot(left: Vector, right: Vector) -> Vector:
-    return np.asarray(left @ right if left.ndim == 1 else np.einsum("ij,ij->j", left, right))
+    return np.asarray(np.einsum("i...,i...->...", left, right))
 
 
 def _ratio(upper: Vector, lower: Vector) -> Vector:
@@ -224,17 +204,10 @@ _systems: WeakKeyDictionary[WalkGraph, dict[tuple[float, type], _System]] = Weak
 
 def _system(graph: WalkGraph, damping: float, dtype: type[np.floating[Any]]) -> _System:
     """Give a graph's system, which goes with the graph; the last one is kept."""
-    made = _systems.get(graph, {})
-    key = (damping, dtype)
-    if key not in made:
-        made = {key: _reduced(graph, damping, dtype)}
-        _systems[graph] = made
-    return made[key]
-
-
-def _reduced(graph: WalkGraph, damping: float, dtype: type[np.floating[Any]]) -> _System:
     from scipy.sparse import csr_array, hstack
 
+    if (made := _systems.get(graph, {}).get((damping, dtype))) is not None:
+        return made
     memories, concepts = slice(0, graph.memories), slice(graph.memories, graph.nodes)
     split = int(graph.indptr[graph.memories])
     # Of two halves that can go, the larger goes.
@@ -249,4 +222,6 @@ def _reduced(graph: WalkGraph, damping: float, dtype: type[np.floating[Any]]) ->
     scaled /= np.repeat(root, graph.degree) * root[graph.indices]
     matrix = csr_array((scaled.astype(dtype), graph.indices, graph.indptr), shape=(graph.nodes, graph.nodes))
     back = hstack([matrix[keep, keep], matrix[keep, drop]], format="csr")
-    return _System(keep, drop, matrix[drop, keep], back, root[keep].astype(dtype), root[drop].astype(dtype))
+    system = _System(keep, drop, matrix[drop, keep], back, root[keep].astype(dtype), root[drop].astype(dtype))
+    _systems[graph] = {(damping, dtype): system}
+    return system

@@ -4,10 +4,7 @@ When only the first memories matter most of a large graph need not be touched. E
 still walking. A node whose walking mass exceeds ``epsilon`` times its strength settles its share and passes on the
 rest; the others wait. A node's score then lies at most ``epsilon`` times its strength above what has settled.
 `epsilon` shrinks until that is little beside the score of the last memory that matters. Three walks of a recall over
-350,000 arcs take 11 ms of CPU where `hopgate.graph.walk.pagerank` takes 83, and over 10 M arcs 58 where it takes 3 s.
-
-Importing numba and compiling takes a second and more, so that it is done in a thread, in a process that walks again
-and again.
+0.4 M arcs take 27 ms of CPU where `hopgate.graph.walk.pagerank` takes 38, and over 4 M arcs 80 where it takes 1,000.
 
 Andersen, Chung and Lang, "Local graph partitioning using PageRank vectors", 2006.
 """
@@ -23,9 +20,9 @@ from numpy.typing import NDArray
 
 from hopgate.graph.walk.walk_graph import WalkGraph
 
-# On a smaller graph the whole solution takes no longer.
-PUSH_ARCS = 100_000
-# Large walks that a process makes before it compiles.
+# On a smaller graph the whole solution takes no longer: half as long at 0.1 M arcs.
+PUSH_ARCS = 200_000
+# Importing numba and compiling takes a second and more: a process does it, in a thread, after so many large walks.
 WARM_AFTER = 3
 # What a typical memory among the first may lack, as a share of the last one's score. On 1 M nodes and 10 M arcs the
 # first 50 memories are right at 0.03, in 58 ms for three walks; 0.01 takes 97.
@@ -37,7 +34,8 @@ BUDGET = 3
 # So little still walks that no further stage can matter.
 NOTHING_LEFT = 1e-6
 
-_compiled: list[Callable[..., Any]] = []
+Stage = Callable[..., tuple[int, int]]
+_compiled: list[Stage] = []
 _asked: list[None] = []
 
 
@@ -52,18 +50,13 @@ def near_walks(
         The scores of all nodes, for each column; None for a walk that goes as far as the whole graph, and for all where
         the graph is small or nothing is compiled (yet).
     """
-    stage = compiled() if graph.arcs >= PUSH_ARCS else None
-    return [None if stage is None else push(graph, column, damping, top, stage) for column in restarts.T]
-
-
-def compiled() -> Callable[..., Any] | None:
-    """Give the compiled `push_stage`; a process that asks again and again has it compiled meanwhile."""
-    if _compiled:
-        return _compiled[0]
-    _asked.append(None)
-    if len(_asked) == WARM_AFTER + 1:
-        threading.Thread(target=warm, name="hopgate-compile", daemon=True).start()
-    return None
+    if graph.arcs >= PUSH_ARCS and not _compiled:
+        _asked.append(None)
+        if len(_asked) == WARM_AFTER + 1:
+            threading.Thread(target=warm, name="hopgate-compile", daemon=True).start()
+    if graph.arcs < PUSH_ARCS or not _compiled:
+        return [None] * restarts.shape[1]
+    return [push(graph, column, damping, top, _compiled[0]) for column in restarts.T]
 
 
 def warm() -> bool:
@@ -87,16 +80,9 @@ def warm() -> bool:
 
 
 def push(
-    graph: WalkGraph, restart: NDArray[np.float64], damping: float, top: int, stage: Callable[..., Any]
+    graph: WalkGraph, restart: NDArray[np.float64], damping: float, top: int, stage: Stage
 ) -> NDArray[np.float32] | None:
     """Find the scores of the nodes near the seeds, so that the first `top` memories are right.
-
-    Parameters
-    ----------
-    restart : array
-        One number a node; none is a node that nothing leaves.
-    stage : callable
-        `push_stage`, compiled or not.
 
     Returns
     -------
@@ -126,8 +112,12 @@ def push(
         if budget < 0:
             return None
         touched = reached[:count]
-        score = settled + (1 - damping) * walking
-        wanted = _wanted(graph, score, touched[touched < graph.memories], top)
+        memories = touched[touched < graph.memories]
+        wanted = 0.0
+        if memories.size > top:
+            score = settled[memories] + (1 - damping) * walking[memories]
+            best = np.argpartition(-score, top)[:top]
+            wanted = CLOSE * float(score[best].min() / np.median(graph.divisor[memories[best]]))
         if epsilon <= wanted or float(walking[touched].sum()) <= NOTHING_LEFT:
             break
         epsilon = max(wanted, epsilon / REFINE)
@@ -137,14 +127,6 @@ def push(
     further = damping * float(walking.sum(dtype=np.float64))
     settled += (further / (graph.strength.sum() or 1.0) * graph.strength).astype(np.float32)
     return settled
-
-
-def _wanted(graph: WalkGraph, score: NDArray[np.float32], memories: NDArray[np.int64], top: int) -> float:
-    """Say how small epsilon must become, judged by the first of the memories that were reached."""
-    if memories.size <= top:
-        return 0.0
-    best = memories[np.argpartition(-score[memories], top)[:top]]
-    return CLOSE * float(score[best].min() / np.median(graph.divisor[best]))
 
 
 def push_stage(

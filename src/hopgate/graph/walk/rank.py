@@ -111,26 +111,27 @@ def batched_walks(
     """Walk for many queries at once: what `source_walks` gives, one array a query, for one reading of the matrix."""
     walk = walk or Walk()
     columns = np.concatenate([start.columns for start in queries], axis=1)
-    # A column after the other in memory: what follows looks at one walk at a time.
-    walks = np.zeros((graph.memories, columns.shape[1]), order="F")
     mass = columns.sum(axis=0)
     used = np.flatnonzero(mass > 0)
-    if used.size:
-        restarts = columns[:, used] / mass[used]
-        found = np.zeros((graph.memories, used.size))
-        whole = list(range(used.size))
-        if near and not walk.degree_correction:
-            close = near_walks(graph, restarts, damping=walk.damping, top=walk.depth)
-            for column, scores in enumerate(close):
-                if scores is not None:
-                    found[:, column] = scores[: graph.memories]
-                    whole.remove(column)
-        if whole:
-            solved = pagerank(graph, restarts[:, whole], damping=walk.damping, tolerance=walk.tolerance)
-            found[:, whole] = solved[: graph.memories]
-        if walk.degree_correction:
-            found *= graph.divisor[: graph.memories, None] ** -walk.degree_correction
-        walks[:, used] = shares_of_memories(found, mass[used])
+    restarts = columns[:, used] / mass[used]
+    # A column after the other in memory: what follows looks at one walk at a time.
+    walks = np.zeros((graph.memories, len(mass)), order="F")
+    whole = list(range(len(used)))
+    if near and not walk.degree_correction:
+        for column, scores in enumerate(near_walks(graph, restarts, damping=walk.damping, top=walk.depth)):
+            if scores is not None:
+                walks[:, used[column]] = scores[: graph.memories]
+                whole.remove(column)
+    if whole:
+        solved = pagerank(graph, restarts[:, whole], damping=walk.damping, tolerance=walk.tolerance)
+        walks[:, used[whole]] = solved[: graph.memories]
+    if walk.degree_correction:
+        walks *= graph.divisor[: graph.memories, None] ** -walk.degree_correction
+    # Each memory's share of what is at memories. Mass outside the graph stays where it is: of the walk from memories
+    # the rest is what the graph gets.
+    part = np.minimum(mass, 1.0)
+    there = walks.sum(axis=0)
+    walks *= part / np.where(there > 0, there * part + (1 - part), 1.0)
     return np.split(walks, len(queries), axis=1)
 
 
@@ -168,17 +169,6 @@ def ranked_by_walks(
     best = top_k(mixed, walk.depth, allowed=allowed).tolist()
     hits = [(int(matrix.memory_ids[node]), float(mixed[node])) for node in best]
     return WalkRanking(hits, pool_scores(mixed, found.linked, found.mass), mixture)
-
-
-def shares_of_memories(found: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give each memory's share of what is at memories.
-
-    Mass outside the graph stays where it is: of the walk from memories the rest is what the graph gets.
-    """
-    whole = found.sum(axis=0)
-    part = np.minimum(mass, 1.0)
-    whole = np.where(whole > 0, whole * part + (1 - part), 1.0)
-    return found * part / whole
 
 
 def mixed_walks(walks: NDArray[np.float64], shares: Shares) -> NDArray[np.float64]:
@@ -219,9 +209,9 @@ def pool_scores(scores: NDArray[Any], linked: Mapping[int, int], mass: Mapping[i
     >>> pool_scores(np.array([0.25, 0.125]), {7: 0, 8: 1}, {7: 0.5, 8: 0.25, 9: 0.25})
     {7: 0.25, 8: 0.125, 9: 0.125}
     """
-    inside = [memory for memory in mass if memory in linked]
-    started = sum(mass[memory] for memory in inside)
-    worth = sum(float(scores[linked[memory]]) for memory in inside) / started if started > 0 else 1.0
+    started = sum(mass[memory] for memory in linked if memory in mass)
+    arrived = sum(float(scores[at]) for memory, at in linked.items() if memory in mass)
+    worth = arrived / started if started > 0 else 1.0
     return {
         memory: float(scores[linked[memory]]) if memory in linked else worth * of_memory
         for memory, of_memory in mass.items()

@@ -12,6 +12,7 @@ from hopgate.recall.filters import Filters
 from hopgate.recall.legs.allowed_memories import allowed_memories
 from hopgate.recall.legs.graph_ranking import GraphRanking, WalkTrace
 from hopgate.store import setting_rows
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.cache import MatrixCache
     from hopgate.graph.walk.config import Walk
     from hopgate.graph.walk.hops import Hops
-    from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig
+    from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.graph.walk.paths import PathPart
     from hopgate.graph.walk.rank import QuerySeeds, Seeded
     from hopgate.recall.legs.graph_seeds import LookedUp
@@ -226,8 +227,9 @@ class GraphLeg:
     def _seen(self, connection: Connection[Any], filters: Filters, *, fresh: bool = False) -> GraphMatrix:
         """The graph at this time that a query walks; within walls that of its scopes, and no more is read."""
         shared = filters.scopes is None or setting_rows.scopes(connection) == setting_rows.SHARED
-        scopes = None if shared else filters.scopes
-        matrix = self.matrices.get(connection, scopes, _config(filters), fresh=fresh)
+        scopes = None if shared or filters.scopes is None else tuple(sorted(filters.scopes))
+        view = View(scopes, filters.as_of, filters.known_at)
+        matrix = self.matrices.get(connection, view, superseded=filters.superseded, fresh=fresh)
         return matrix if self._over is None else self._over(matrix)
 
     def _still_shown(self, hits: Sequence[tuple[int, float]], filters: Filters) -> list[tuple[int, float]]:
@@ -267,10 +269,3 @@ class GraphLeg:
         scores = {**dict.fromkeys(begun.linked, 0.0), **dict(hits)}
         trace = WalkTrace(found.matrix, start, self.walk, mixture, None, found.asked)
         return GraphRanking(hits, trace, scores, begun.blind)
-
-
-def _config(filters: Filters) -> MatrixConfig:
-    """What of the graph a query walks."""
-    from hopgate.graph.walk.matrix import MatrixConfig
-
-    return MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)

@@ -38,6 +38,7 @@ def rank_by_hops(
         seeds,
         hops,
         View(as_of=filters.as_of, known_at=filters.known_at),
+        namesakes=dict(zip(matrix.namesake_id.tolist(), matrix.namesake_of.tolist(), strict=True)),
         condition=condition,
         parameters=parameters,
     )
