@@ -59,6 +59,7 @@ full: test $(STAMPS)/full ## and what is slow or heavy: browsers, Ray, kernels, 
 
 soak: $(STAMPS)/full ## kill, race and load for an hour, and end with a table of figures
 	$(BIN)/python tests/reliability/soak.py
+	HOPGATE_SOAK=1 $(BIN)/pytest -m "" tests/reliability/test_reliability_scopes.py tests/reliability/test_reliability_linear.py
 
 api: $(STAMPS)/full ## send 5,000 made-up requests to the HTTP API, and print what came back
 	$(BIN)/python tests/serve/fuzz_api.py --requests 5000

@@ -1,100 +1,67 @@
 """Inputs that nobody would write, made from ones that somebody would: each must end in an answer or in one sentence.
 
+Readers that texts of others reach: rules, models' answers, files of evaluations, settings, addresses, arguments.
 `make soak` asks a million of them, and counts the tracebacks and the hangs.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
+import logging
 import random
 import signal
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
 from types import FrameType
 
+from hopgate.corpus import parse_memory, read_corpus
+from hopgate.embed.embedder import embedder_from
 from hopgate.errors import HopgateError
+from hopgate.eval.data import trec
+from hopgate.eval.data.qrels import read_tsv
+from hopgate.eval.data.queries import read_queries
+from hopgate.eval.data.questions_file import read_questions
+from hopgate.eval.measures.parse import parse_measure
+from hopgate.exports.memories import escaped_markdown
+from hopgate.extract.dates import iso
+from hopgate.extract.extraction import Source
+from hopgate.extract.model.answer import read_answer
+from hopgate.extract.model.several import read_several
+from hopgate.extract.model.type_table import read_type_table
+from hopgate.extract.rules.phrases import Phrases
+from hopgate.extract.statements import read_statements
+from hopgate.extract.triples import read_triples
+from hopgate.graph.names import name_words
+from hopgate.graph.walk.config import walk_of
+from hopgate.jsonl import parse_json
+from hopgate.memory import Cleared
+from hopgate.passages import passages
+from hopgate.recall.fuse.parse import parse
+from hopgate.recall.legs.query_time import asked_time
+from hopgate.recall.settings import OPTIONS, Settings, resolve_settings
+from hopgate.redact import redacted
+from hopgate.sources.field_map import parse_map
+from hopgate.store.connect import check_address
+from hopgate.times import moment
 
 # Far more than any of these inputs needs: of the processor's time, and of anybody's.
 HANG_CPU_S, HANG_S = 10.0, 300.0
 # What parsers have stumbled over: ends, quotes, escapes, numbers at their limits, other scripts, what is no character.
-PIECES = (
-    *(
-        "",
-        " ",
-        "\n",
-        "\r\n",
-        "\t",
-        "\0",
-        "\x1b[2J",
-        "\ufeff",
-        "\u2028",
-        "\u200b",
-        "\ud800",
-        "\udcff",
-        "\u0301",
-        "é",
-        "王",
-        "🦉",
-        "²",
-        "①",
-        "٣",
-        "½",
-    ),
-    *(
-        "{",
-        "}",
-        "[",
-        "]",
-        "(",
-        ")",
-        "<",
-        ">",
-        '"',
-        "'",
-        "`",
-        "\\",
-        "/",
-        "|",
-        "=",
-        ":",
-        ";",
-        ",",
-        ".",
-        "-",
-        "#",
-        "@",
-        "&",
-    ),
-    *(
-        "null",
-        "true",
-        "NaN",
-        "Infinity",
-        "-0",
-        "1e999",
-        "9" * 40,
-        "-1",
-        "0",
-        "0.5",
-        "1970-01-01",
-        "9999-12-31",
-        "0000-00-00",
-    ),
-    *("2024-02-30", "2024-05-03T25:61:00Z", "yesterday", "until", "since", "from", "to", "it", "she", "I", "my", "not"),
-    *("<think>", "</think>", "```", "---\n", "[[", "]]", "%s", "{0}", "$1", "../", "\\u0000", "\\ud800", "_id", "text"),
-    *(
-        "' OR 1=1 --",
-        "; DROP TABLE memories",
-        "<script>",
-        "(?P<a>",
-        "*" * 20,
-        "a" * 300,
-        "(" * 60,
-        "[" * 200,
-        '{"a":' * 60,
-    ),
+_PLAIN = r"""
+{ } [ ] ( ) < > ' ` \ / | = : ; , . - # @ & null true NaN Infinity -0 1e999 -1 0 0.5 1970-01-01 9999-12-31
+0000-00-00 2024-02-30 2024-05-03T25:61:00Z yesterday until since from to it she I my not <think> </think>
+``` [[ ]] %s {0} $1 ../ \u0000 \ud800 _id text <script> (?P<a>
+"""
+_ODD = (
+    "| |\n|\r\n|\t|\0|\x1b[2J|\ufeff|\u2028|\u200b|\ud800|\udcff|"
+    "\u0301|é|王|🦉|²|①|٣|½|\"|---\n|' OR 1=1 --|; DROP TABLE x"
 )
+PIECES = (*_PLAIN.split(), *_ODD.split("|"), "9" * 40, "*" * 20, "a" * 300, "(" * 60, "[" * 200, '{"a":' * 60)
 
 
 @dataclass(frozen=True)
@@ -187,3 +154,160 @@ def counted(targets: Sequence[Target], inputs: int, seed: int) -> dict[str, Fuzz
     """Share so many inputs among targets, by their parts."""
     parts = sum(target.parts for target in targets)
     return {target.name: fuzz(target, -(-inputs * target.parts // parts), seed) for target in targets}
+
+
+NOTES = (
+    "Moved immich from alder to birch on 3 May 2024, because alder's fan died.",
+    "Gitea -> cedar since last March (was: elm). Port 3000, see INC-238 and ops@example.org.",
+    "Ada: I used to live in Leeds until September; she now works at Kestrel Labs, not at Finch.",
+    "Caroline called. Her sister's landlord is Mr. Okafor, who bought the flat from Bea for £1,200.50.",
+    "[[NAS]] sits in the attic #homelab `docker compose up` https://wiki.example.org/x v2.4.1 /etc/hosts",
+    "Meine Mutter wohnt seit 2019 in Köln und arbeitet bei der Post. 王小明住在上海。",
+    "TODO: renew passport (due 2024-11-30); Tom is allergic to peanuts; rent costs 940 €.",
+    "Not on alder any more: paperless was replaced by papermerge yesterday, owned by Raj, part of Atlas.",
+)
+ANSWER = json.dumps(
+    {
+        "mentions": [{"name": "Ada", "kind": "person"}],
+        "facts": [
+            {"subject": "Ada", "relation": "lives in", "object": "Leeds", "valid_from": "2024-05", "valid_to": None}
+        ],
+    }
+)
+LINES = {
+    "corpus": '{"_id": "m1", "title": "", "text": "Ada keeps the key.", "metadata": {"tags": ["home"], '
+    '"category": "x", "importance": 0.5, "is_sensitive": false, "scope": "s", "created_at": "2024-05-03"}}\n'
+    '{"_id": "m2", "text": "b"}\n',
+    "queries": '{"_id": "q1", "text": "Who keeps the key?", "metadata": {"type": "exact", "hops": 1, "scope": "s"}}\n',
+    "triples": '{"doc_id": "m1", "subject": "Ada", "relation": "keeps", "object": "key", "confidence": 0.5, '
+    '"valid_from": "2024"}\n{"doc_id": "m1", "entity": "Ada", "type": "person"}\n',
+    "statements": '{"doc_id": "m1", "statement": "Ada keeps the spare key.", "subject": "Ada", '
+    '"valid_to": "2025-01-01"}\n',
+    "qrels": "query-id\tcorpus-id\tscore\nq1\tm1\t1\nq2\tm2\t0\n",
+    "run": "q1 Q0 m1 1 0.5 tag\nq1 Q0 m2 2 0.25 tag\n",
+    "judgements": "q1 0 m1 1\nq2 0 m2 0\n",
+    "questions": "# Mine\n\n## Where is the key?\n- [x] m1 · Ada keeps it.\n- [ ] m2 · b\n",
+    "types": '[kinds.host]\ndescription = "a machine"\nexamples = ["alder"]\n'
+    '[relations."runs on"]\nsingle_valued = true\n',
+}
+VALUES = (
+    "5",
+    "0.5",
+    "on",
+    "none",
+    "bm25",
+    "relevance",
+    "RRF(k=60, lexical=1, dense=1, graph=1.2)",
+    "fuse > rerank(30) > walk",
+)
+
+
+def _through_a_file(path: Path, read: Callable[[Path], object]) -> Callable[[str], object]:
+    def ask(text: str) -> object:
+        # What is no character becomes a byte that is no UTF-8.
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        return read(path)
+
+    return ask
+
+
+def _parsed(text: str) -> object:
+    try:
+        record = parse_json(text)
+    except ValueError as error:
+        # What every caller does, with the file and the line.
+        raise HopgateError(str(error)) from None
+    return parse_memory(record)
+
+
+def _each_setting(text: str) -> None:
+    for name, option in OPTIONS.items():
+        with contextlib.suppress(HopgateError):
+            Settings().replaced({name: option.read(text)})
+
+
+def readers(folder: Path) -> list[Target]:
+    """What reads text, files of evaluations, settings and addresses."""
+    rules = Phrases()
+    # A day like any other, and where the calendar ends.
+    days = (datetime(2024, 9, 1, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC), None)
+    known = (("immich", "service"), ("alder", "host"))
+
+    def file(name: str, read: Callable[[Path], object]) -> Target:
+        return Target(name, _through_a_file(folder / f"{name}.txt", read), (LINES[name],))
+
+    return [
+        Target(
+            "rules",
+            lambda text: rules.extract([Source("m", Cleared(text), created_at=days[len(text) % 4], known=known)]),
+            NOTES,
+            8,
+        ),
+        Target(
+            "turns before",
+            lambda text: rules.extract([Source("m", Cleared("She moved to it."), before=(Cleared(text),))]),
+            NOTES,
+            4,
+        ),
+        Target("a query's time", asked_time, (*NOTES, "where was immich in May 2024", "before the move to birch"), 4),
+        Target("an answer", lambda text: read_answer(text, Source("m", Cleared(NOTES[0]))), (ANSWER,), 4),
+        Target(
+            "several answers",
+            lambda text: read_several(text, [Source("m", Cleared(NOTES[0]))]),
+            ('{"memories": [' + ANSWER[:-1] + ', "id": "1"}]}',),
+            2,
+        ),
+        Target("JSON", _parsed, (LINES["corpus"].splitlines()[0],), 4),
+        Target("passages", passages, NOTES, 2),
+        Target("names", name_words, NOTES, 2),
+        Target(
+            "credentials", redacted, ("postgresql://me:hush@host/db?password=x", "Authorization: Bearer abc", *NOTES), 2
+        ),
+        Target("Markdown", escaped_markdown, NOTES),
+        Target(
+            "dates",
+            lambda text: [iso(text), moment(text)],
+            ("2024-05-03", "2024", "2024-05-03T10:00:00+02:00", "May 2024"),
+            2,
+        ),
+        Target("settings", _each_setting, VALUES, 2),
+        Target(
+            "variables",
+            lambda text: resolve_settings(environ={"HOPGATE_" + text[:8].upper(): text, "HOPGATE_GRAPH": text}),
+            VALUES,
+        ),
+        Target(
+            "fusers", parse, (VALUES[6], "TM2C2(lexical=.3, dense=.7)", "MinMax(lexical=0.015, dense=0.035, graph=5)")
+        ),
+        Target("walks", walk_of, ('{"damping": 0.8}', '{"seeding": {"dates": true}, "damping": 0.5}')),
+        Target("measures", parse_measure, ("recall@10", "nDCG@5", "MRR")),
+        Target(
+            "addresses",
+            check_address,
+            ("postgresql://me:hush@host:5432/db?sslmode=require", "host=/tmp dbname=notes user=me"),
+        ),
+        Target(
+            "embedders", embedder_from, ("bundled", "openai:text-embedding@http://127.0.0.1:9/v1?dimension=8", "hash:8")
+        ),
+        Target("field maps", lambda text: parse_map([text]), ("text=body", "created_at=message.at", "_id=key")),
+        file("corpus", lambda path: list(read_corpus(path))),
+        file("queries", read_queries),
+        file("triples", lambda path: read_triples(path, {"m1"})),
+        file("statements", lambda path: read_statements(path, {"m1"})),
+        file("qrels", read_tsv),
+        file("run", trec.read_run),
+        file("judgements", trec.read_qrels),
+        file("questions", read_questions),
+        file("types", read_type_table),
+    ]
+
+
+def fuzz_all(inputs: int, seed: int) -> dict[str, Fuzzed]:
+    """Ask every target its share of the inputs."""
+    logging.disable()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            return counted(readers(Path(folder)), inputs, seed)
+    finally:
+        # Tests of what is logged come after this one in the same process.
+        logging.disable(logging.NOTSET)

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from reliability.lock_order import taken
 from reliability.oracle import broken
-from reliability.watch import watched
+from reliability.watch import taken, watched
 from reliability.world import DAY, LATER, NOTES, backfill
 
 import hopgate

@@ -14,14 +14,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from cli_run import Runner
 
 import hopgate
 from hopgate import Memory
 from hopgate.cli import confirm
-from hopgate.embed import EmbeddingCache, Identity
 from hopgate.errors import HopgateError
 from hopgate.eval.gate.ledger import Ledger
 from hopgate.kb import KnowledgeBase
@@ -118,17 +116,6 @@ def test_a_cluster_of_our_own_lets_nobody_else_in(monkeypatch: pytest.MonkeyPatc
     assert given["auth"] == "token" and len(given["token"]) == 64
 
 
-def test_a_second_cache_in_a_process_leaves_the_firsts_locks(tmp_path: Path) -> None:
-    """To close a file drops a process's locks on it, and then another process removes the log that is in use."""
-    path, tiny = tmp_path / "embeddings.sqlite3", Identity("tiny", 2, spec="tiny")
-    first, second = EmbeddingCache(path), EmbeddingCache(path)
-    first.put(tiny, {"a": np.array([0.6, 0.8], np.float32)})
-    assert second.get(tiny, ["a"])
-    code = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM vectors'); c.close()"
-    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
-    assert path.with_name("embeddings.sqlite3-wal").exists()
-
-
 @needs_root
 def test_folders_above_a_store_are_left_as_they_are(tmp_path: Path) -> None:
     """As root the server runs as another user, who reaches the store all the same."""
@@ -162,10 +149,6 @@ def test_a_socket_folder_that_another_user_made_is_not_entered(tmp_path: Path, m
         listener.close()
         (sockets / embedded_server.SOCKET_NAME).unlink()
         sockets.rmdir()
-
-
-def test_libpq_is_told_whose_server_it_must_be(tmp_path: Path) -> None:
-    assert " requirepeer=" in embedded_server._dsn(tmp_path)
 
 
 @needs_root

@@ -13,8 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 from patience import PATIENCE
-from reliability.lock_order import LOCKS, taken
-from reliability.watch import AFTER_COMMIT, ROLLBACK, watched
+from reliability.watch import AFTER_COMMIT, LOCKS, ROLLBACK, taken, watched
 from word_endpoint import serving
 
 from hopgate.errors import ConflictError, HopgateError
