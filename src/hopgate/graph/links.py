@@ -69,9 +69,11 @@ def without_addition(title: str) -> str:
 def inside_links(index: NameIndex, names: Iterable[tuple[str, int]]) -> list[tuple[int, int]]:
     """Give (concept, other concept) where the other's name is inside one of the concept's names.
 
+    One word counts only where it is a name there, too: Winter has nothing to do with winter tyres, nor 28 with 28-622.
+
     Examples
     --------
-    >>> names = [("Mill Street, Norwich", 0), ("Norwich", 1)]
+    >>> names = [("Mill Street, Norwich", 0), ("Norwich", 1), ("winter tyres", 2), ("Winter", 3)]
     >>> inside_links(name_index(names), names)
     [(0, 1)]
     """
@@ -79,9 +81,15 @@ def inside_links(index: NameIndex, names: Iterable[tuple[str, int]]) -> list[tup
         (concept, match.concept)
         for name, concept in names
         for match in index.find(name, within=True)
-        if match.concept != concept
+        if match.concept != concept and (match.length > 1 or _is_name_in(name_words(name)[match.start], name))
     }
     return sorted(links)
+
+
+def _is_name_in(word: str, name: str) -> bool:
+    """Whether a word stands in a name with a capital, or in letters that have none."""
+    letter = name[name.casefold().find(word) :][:1]
+    return letter.isalpha() and not letter.islower()
 
 
 @dataclass(frozen=True, slots=True)

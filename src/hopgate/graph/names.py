@@ -143,26 +143,29 @@ def clash(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
     (True, False)
     >>> clash(("england",), ("new", "england")), clash(("patriot",), ("new", "england", "patriot"))
     (True, False)
+    >>> clash(("2025", "02", "03"), ("2025", "03", "02"))
+    True
     """
     left, right = numbers(first), numbers(second)
-    if left and right and left != right:
+    if left and right and (left != right or (first != second and all(map(_NUMERAL.fullmatch, first)))):
         return True
     odd = set(first) ^ set(second)
     return bool(odd) and odd <= _DISTINGUISHING
 
 
 def initials(name: str) -> str:
-    """First letters of a normalised name's meaning-carrying words; empty where there are fewer than two.
+    """First letters of a normalised name's meaning-carrying words; empty where there are fewer than two, or digits.
 
     Examples
     --------
-    >>> initials("united states of america"), initials("obama")
-    ('usa', '')
+    >>> initials("united states of america"), initials("obama"), initials("synology ds920")
+    ('usa', '', '')
     """
     parts = [word for word in name.split() if word not in _JOINING]
-    return "".join(word[0] for word in parts) if len(parts) > 1 and all(word[0].isalpha() for word in parts) else ""
+    return "".join(word[0] for word in parts) if len(parts) > 1 and not _DIGIT_OR_MARK.search(name) else ""
 
 
+_DIGIT_OR_MARK = re.compile(r"\d|(?<!\S)[^\w\s]")
 # Names of things have at most so many words; what is longer is a phrase that an extractor took for a name.
 LONGEST = 8
 

@@ -68,6 +68,10 @@ def _record(path: str, front: dict[str, Any], text: str, written: datetime | Non
         fields[known] = value
     extra = {name: value for name, value in fields.items() if name not in READERS and name != "title"}
     check_unknown(list(extra), "front matter", kept=True)
+    if aliases := front.get("aliases", front.get("alias")):
+        # They are searched as keywords, and a graph makes them names of what the note's title names.
+        parts = aliases.split(",") if isinstance(aliases, str) else aliases if isinstance(aliases, list) else []
+        extra["aliases"] = [str(part).strip() for part in parts if part is not None]
     for name in ("tags", "expanded_keywords"):
         if isinstance(fields.get(name), str):
             fields[name] = [part.strip().removeprefix("#") for part in fields[name].split(",") if part.strip()]

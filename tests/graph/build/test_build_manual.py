@@ -149,3 +149,15 @@ def test_a_new_name_joins_the_concept_it_means_before_its_facts_are_derived(kb):
         assert made.method == "incremental" and made.score is not None
         split(connection, concept(kb, "monroe"))
     assert sum("starred in" in row for row in content(kb)["edges"]) == 2
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_what_front_matter_lists_are_names_of_what_the_title_names(kb, tmp_path, together):
+    (tmp_path / "Tilda.md").write_text("---\naliases: [Tilda, sis]\n---\n# Tilda Brenner\nPlays the cello.\n")
+    kb.add(Memory("call", "Called Tilda about Dublin."))
+    if not together:
+        kb.build()
+    kb.ingest(tmp_path)
+    kb.build()
+    aliases = {frozenset(each.aliases) for each in kb.graph.concepts() if "Tilda" in each.aliases}
+    assert aliases == {frozenset(("Tilda", "Tilda Brenner", "sis"))}

@@ -16,7 +16,7 @@ import numpy as np
 from hopgate.errors import WithdrawnError
 from hopgate.extract.progress import Progress
 from hopgate.graph.build.derive import rederive, rederive_all
-from hopgate.graph.build.merge import apply_rulings, take_apart
+from hopgate.graph.build.merge import apply_rulings, join_aliases, take_apart
 from hopgate.graph.build.resolve import MERGE, Embed
 from hopgate.graph.canonicalise import FLOOR, Canonicaliser, Relations, Units, canonicalise_relations
 from hopgate.sending import guarded
@@ -174,6 +174,7 @@ def write_clusters(connection: Connection[Any], clusters: Clusters) -> bool:
         kept, *others = sorted(members, key=lambda row: (-row.uses, -len(row.name), row.name))
         merges += [(concept[kept.id], concept[other.id]) for other in others]
     journal.merge(connection, merges, method=f"global, threshold {clusters.threshold}")
+    join_aliases(connection)
     apply_rulings(connection, decided)
     for scope, relations in clusters.relations.items():
         relation_rows.set_canonical(connection, scope, relations.canonical, relations.scores)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # Of a concept with many names so many are compared.
 NAMES = 30
+FRONT_MATTER = "front matter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,25 @@ def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: 
     journal.merge(connection, [(kept_id, merged_id)], method=method)
     _follow_move(connection, kept, merged_id, memory_ids, groups, name_ids)
     return Change(kept.name, merged.name, tuple(row.name for row in rows), len(memory_ids), len(groups))
+
+
+def join_aliases(connection: Connection[Any], memory_ids: Sequence[int] | None = None) -> None:
+    """Make what a note's front matter lists as aliases names of what its title names, for these notes or for all.
+
+    One that is called otherwise as well stays what it is: two people may be Jo. For all nothing is derived.
+    """
+    rows = name_rows.aliases_of_titles(connection, memory_ids)
+    scopes = name_rows.scopes_of(connection, [row[0] for row in rows]) if rows else {}
+    for memory_id, title, aliases in rows:
+        normals = [normalise(name) for name in (title, *aliases)]
+        known = {row.normal: row.concept_id for row in name_rows.by_normal(connection, normals, [scopes[memory_id]])}
+        kept = known.get(normals[0])
+        for other in sorted({*known.values()} - {kept}) if kept is not None else ():
+            if {row.normal for row in name_rows.of_concepts(connection, [other])} <= {*normals}:
+                if memory_ids is None:
+                    journal.merge(connection, [(kept, other)], method=FRONT_MATTER)
+                else:
+                    merge(connection, kept, other, method=FRONT_MATTER)
 
 
 def decide(pair: Ambiguous, same: bool, connection: Connection[Any]) -> bool | None:

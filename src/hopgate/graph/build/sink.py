@@ -21,6 +21,7 @@ from hopgate.extract.rules.lower_names import BARE, is_rare
 from hopgate.extract.rules.survey import CorpusSurvey
 from hopgate.extract.runner import Extracted
 from hopgate.graph.build.derive import rederive, revoke
+from hopgate.graph.build.merge import join_aliases
 from hopgate.graph.build.resolve import FactKey
 from hopgate.graph.names import initials, normalise
 from hopgate.memory import Memory, cleared
@@ -124,6 +125,7 @@ def add(
         names=[row for row in rows if row.id in new_ids],
         scopes=set(scopes.values()),
     )
+    join_aliases(connection, [entry.memory_id for entry in batch])
 
 
 def spellings(extractions: Iterable[tuple[str, Extraction]]) -> dict[NameKey, tuple[str, str | None]]:

@@ -224,14 +224,18 @@ _UNLINK = (
 )
 
 
+# A tag links memories, and is what many of them have: walks go over what is named in their texts.
+_MENTION_WEIGHT = "max(CASE WHEN m.kind = 'tag' THEN 0.2 ELSE 1 END)::real"
+
+
 def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     """Derive anew which concepts memories talk about, from their mentions, and count them."""
     with connection.pipeline():
         connection.execute(_UNLINK, {"ids": list(memory_ids)})
         connection.execute(
-            "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) SELECT DISTINCT "
-            "memory_id, concept_id, %(relation)s, 1 FROM mentions JOIN concept_names n ON n.id = name_id "
-            "WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
+            "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
+            f"SELECT memory_id, concept_id, %(relation)s, {_MENTION_WEIGHT} FROM mentions m JOIN concept_names n "
+            "ON n.id = name_id WHERE memory_id = ANY(%(ids)s) GROUP BY 1, 2 RETURNING concept_id), "
             "counted AS (SELECT concept_id, count(*) AS n FROM made GROUP BY concept_id) "
             "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
             {"ids": list(memory_ids), "relation": MENTIONS},
@@ -252,8 +256,8 @@ def link_all_mentions(connection: Connection[Any]) -> None:
     connection.execute(
         # In the order of the key: its index then grows at its end, and not all over.
         "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
-        "SELECT DISTINCT memory_id, concept_id, %s, 1::real FROM mentions JOIN concept_names n ON n.id = name_id "
-        "ORDER BY memory_id, concept_id RETURNING concept_id) "
+        f"SELECT memory_id, concept_id, %s, {_MENTION_WEIGHT} FROM mentions m JOIN concept_names n ON n.id = name_id "
+        "GROUP BY 1, 2 ORDER BY memory_id, concept_id RETURNING concept_id) "
         "UPDATE concepts c SET memory_count = coalesce(k.n, 0) FROM concepts o LEFT JOIN (SELECT concept_id, "
         "count(*) AS n FROM made GROUP BY concept_id) AS k ON k.concept_id = o.id "
         "WHERE c.id = o.id AND c.memory_count <> coalesce(k.n, 0)",
