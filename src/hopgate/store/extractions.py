@@ -245,16 +245,6 @@ def pending(connection: Connection[Any], among: Sequence[str] | None = None) -> 
     return [row[0] for row in rows]
 
 
-def count_pending(connection: Connection[Any], *, scopes: Sequence[str] | None = None) -> int:
-    """How many memories, of any scope or of some, no extractor has dealt with."""
-    row = connection.execute(
-        f"SELECT count(*) FROM {_WAITING} AND (%(scopes)s::text[] IS NULL OR m.scope = ANY(%(scopes)s))",
-        {"scopes": None if scopes is None else list(scopes)},
-    ).fetchone()
-    assert row is not None
-    return int(row[0])
-
-
 def unfinished(connection: Connection[Any], identity: ExtractorIdentity) -> list[str]:
     """The external ids of the memories that this extractor has not dealt with to the end, in the order of arrival."""
     # Two ranges of an index: with <> all rows would be read.

@@ -84,11 +84,11 @@ def test_facts_get_an_index_when_they_are_many_and_it_finds_the_same(
         assert has_index(connection)
     with kb.store.transaction() as connection:
         connection.execute("SET LOCAL enable_seqscan = off")
-        statement, values = graph_vectors.facts_near(rows[0], 20, View(), exact=False)
-        plan = str(connection.execute("EXPLAIN " + statement, values).fetchall())
-        assert graph_vectors.FACT_INDEX in plan
-        statement, values = graph_vectors.facts_near(rows[0], 20, View(), exact=True)
-        assert graph_vectors.FACT_INDEX not in str(connection.execute("EXPLAIN " + statement, values).fetchall())
+        source, values = f"concept_edges WHERE {View().edges()}", {"vector": vectors.to_sql(rows[0]), "limit": 20}
+        for exact in (False, True):
+            statement = graph_vectors.nearest_rows("id", source, exact=exact)
+            plan = str(connection.execute("EXPLAIN " + statement, values).fetchall())
+            assert (graph_vectors.FACT_INDEX in plan) is not exact
         for query in rows[:5]:
             assert near(connection, query) == near(connection, query, exact=True)
     with kb.store.transaction() as connection:

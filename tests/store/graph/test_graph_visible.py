@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hopgate.store.graph import arrays, edge_rows
-from hopgate.store.graph.visible import View, time_parameters, visible_edges
+from hopgate.store.graph.visible import View
 
 CONCEPTS = (1, 2)
 DAYS = st.integers(1, 5).map(day)
@@ -51,10 +51,10 @@ def row(relation: str, *times: datetime | None) -> Row:
 
 
 def shown(connection: psycopg.Connection[Any], as_of: datetime | None, known_at: datetime | None) -> list[Row]:
+    view = View(None, as_of, known_at)
     rows = connection.execute(
-        "SELECT relation, valid_from, valid_to, recorded_at, retired_at FROM concept_edges "
-        f"WHERE {visible_edges(as_of, known_at)}",
-        time_parameters(as_of, known_at),
+        f"SELECT relation, valid_from, valid_to, recorded_at, retired_at FROM concept_edges WHERE {view.edges()}",
+        view.parameters(),
     )
     return sorted(row(*found) for found in rows)
 
@@ -101,4 +101,4 @@ def test_a_time_without_a_zone_is_utc_whatever_the_sessions_zone(
         aware = naive.replace(tzinfo=UTC)
         assert len(shown(connection, naive, naive)) == len(shown(connection, aware, aware)) == found
     assert len(shown(connection, datetime(2025, 1, 2, 14, tzinfo=timezone(timedelta(hours=14))), day(2))) == 1
-    assert time_parameters(date(2025, 1, 2), None)["as_of"] == day(2)
+    assert View(None, date(2025, 1, 2)).parameters()["as_of"] == day(2)

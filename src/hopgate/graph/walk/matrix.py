@@ -148,7 +148,7 @@ def load_matrix(connection: Connection[Any], view: View = WHOLE, *, superseded: 
     weight = links.weight[shown] * hub_factors(memory, concept, scope, len(concept_ids))
     titled = np.array([name == TITLED for name in links.relations], bool)[links.relation[shown]]
 
-    edges = arrays.edges(connection, view).ascending()
+    edges = arrays.edges(connection, view)
     source, target = (positions(concept_ids, _nodes_of(others, first, ids)) for ids in (edges.source, edges.target))
     arcs = arc_rows.arcs(connection, view.scopes).joined_once()
     start, end = positions(memory_ids, arcs.source), positions(memory_ids, arcs.target)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.store.bulk import Column, read, read_groups
-from hopgate.store.graph.concept_rows import MENTIONS
 from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
@@ -18,19 +17,6 @@ if TYPE_CHECKING:
 
 
 _ALL = View()
-# A mention's row takes 60 bytes at least, so that 4 GiB of table are at most 72 million rows and 573 MB a column.
-PART_BYTES = 1 << 32
-# A pair of ids is packed into one bigint with two flags: the sign bit for a relation other than `mentions`, and this
-# one for a weight other than 1.
-_WEIGHED = 1 << 31
-_PACKED = {
-    "pair": Column(
-        "i8",
-        f"(memory_id << 32) | concept_id | CASE WHEN weight = 1::real THEN 0 ELSE {_WEIGHED} END "
-        f"| CASE WHEN relation = '{MENTIONS}' THEN 0 ELSE {-(1 << 63)} END",
-    ),
-    "weight": Column("f4", "weight", only="weight <> 1::real"),
-}
 
 
 class Stamp(NamedTuple):
@@ -85,18 +71,6 @@ class Edges:
     weight: NDArray[np.float32]
     relation: NDArray[np.int32]
     relations: tuple[str, ...]
-
-    def ascending(self) -> Edges:
-        """Give them in the order of their ids."""
-        order = self.id.argsort()
-        return Edges(
-            self.id[order],
-            self.source[order],
-            self.target[order],
-            self.weight[order],
-            self.relation[order],
-            self.relations,
-        )
 
 
 def stamp(connection: Connection[Any], scopes: Sequence[str] | None = None) -> Stamp:
@@ -153,67 +127,30 @@ def _numbered(connection: Connection[Any], key: str, source: str, parameters: Ma
 
 
 def mentions(connection: Connection[Any], view: View = _ALL) -> Mentions:
-    """Every mention.
-
-    Where all ids are below 2³¹, both fit one bigint with two bits to spare, which say that the weight is 1 and the
-    relation the plain one, as nearly all are: only the others send theirs. That halves the time.
-    """
-    ends = {"memory": Column("i8", "memory_id"), "concept": Column("i8", "concept_id")}
-    every = {**ends, "weight": Column("f4", "weight")}
-    if view.scopes is not None or not _small_ids(connection):
-        source = f"memory_concepts WHERE {view.mentions()}"
-        relations, relation, columns = read_groups(connection, "relation", every, source, view.parameters())
-        return Mentions(columns["memory"], columns["concept"], columns["weight"], relation, relations)
-    row = connection.execute("SELECT pg_relation_size('memory_concepts')").fetchone()
-    parts = 1 << (int(row[0]) // PART_BYTES).bit_length() if row else 1
-    packed = read(connection, _PACKED, "memory_concepts", parts=parts, by="memory_id")
-    pair = packed["pair"]
-    weight = np.ones(len(pair), np.float32)
-    weight[pair & _WEIGHED != 0] = packed["weight"]
-    plain = pair >= 0
-    complete = bool(plain.all())
-    if not complete:
-        pair, weight = pair[plain], weight[plain]
-    memory, concept = pair >> 32, pair & (_WEIGHED - 1)
-    relation, relations = np.zeros(len(memory), np.int32), (MENTIONS,)
-    if not complete:
-        others, number, other = read_groups(
-            connection, "relation", every, f"memory_concepts WHERE relation <> '{MENTIONS}'"
-        )
-        relations += others
-        memory, concept = np.concatenate([memory, other["memory"]]), np.concatenate([concept, other["concept"]])
-        weight, relation = np.concatenate([weight, other["weight"]]), np.concatenate([relation, number + 1])
-    return Mentions(memory, concept, weight, relation, relations)
-
-
-def _small_ids(connection: Connection[Any]) -> bool:
-    """Whether every id is within 0..2³¹-1: a table that hopgate did not make may number its memories otherwise."""
-    row = connection.execute(
-        "SELECT least(min(m.first), 0) >= 0 AND coalesce(max(m.last), 0) < %s FROM ("
-        "SELECT min(id) AS first, max(id) AS last FROM memories UNION ALL SELECT min(id), max(id) FROM concepts) m",
-        (_WEIGHED,),
-    ).fetchone()
-    return bool(row and row[0])
+    """Every mention."""
+    columns = {
+        "memory": Column("i8", "memory_id"),
+        "concept": Column("i8", "concept_id"),
+        "weight": Column("f4", "weight"),
+    }
+    source = f"memory_concepts WHERE {view.mentions()}"
+    relations, relation, found = read_groups(connection, "relation", columns, source, view.parameters())
+    return Mentions(found["memory"], found["concept"], found["weight"], relation, relations)
 
 
 def edges(connection: Connection[Any], view: View = _ALL) -> Edges:
-    """The edges that were true as of a time and known at a time."""
-    small = _small_ids(connection)
-    columns = {"id": Column("i8", "id"), "weight": Column("f4", "weight")}
-    if small:
-        columns["pair"] = Column("i8", "(src_id << 32) | dst_id")
-    else:
-        columns |= {"source": Column("i8", "src_id"), "target": Column("i8", "dst_id")}
-    relations, relation, found = read_groups(
-        connection,
-        "relation",
-        columns,
-        f"concept_edges WHERE {view.edges()}",
-        view.parameters(),
-    )
-    if small:
-        found["source"], found["target"] = found["pair"] >> 32, found["pair"] & (_WEIGHED - 1)
-    return Edges(found["id"], found["source"], found["target"], found["weight"], relation, relations)
+    """The edges that were true as of a time and known at a time, in the order of their ids."""
+    columns = {
+        "id": Column("i8", "id"),
+        "source": Column("i8", "src_id"),
+        "target": Column("i8", "dst_id"),
+        "weight": Column("f4", "weight"),
+    }
+    source = f"concept_edges WHERE {view.edges()}"
+    relations, relation, found = read_groups(connection, "relation", columns, source, view.parameters())
+    order = found["id"].argsort()
+    ordered = {name: column[order] for name, column in found.items()}
+    return Edges(ordered["id"], ordered["source"], ordered["target"], ordered["weight"], relation[order], relations)
 
 
 def evidence(connection: Connection[Any], edge_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:

@@ -118,8 +118,8 @@ class NamedFact:
 
 _NAMED = (
     "SELECT s.name AS subject, f.relation, o.name AS object, f.valid_from, f.valid_to, f.weight, "
-    "m.external_id AS memory FROM facts f JOIN memories m ON m.id = f.memory_id JOIN concept_names s ON s.id = f.subject_id "
-    "JOIN concept_names o ON o.id = f.object_id WHERE "
+    "m.external_id AS memory FROM facts f JOIN memories m ON m.id = f.memory_id "
+    "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE "
 )
 
 

@@ -178,15 +178,12 @@ def near_concepts(
 
     In a scope of few concepts all are compared, so that the answer does not hang on what other scopes have.
     """
-    many = connection.execute(
-        "SELECT 1 FROM concepts WHERE scope = %s LIMIT 1 OFFSET %s", (scope, COMPARED_CONCEPTS)
+    few = connection.execute(
+        "SELECT count(*) <= %(most)s FROM (SELECT FROM concepts WHERE scope = %(scope)s LIMIT %(most)s + 1) AS c",
+        {"scope": scope, "most": COMPARED_CONCEPTS},
     ).fetchone()
-    if many:
-        connection.execute(*search_width(limit))
-    return connection.execute(
-        nearest_rows("id", "concepts WHERE scope = %(scope)s AND embedding IS NOT NULL", exact=many is None),
-        {"scope": scope, "vector": to_sql(vector), "limit": limit},
-    ).fetchall()
+    source = "concepts WHERE scope = %(scope)s AND embedding IS NOT NULL"
+    return nearest(connection, "id", source, {"scope": scope}, vector, limit, exact=bool(few and few[0]))
 
 
 def cosines(connection: Connection[Any], vector: NDArray[np.float32], concept_ids: Sequence[int]) -> dict[int, float]:
@@ -207,16 +204,36 @@ def sample(connection: Connection[Any], scope: str, limit: int) -> NDArray[np.fl
     return vectors.from_sql([row[0] for row in rows])
 
 
-def search_width(limit: int) -> tuple[str, tuple[str]]:
-    """The statement that lets HNSW return `limit` rows after filtering, for this transaction."""
-    return (
-        "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'strict_order', true)",
-        (str(min(max(2 * limit, LEAST_EF_SEARCH), MOST_EF_SEARCH)),),
-    )
+def nearest(
+    connection: Connection[Any],
+    key: str,
+    source: str,
+    given: Mapping[str, Any],
+    vector: NDArray[np.float32],
+    limit: int,
+    *,
+    exact: bool,
+) -> list[tuple[int, float]]:
+    """The rows of `source` nearest a vector as (key, cosine), best first.
+
+    Where `exact` every row is compared; else an index is asked where there is one, which gives up before the conditions
+    are satisfied where these let little through: then all of that is compared.
+    """
+    given = {**given, "vector": to_sql(vector), "limit": limit}
+    if not exact:
+        width = str(min(max(2 * limit, LEAST_EF_SEARCH), MOST_EF_SEARCH))
+        connection.execute(
+            "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'strict_order', true)",
+            (width,),
+        )
+    rows = connection.execute(nearest_rows(key, source, exact=exact), given).fetchall()
+    if not exact and len(rows) < limit:
+        rows = connection.execute(nearest_rows(key, source, exact=True), given).fetchall()
+    return rows
 
 
-def nearest_rows(columns: str, source: str, *, exact: bool) -> str:
-    """A statement for the rows of `source` nearest to a vector as (columns, cosine), best first.
+def nearest_rows(key: str, source: str, *, exact: bool) -> str:
+    """The statement of `nearest`.
 
     The distance is computed once a row: in the list of columns and in ORDER BY it would be computed twice. `+ 0` keeps
     the planner off the HNSW index: the sum is the same distance, but not the expression that is indexed.
@@ -224,21 +241,9 @@ def nearest_rows(columns: str, source: str, *, exact: bool) -> str:
     distance = "(embedding <=> %(vector)s::halfvec) + 0" if exact else "embedding <=> %(vector)s::halfvec"
     tie = ", id" if exact else ""
     return (
-        f"WITH nearest AS MATERIALIZED (SELECT id, {columns} AS key, {distance} AS distance FROM {source} "
+        f"WITH nearest AS MATERIALIZED (SELECT id, {key} AS key, {distance} AS distance FROM {source} "
         f"ORDER BY distance{tie} LIMIT %(limit)s) SELECT key, 1 - distance FROM nearest ORDER BY distance, id"
     )
-
-
-def facts_near(vector: NDArray[np.float32], limit: int, view: View, *, exact: bool) -> tuple[str, dict[str, Any]]:
-    """The statement, with its parameters, for the facts nearest a query as (edge, cosine), best first.
-
-    Parameters
-    ----------
-    exact : bool
-        Whether every fact in view is compared; otherwise the index is asked where there is one.
-    """
-    source = f"concept_edges WHERE embedding IS NOT NULL AND {view.edges()}"
-    return nearest_rows("id", source, exact=exact), view.parameters(vector=to_sql(vector), limit=limit)
 
 
 class SeedRows(NamedTuple):
@@ -262,55 +267,32 @@ def read_seeds(
     condition: str = "true",
     parameters: Mapping[str, Any] = MappingProxyType({}),
 ) -> SeedRows:
-    """Look up names, facts and statements; the statements travel together, so that the way is gone once.
+    """Look up names, and so many facts and statements, a memory for each of its own; without a vector only names.
 
     Parameters
     ----------
-    normals : sequence of str
-        Normal forms that names may have.
-    vector : array, optional
-        The query's vector; without one there are neither facts nor statements.
-    facts, statements : int
-        How many of each.
-    exact : bool
-        Whether every vector is compared; otherwise an index is asked where there is one.
-    view : View
-        Whose names and facts.
-    exact_facts : bool
-        Whether every fact in view is compared: where there are few, that is as quick as the index, which does not know
-        whose they are.
+    exact, exact_facts : bool
+        Whether every vector is compared, or every fact in view: where there are few, that is as quick as the index,
+        which does not know whose they are.
     condition, parameters : str, mapping
         Which memories' statements; sensitive ones have none.
     """
-    every_fact = exact or exact_facts
-    with connection.pipeline():
-        named = connection.execute(*name_rows.with_normals(normals, view.graph_scopes))
-        if vector is None:
-            return SeedRows([NameRow(*row) for row in named], [], [])
-        of_facts = partial(facts_near, vector, facts, view)
-        of_statements = partial(
-            statements_near,
-            vector,
-            statements,
-            condition=condition,
-            parameters=parameters,
-            as_of=view.as_of,
-        )
-        if not exact:
-            connection.execute(*search_width(max(facts, statements)))
-        near = connection.execute(*of_facts(exact=every_fact))
-        stated = connection.execute(*of_statements(exact=exact))
-        names, found, told = [NameRow(*row) for row in named], near.fetchall(), stated.fetchall()
-    # An index gives up before the filters are satisfied where these let little through: then all of that is compared.
-    if not every_fact and len(found) < facts:
-        found = connection.execute(*of_facts(exact=True)).fetchall()
-    if not exact and len(told) < statements:
-        told = connection.execute(*of_statements(exact=True)).fetchall()
-    return SeedRows(names, sorted(found, key=_nearest_first)[:facts], told)
-
-
-def _nearest_first(fact: tuple[int, float]) -> tuple[float, int]:
-    return -fact[1], fact[0]
+    names = name_rows.by_normal(connection, normals, view.graph_scopes)
+    if vector is None:
+        return SeedRows(names, [], [])
+    source = f"concept_edges WHERE embedding IS NOT NULL AND {view.edges()}"
+    near = nearest(connection, "id", source, view.parameters(), vector, facts, exact=exact or exact_facts)
+    true_then = (
+        "(%(as_of)s::timestamptz IS NULL OR (valid_from IS NULL OR valid_from <= %(as_of)s) "
+        "AND (valid_to IS NULL OR valid_to > %(as_of)s))"
+    )
+    source = (
+        f"statements WHERE embedding IS NOT NULL AND {true_then} "
+        f"AND memory_id IN (SELECT id FROM memories WHERE {condition})"
+    )
+    given = {**parameters, "as_of": view.as_of}
+    stated = nearest(connection, "memory_id", source, given, vector, statements, exact=exact) if statements else []
+    return SeedRows(names, near, stated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,36 +353,3 @@ def all_statements(connection: Connection[Any]) -> list[NamedStatement]:
         "SELECT m.external_id AS memory, s.statement, s.subject, s.weight, s.valid_from, s.valid_to "
         "FROM statements s JOIN memories m ON m.id = s.memory_id WHERE NOT m.is_sensitive ORDER BY s.id",
     )
-
-
-def statements_near(
-    vector: NDArray[np.float32],
-    limit: int,
-    *,
-    exact: bool,
-    condition: str,
-    parameters: Mapping[str, Any],
-    as_of: datetime | None = None,
-) -> tuple[str, dict[str, Any]]:
-    """The statement for the memories of the nearest statements with their cosines, and its parameters.
-
-    Best first; a memory comes once for each of its statements.
-
-    Parameters
-    ----------
-    exact : bool
-        Whether every statement is compared; otherwise the index is asked where there is one.
-    condition, parameters : str, mapping
-        Which memories; sensitive ones have no statements.
-    as_of : datetime, optional
-        Only statements that were true then.
-    """
-    valid = "true"
-    if as_of is not None:
-        valid = "(valid_from IS NULL OR valid_from <= %(as_of)s) AND (valid_to IS NULL OR valid_to > %(as_of)s)"
-    source = (
-        f"statements WHERE embedding IS NOT NULL AND {valid} "
-        f"AND memory_id IN (SELECT id FROM memories WHERE {condition})"
-    )
-    values = {**parameters, "vector": to_sql(vector), "limit": limit, "as_of": as_of}
-    return nearest_rows("memory_id", source, exact=exact), values

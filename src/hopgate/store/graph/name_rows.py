@@ -42,7 +42,7 @@ class NameRow:
 NameKey = tuple[str, str]
 """A scope and a normal form."""
 
-_NAME = "SELECT id, concept_id, normal_name, name, kind, uses, scope FROM concept_names"
+_COLUMNS = "id, concept_id, normal_name, name, kind, uses, scope"
 # The words of a name and its scope in one array, as the index of words has them: no word has a line break.
 _WORDS = "(string_to_array(n.normal_name, ' ') || (E'\\n' || n.scope))"
 
@@ -79,7 +79,7 @@ def ensure(
             "SELECT concept_id, scope, name, ARRAY[name], kind FROM new) "
             "INSERT INTO concept_names (scope, name, normal_name, kind, concept_id, initials) "
             "SELECT scope, name, normal, kind, concept_id, initials FROM new "
-            "RETURNING id, concept_id, normal_name, name, kind, uses, scope",
+            f"RETURNING {_COLUMNS}",
             tuple(list(column) for column in zip(*fresh, strict=True)),
         )
         made = [replace(NameRow(*row), is_new=True) for row in rows]
@@ -103,18 +103,11 @@ def by_keys(connection: Connection[Any], keys: Collection[NameKey]) -> list[Name
 
 def by_normal(connection: Connection[Any], normals: Sequence[str], scopes: Sequence[str] | None) -> list[NameRow]:
     """Names that memories of some scopes, or of any, mention, by their normal forms; unknown ones are left out."""
-    return [NameRow(*row) for row in connection.execute(*with_normals(normals, scopes))]
-
-
-def with_normals(normals: Sequence[str], scopes: Sequence[str] | None) -> tuple[str, dict[str, Any]]:
-    """The statement that gives the names with these normal forms, and its parameters.
-
-    As one text: a title's runs of words are some hundred, and psycopg takes a millisecond to write them as an array.
-    """
-    within = "" if scopes is None else " AND scope = ANY(%(scopes)s)"
-    return (
-        _NAME + " WHERE normal_name = ANY(ARRAY(SELECT jsonb_array_elements_text(%(normals)s::jsonb))) AND uses > 0"
-        f"{within} ORDER BY id",
+    # As one text: a title's runs of words are some hundred, and psycopg takes a millisecond to write them as an array.
+    return _read(
+        connection,
+        "normal_name = ANY(ARRAY(SELECT jsonb_array_elements_text(%(normals)s::jsonb))) AND uses > 0 "
+        "AND (%(scopes)s::text[] IS NULL OR scope = ANY(%(scopes)s))",
         {
             "normals": json.dumps(list(normals), ensure_ascii=False),
             "scopes": None if scopes is None else list(scopes),
@@ -147,16 +140,17 @@ def aliases_of_titles(
 
 def by_id(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]:
     """Names by their ids."""
-    rows = connection.execute(
-        _NAME + " WHERE id = ANY(%s) ORDER BY id",
-        (list(name_ids),),
-    )
-    return [NameRow(*row) for row in rows]
+    return _read(connection, "id = ANY(%(ids)s)", {"ids": list(name_ids)})
 
 
 def all_names(connection: Connection[Any]) -> list[NameRow]:
     """Every name that a memory mentions, in the order of arrival: without those that facts alone point at."""
-    return list(starmap(NameRow, connection.execute(_NAME + " WHERE uses > 0 ORDER BY id").fetchall()))
+    return _read(connection, "uses > 0", {})
+
+
+def _read(connection: Connection[Any], which: str, parameters: Mapping[str, Any]) -> list[NameRow]:
+    statement = f"SELECT {_COLUMNS} FROM concept_names WHERE {which} ORDER BY id"
+    return list(starmap(NameRow, connection.execute(statement, parameters).fetchall()))
 
 
 def spelt(connection: Connection[Any], names: Sequence[str]) -> bool:
@@ -193,11 +187,7 @@ def _same_version(known: int, connection: Connection[Any], locked: bool) -> bool
 
 def of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[NameRow]:
     """The names of concepts."""
-    rows = connection.execute(
-        _NAME + " WHERE concept_id = ANY(%s) ORDER BY id",
-        (list(concept_ids),),
-    )
-    return [NameRow(*row) for row in rows]
+    return _read(connection, "concept_id = ANY(%(ids)s)", {"ids": list(concept_ids)})
 
 
 def move(connection: Connection[Any], name_ids: Sequence[int], concept_id: int) -> None:
@@ -210,27 +200,15 @@ def refresh(connection: Connection[Any], name_ids: Sequence[int] | None = None) 
 
     Of all names by default.
     """
-    if name_ids is None:
-        # Of all at once: to look up each takes twice as long.
-        first = "(SELECT DISTINCT ON (name_id) name_id, spelling FROM mentions ORDER BY name_id, memory_id)"
-        given = (
-            "(SELECT DISTINCT ON (name_id) name_id, kind FROM mentions WHERE kind IS NOT NULL "
-            "ORDER BY name_id, memory_id) AS given ON given.name_id = first.name_id"
-        )
-    else:
-        first = (
-            "(SELECT t.id, f.spelling FROM unnest(%s::bigint[]) AS t (id) CROSS JOIN LATERAL (SELECT spelling "
-            "FROM mentions WHERE name_id = t.id ORDER BY memory_id LIMIT 1) AS f)"
-        )
-        given = (
-            "LATERAL (SELECT kind FROM mentions WHERE name_id = first.name_id AND kind IS NOT NULL "
-            "ORDER BY memory_id LIMIT 1) AS given ON true"
-        )
+    # Looked up for each, so that naming a hub does not read all of its mentions.
+    these = "SELECT id FROM concept_names" if name_ids is None else "SELECT unnest(%(ids)s::bigint[])"
     connection.execute(
         "UPDATE concept_names n SET name = first.spelling, kind = given.kind "
-        f"FROM {first} AS first (name_id, spelling) LEFT JOIN {given} "
-        "WHERE n.id = first.name_id AND (n.name, n.kind) IS DISTINCT FROM (first.spelling, given.kind)",
-        None if name_ids is None else (list(name_ids),),
+        f"FROM ({these}) AS t (id) CROSS JOIN LATERAL (SELECT spelling FROM mentions WHERE name_id = t.id "
+        "ORDER BY memory_id LIMIT 1) AS first LEFT JOIN LATERAL (SELECT kind FROM mentions WHERE name_id = t.id "
+        "AND kind IS NOT NULL ORDER BY memory_id LIMIT 1) AS given ON true "
+        "WHERE n.id = t.id AND (n.name, n.kind) IS DISTINCT FROM (first.spelling, given.kind)",
+        {"ids": None if name_ids is None else list(name_ids)},
     )
 
 
@@ -240,7 +218,7 @@ def rename(connection: Connection[Any], concept_ids: Sequence[int] | None = None
     A name that is used as often as a longer one never stands alone: "Pi 4" brings "Pi", and is what it is called.
     Gives the concepts whose canonical name changed: their vectors are those of the old name.
     """
-    which = "" if concept_ids is None else "WHERE concept_id = ANY(%s)"
+    which = "" if concept_ids is None else "WHERE concept_id = ANY(%(ids)s)"
     rows = connection.execute(
         "UPDATE concepts c SET canonical_name = n.names[1], aliases = n.names, kind = n.kind "
         "FROM (SELECT concept_id, array_agg(name ORDER BY uses DESC, length(name) DESC, name) AS names, "
@@ -249,7 +227,7 @@ def rename(connection: Connection[Any], concept_ids: Sequence[int] | None = None
         f"{which} GROUP BY concept_id) AS n JOIN concepts old ON old.id = n.concept_id "
         "WHERE c.id = n.concept_id AND (c.canonical_name, c.aliases, c.kind) IS DISTINCT FROM "
         "(n.names[1], n.names, n.kind) RETURNING c.id, old.canonical_name <> c.canonical_name",
-        None if concept_ids is None else (list(concept_ids),),
+        {"ids": list(concept_ids or ())},
     )
     return [row[0] for row in rows if row[1]]
 
@@ -261,10 +239,10 @@ def drop_unused(connection: Connection[Any], name_ids: Sequence[int]) -> list[Na
         "(SELECT 1 FROM mentions m WHERE m.name_id = n.id) "
         "AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.subject_id = n.id) "
         "AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.object_id = n.id) "
-        "RETURNING id, concept_id, normal_name, name, kind, uses, scope",
+        f"RETURNING {_COLUMNS}",
         (list(name_ids),),
     )
-    return [NameRow(*row) for row in rows]
+    return list(starmap(NameRow, rows))
 
 
 def drop_nameless(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
@@ -278,20 +256,15 @@ def drop_nameless(connection: Connection[Any], concept_ids: Sequence[int]) -> No
 
 def separate(connection: Connection[Any], name_ids: Sequence[int] | None = None) -> None:
     """Give each of these names a concept of its own; by default each but the first of every concept."""
-    which = (
-        "SELECT id FROM unnest(%s::bigint[]) AS t (id)"
-        if name_ids is not None
-        else "SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY concept_id ORDER BY id) AS place "
-        "FROM concept_names) AS n WHERE place > 1"
-    )
     connection.execute(
-        "WITH parted AS (SELECT id, nextval(pg_get_serial_sequence('concepts', 'id')) AS concept_id "
-        f"FROM ({which}) AS w), "
+        "WITH parted AS (SELECT id, nextval(pg_get_serial_sequence('concepts', 'id')) AS concept_id FROM ("
+        "SELECT id, row_number() OVER (PARTITION BY concept_id ORDER BY id) AS place FROM concept_names "
+        "WHERE %(ids)s::bigint[] IS NULL OR id = ANY(%(ids)s)) AS n WHERE place > 1 OR %(ids)s IS NOT NULL), "
         "made AS (INSERT INTO concepts (id, scope, canonical_name, aliases, kind) "
         "SELECT p.concept_id, n.scope, n.name, ARRAY[n.name], n.kind FROM parted p "
         "JOIN concept_names n ON n.id = p.id) "
         "UPDATE concept_names n SET concept_id = p.concept_id FROM parted p WHERE n.id = p.id",
-        (list(name_ids),) if name_ids is not None else (),
+        {"ids": None if name_ids is None else list(name_ids)},
     )
 
 
