@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from hopgate.graph.build.pipeline import GraphBuilder
     from hopgate.graph.build.write_statements import StatementRun
     from hopgate.memory_writer import MemoryWriter
-    from hopgate.store.backup import Manifest
+    from hopgate.store.backup import Manifest, Scrubbed
     from hopgate.store.fill import Embedding
     from hopgate.store.journal import JournalEntry
-    from hopgate.store.scrub import Scrubbed
     from hopgate.store.store import Store
 
 # The channel that the table's trigger notifies.
@@ -175,7 +174,7 @@ class Upkeep:
 
         Rules of sensitivity that this store has stay beside the backup's: what meets one is marked before it is read.
         """
-        from hopgate.store.restore import read_backup
+        from hopgate.store.backup import read_backup
 
         made = read_backup(self._store, Path(path), self._writer.keep_rules)
         self._embedding.index()
@@ -183,7 +182,7 @@ class Upkeep:
 
     def scrub(self) -> Scrubbed:
         """Deal with what deletion leaves on the disk: dead rows, samples of texts and the write-ahead log."""
-        from hopgate.store.scrub import scrub
+        from hopgate.store.backup import scrub
 
         return scrub(self._store)
 

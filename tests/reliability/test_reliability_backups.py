@@ -17,7 +17,7 @@ from hopgate import Memory
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.sensitivity import SensitivityRules
-from hopgate.store import restore
+from hopgate.store import backup
 from hopgate.store.backup import MANIFEST
 
 
@@ -107,14 +107,14 @@ def test_bytes_that_were_changed_are_one_sentence(made: Path, other: str) -> Non
 
 def test_what_comes_while_a_backup_is_read_stays(made: Path, other: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The store was empty when it was looked at, and is emptied before it is filled."""
-    real_load = restore._load
+    real_load = backup._load
 
-    def meanwhile(*given: Any) -> None:
+    def meanwhile(*given: Any) -> Any:
         with hopgate.open(other) as beside:
             beside.add(Memory("n", "Bea feeds the cat."))
-        real_load(*given)
+        return real_load(*given)
 
-    monkeypatch.setattr(restore, "_load", meanwhile)
+    monkeypatch.setattr(backup, "_load", meanwhile)
     with hopgate.open(other) as target:
         with pytest.raises(HopgateError, match="holds 1 memories"):
             target.upkeep.restore(made)

@@ -1,20 +1,30 @@
-"""A whole store in one file: every table of hopgate's as it was at one moment, with digests, read back once written."""
+"""A whole store in one file, and back; and what deletion leaves on the disk.
+
+A backup holds every table of hopgate's as it was at one moment, with digests, and is read back once written. It is
+restored into an empty store: every table in the order of its references, compared before it counts.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import psycopg
+from psycopg import errors
 
 from hopgate.errors import HopgateError
-from hopgate.store import schema
-from hopgate.store.schema import own_tables
+from hopgate.store import connect, memories, owners_table, schema, setting_rows, vectors
+from hopgate.store.graph import graph_vectors
+from hopgate.store.owners_table import quoted
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -23,10 +33,11 @@ if TYPE_CHECKING:
 
 FORMAT = 2
 MANIFEST = "hopgate-backup.json"
-# So that the same rows are the same bytes on every server and in every session.
-_WRITTEN_ALIKE = {"TimeZone": "UTC", "DateStyle": "ISO", "extra_float_digits": "1", "bytea_output": "hex"}
 # A table has a line or two in it.
 MAX_MANIFEST_BYTES = 16 << 20
+
+Finish: TypeAlias = Callable[["Connection[Any]", Sequence[Mapping[str, Any] | None]], None]
+"""Called with what was loaded and not committed, and with the store's own rules of sensitivity before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +61,20 @@ class Manifest:
         """How many memories are in it."""
         return self.tables["memories"].rows
 
+    @property
+    def is_well_formed(self) -> bool:
+        """Whether its values are of the kinds that one has, with the one table that every store has."""
+        return (
+            isinstance(self.schema, int)
+            and "memories" in self.tables
+            and all(
+                isinstance(table.rows, int)
+                and isinstance(table.columns, dict)
+                and all(isinstance(kind, str) for kind in table.columns.values())
+                for table in self.tables.values()
+            )
+        )
+
 
 def has_memories(store: Store) -> bool:
     """Whether a database with hopgate's schema, or with none, holds something that a backup would keep."""
@@ -57,6 +82,9 @@ def has_memories(store: Store) -> bool:
         return schema.status(connection).current is not None and bool(
             connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone()
         )
+
+
+# ---- Writing ---------------------------------------------------------------------------------------------------------
 
 
 def write_backup(store: Store, path: Path) -> Manifest:
@@ -80,24 +108,90 @@ def write_backup(store: Store, path: Path) -> Manifest:
     return manifest
 
 
+def _write(store: Store, archive: zipfile.ZipFile) -> Manifest:
+    tables: dict[str, TableCopy] = {}
+    with store.snapshot() as connection:
+        _write_alike(connection)
+        for table in schema.own_tables():
+            if columns := _columns_of(connection, table):
+                with archive.open(f"tables/{table}.copy", "w", force_zip64=True) as out:
+                    tables[table] = _summed(columns, _copied(connection, table, columns), out.write)
+    manifest = Manifest(schema.VERSION, tables)
+    archive.writestr(MANIFEST, json.dumps({"format": FORMAT, **asdict(manifest)}, indent=1))
+    return manifest
+
+
+def _summed(
+    columns: Mapping[str, str], rows: Iterator[bytes], write: Callable[[bytes], object] = lambda _: None
+) -> TableCopy:
+    """Pass a table's rows on, and give how many they are and their digest."""
+    digest, count = hashlib.sha256(), 0
+    for chunk in rows:
+        write(chunk)
+        digest.update(chunk)
+        count += chunk.count(b"\n")
+    return TableCopy(columns, count, digest.hexdigest())
+
+
+def _write_alike(connection: Connection[Any]) -> None:
+    """Let the same rows be the same bytes on every server and in every session."""
+    connection.execute(
+        "SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL extra_float_digits = 1; "
+        "SET LOCAL bytea_output = 'hex'"
+    )
+
+
+def _copied(connection: Connection[Any], table: str, columns: Mapping[str, str]) -> Iterator[bytes]:
+    """The rows of a table in an order that depends on them alone."""
+    names = ", ".join(map(quoted, columns))
+    # Numbers by their value; texts by their bytes, whatever language the database has.
+    order = [
+        quoted(name) if columns[name] in ("bigint", "integer", "boolean") else f'{quoted(name)}::text COLLATE "C"'
+        for name in _key_of(connection, table) or columns
+    ]
+    statement = f"COPY (SELECT {names} FROM {table} ORDER BY {', '.join(order)}) TO STDOUT"
+    with connection.cursor() as cursor, cursor.copy(statement.encode()) as copy:
+        yield from map(bytes, copy)
+
+
+def _columns_of(connection: Connection[Any], table: str) -> dict[str, str]:
+    """A table's columns and their types; those that PostgreSQL computes are left out."""
+    rows = connection.execute(
+        "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = to_regclass(%s) "
+        "AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attname",
+        (table,),
+    )
+    return dict(rows.fetchall())
+
+
+def _key_of(connection: Connection[Any], table: str) -> list[str]:
+    """The columns of a table's primary key."""
+    rows = connection.execute(
+        "SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) "
+        "WHERE i.indrelid = to_regclass(%s) AND i.indisprimary ORDER BY a.attname",
+        (table,),
+    )
+    return [name for (name,) in rows]
+
+
+# ---- Checking --------------------------------------------------------------------------------------------------------
+
+
 def check_backup(path: Path) -> Manifest:
     """Read a backup through, and refuse one whose bytes are not those that were written."""
-    manifest = read_manifest(path)
+    manifest = _read_manifest(path)
     with zipfile.ZipFile(path) as archive:
         for name, table in manifest.tables.items():
-            digest, rows = hashlib.sha256(), 0
             try:
-                for chunk in table_bytes(archive, name):
-                    digest.update(chunk)
-                    rows += chunk.count(b"\n")
+                read = _summed(table.columns, _table_bytes(archive, name))
             except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
                 raise HopgateError(f"{path} is damaged at the table {name} ({error}): use another backup") from None
-            if digest.hexdigest() != table.sha256 or rows != table.rows:
+            if read != table:
                 raise HopgateError(f"{path} is damaged: the table {name} is not what was written; use another backup")
     return manifest
 
 
-def read_manifest(path: Path) -> Manifest:
+def _read_manifest(path: Path) -> Manifest:
     """What a backup says that it holds; it may be somebody else's file, and say anything."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -109,7 +203,7 @@ def read_manifest(path: Path) -> Manifest:
                 f"{path} is a backup of format {str(values['format'])[:20]}: restore it with the version that made it"
             )
         made = Manifest(values["schema"], {name: TableCopy(**table) for name, table in values["tables"].items()})
-        if not _well_formed(made):
+        if not made.is_well_formed:
             raise ValueError
     except OSError as error:
         raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
@@ -118,100 +212,167 @@ def read_manifest(path: Path) -> Manifest:
     return made
 
 
-def _well_formed(manifest: Manifest) -> bool:
-    """Whether a manifest's values are of the kinds that one has, with the one table that every store has."""
-    return (
-        isinstance(manifest.schema, int)
-        and "memories" in manifest.tables
-        and all(
-            isinstance(table.rows, int)
-            and isinstance(table.columns, dict)
-            and all(isinstance(kind, str) for kind in table.columns.values())
-            for table in manifest.tables.values()
-        )
-    )
-
-
-def quoted(name: str) -> str:
-    """A column's name in SQL, whatever it holds.
-
-    Examples
-    --------
-    >>> print(quoted('a"; DROP TABLE memories'))
-    "a""; DROP TABLE memories"
-    """
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'
-
-
-def table_bytes(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+def _table_bytes(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
     """A table's rows as COPY has them."""
     with archive.open(f"tables/{name}.copy") as stream:
         while chunk := stream.read(1 << 20):
             yield chunk
 
 
-def columns_of(connection: Connection[Any], table: str) -> dict[str, str]:
-    """A table's columns and their types; those that PostgreSQL computes are left out."""
-    rows = connection.execute(
-        "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = to_regclass(%s) "
-        "AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attname",
-        (table,),
-    )
-    return dict(rows.fetchall())
+# ---- Restoring -------------------------------------------------------------------------------------------------------
 
 
-def key_of(connection: Connection[Any], table: str) -> list[str]:
-    """The columns of a table's primary key."""
-    rows = connection.execute(
-        "SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) "
-        "WHERE i.indrelid = to_regclass(%s) AND i.indisprimary ORDER BY a.attname",
-        (table,),
-    )
-    return [name for (name,) in rows]
+def read_backup(store: Store, path: Path, finish: Finish) -> Manifest:
+    """Load a backup into a store without memories: wholly, and equal by digest, or not at all.
 
-
-def copied(connection: Connection[Any], table: str, columns: Mapping[str, str]) -> Iterator[bytes]:
-    """The rows of a table in an order that depends on them alone."""
-    names = ", ".join(map(quoted, columns))
-    # Numbers by their value; texts by their bytes, whatever language the database has.
-    order = [
-        quoted(name) if columns[name] in ("bigint", "integer", "boolean") else f'{quoted(name)}::text COLLATE "C"'
-        for name in key_of(connection, table) or columns
-    ]
-    with connection.cursor() as cursor:
-        statement = f"COPY (SELECT {names} FROM {table} ORDER BY {', '.join(order)}) TO STDOUT"
-        with cursor.copy(statement) as copy:
-            for chunk in copy:
-                yield bytes(chunk)
-
-
-def write_alike(connection: Connection[Any]) -> None:
-    """Make this transaction write values as every other does."""
-    for name, value in _WRITTEN_ALIKE.items():
-        connection.execute("SELECT set_config(%s, %s, true)", (name, value))
-
-
-def _write(store: Store, archive: zipfile.ZipFile) -> Manifest:
-    tables: dict[str, TableCopy] = {}
-    with store.snapshot() as connection:
-        write_alike(connection)
-        for table in own_tables():
-            columns = columns_of(connection, table)
-            if not columns:
-                continue
-            digest, rows = hashlib.sha256(), 0
-            with archive.open(f"tables/{table}.copy", "w", force_zip64=True) as out:
-                for chunk in copied(connection, table, columns):
-                    out.write(chunk)
-                    digest.update(chunk)
-                    rows += chunk.count(b"\n")
-            tables[table] = TableCopy(columns, rows, digest.hexdigest())
-    manifest = Manifest(schema.VERSION, tables)
-    values = {
-        "format": FORMAT,
-        "schema": manifest.schema,
-        "tables": {name: asdict(table) for name, table in tables.items()},
-    }
-    archive.writestr(MANIFEST, json.dumps(values, indent=1))
+    Parameters
+    ----------
+    finish : callable
+        Makes the store's own rules hold in what was loaded, before anybody else can read it.
+    """
+    manifest = check_backup(path)
+    if manifest.schema != schema.VERSION:
+        raise HopgateError(
+            f"{path} has schema {manifest.schema}, and this hopgate needs {schema.VERSION}: restore it with the "
+            "version that made it, export there, and ingest here"
+        )
+    with store.transaction() as connection:
+        _require_empty(connection)
+        if table := owners_table.followed(connection):
+            raise HopgateError(f"this store follows {table}: restore into one of hopgate's own, --data NEW-FOLDER")
+        rules = [setting_rows.sensitivity(connection)]
+    try:
+        with store.transaction() as connection, zipfile.ZipFile(path) as archive:
+            rules.append(_load(connection, archive, manifest))
+            finish(connection, rules)
+    except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError) as error:
+        # By its kind alone: what the server says of a row repeats it.
+        kind = type(error).__name__
+        raise HopgateError(
+            f"{path} holds what this store cannot take ({kind}): nothing was restored; use another backup"
+        ) from None
+    with store.transaction() as connection:
+        memories.tidy(connection)
+        if "embedding" in _columns_of(connection, "concepts"):
+            graph_vectors.ensure_index(connection)
     return manifest
+
+
+def _require_empty(connection: Connection[Any]) -> None:
+    if count := memories.count(connection):
+        raise HopgateError(f"this store holds {count:,} memories: restore into an empty one, --data NEW-FOLDER")
+
+
+def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manifest) -> dict[str, Any] | None:
+    """Put the backup's rows in the place of the store's own; give the rules of sensitivity that were there."""
+    _write_alike(connection)
+    # Nobody writes from here on, and what came since the store was looked at is refused: it would be emptied.
+    for table in ("embedding_space", "memories"):  # in the order of docs/reliability.md
+        connection.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+    _require_empty(connection)
+    tables = schema.own_tables()
+    if unknown := sorted(manifest.tables.keys() - set(tables)):
+        raise HopgateError(f"the backup has a table {unknown[0]} that this schema lacks: update hopgate")
+    # What triggers would write beside these rows is in the backup already.
+    for table in tables:
+        connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+    rules = setting_rows.sensitivity(connection)
+    connection.execute(f"TRUNCATE {', '.join(tables)}")
+    for table in _in_order(connection, manifest.tables):
+        _load_table(connection, table, manifest.tables[table], archive)
+    for table in tables:
+        connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+    return rules
+
+
+def _load_table(connection: Connection[Any], table: str, copy: TableCopy, archive: zipfile.ZipFile) -> None:
+    has = _columns_of(connection, table)
+    for name, kind in copy.columns.items():
+        # Vectors have a column from the first one on.
+        if name not in has:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN {quoted(name)} {_known_type(connection, kind)}")
+    if lacks := sorted(set(_key_of(connection, table)) - copy.columns.keys()):
+        raise HopgateError(f"the backup's table {table} lacks its column {lacks[0]}: use another backup")
+    names = ", ".join(map(quoted, copy.columns))
+    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as out:
+        for chunk in _table_bytes(archive, table):
+            out.write(chunk)
+    if _summed(copy.columns, _copied(connection, table, copy.columns)) != copy:
+        raise HopgateError(f"the table {table} is not what the backup holds: nothing was restored")
+    # New rows have ids after the restored ones.
+    rows = connection.execute(
+        "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attidentity <> ''", (table,)
+    ).fetchall()
+    for (column,) in rows:
+        connection.execute(
+            f'SELECT setval(pg_get_serial_sequence(%s, %s), greatest(1, max("{column}")), max("{column}") IS NOT NULL) '
+            f"FROM {table}",
+            (table, column),
+        )
+
+
+def _known_type(connection: Connection[Any], kind: str) -> str:
+    """Pass on what the server reads as a type and nothing more: a backup may be somebody else's file."""
+    row = None
+    with contextlib.suppress(psycopg.Error), connection.transaction():
+        row = connection.execute("SELECT to_regtype(%s) IS NOT NULL", (kind,)).fetchone()
+    if not (row and row[0]):
+        raise HopgateError(f"the backup has a column of the type {kind[:40]!r}, which this server does not know")
+    return kind
+
+
+def _in_order(connection: Connection[Any], tables: Mapping[str, TableCopy]) -> list[str]:
+    """Tables after those that they refer to."""
+    rows = connection.execute(
+        "SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint WHERE contype = 'f' "
+        "AND conrelid <> confrelid"
+    )
+    needs: dict[str, set[str]] = {table: set() for table in tables}
+    for table, other in rows:
+        if table in needs and other in needs:
+            needs[table].add(other)
+    return list(TopologicalSorter(needs).static_order())
+
+
+# ---- What deletion leaves --------------------------------------------------------------------------------------------
+
+BEYOND = (
+    "backups, exports and archives of the server's log keep what they copied",
+    "old files of the server's log are used again only as it goes on writing",
+    "the file system and the disk may keep blocks of files that were removed",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scrubbed:
+    """How many tables were written anew, what else was done, and what may still hold something."""
+
+    tables: int
+    done: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+def scrub(store: Store) -> Scrubbed:
+    """Write every table of hopgate's anew, each locked meanwhile, and let the server write out what it holds."""
+    with connect.explained(), contextlib.closing(connect.connect(store.dsn)) as connection:
+        connection.autocommit = True
+        tables = connection.execute(
+            "SELECT c.oid::regclass::text, EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid "
+            "AND attname = 'embedding' AND NOT attisdropped) FROM pg_class c WHERE c.relkind = 'r' "
+            "AND c.relnamespace = to_regnamespace(%s) ORDER BY 1",
+            (schema.SCHEMA,),
+        ).fetchall()
+        for table, embedded in tables:
+            statement = f"VACUUM (FULL, ANALYZE) {table}"
+            if embedded:
+                # Its HNSW indexes are built anew.
+                vectors.build_over(connection, table, statement)
+            else:
+                connection.execute(statement.encode())
+        done, beyond = [f"{len(tables)} tables were written anew"], list(BEYOND)
+        try:
+            connection.execute("CHECKPOINT")
+            done.append("the server wrote out what it held in memory")
+        except errors.InsufficientPrivilege:
+            beyond.insert(0, "not allowed to this user: CHECKPOINT")
+    return Scrubbed(len(tables), tuple(done), tuple(beyond))

@@ -145,9 +145,9 @@ def copy_vectors(connection: Connection[Any], column: str, identity: Identity) -
     assert table.key is not None  # it would not be followed
     vectors.claim(connection, identity)
     taken = connection.execute(
-        f"UPDATE memories m SET embedding = t.{_quoted(column)}::halfvec FROM {table.name} t "
-        f"WHERE t.{_quoted(table.key.name)} = m.row_key::{table.key.type} AND NOT m.is_sensitive "
-        f"AND m.embedding IS NULL AND l2_norm(t.{_quoted(column)}::halfvec) > 0 RETURNING m.id"
+        f"UPDATE memories m SET embedding = t.{quoted(column)}::halfvec FROM {table.name} t "
+        f"WHERE t.{quoted(table.key.name)} = m.row_key::{table.key.type} AND NOT m.is_sensitive "
+        f"AND m.embedding IS NULL AND l2_norm(t.{quoted(column)}::halfvec) > 0 RETURNING m.id"
     ).fetchall()
     connection.execute(
         "DELETE FROM waiting_vectors w USING unnest(%s::bigint[]) AS taken (id) WHERE w.memory_id = taken.id",
@@ -258,7 +258,7 @@ def _twice(connection: Connection[Any], table: _Table) -> int:
     column = table.mapped.get("external_id")
     if column is None or column.type not in FIELDS["external_id"]:
         return 0
-    name = _quoted(column.name)
+    name = quoted(column.name)
     row = connection.execute(
         f"SELECT count(*) FROM (SELECT FROM {table.name} GROUP BY {name} HAVING count({name}) > 1) AS twice"
     ).fetchone()
@@ -279,7 +279,7 @@ def _refused(connection: Connection[Any], table: _Table, condition: str) -> str 
 
 def _reading(name: str, column: _Column | None, owners: OwnersTable) -> str:
     """A field of a memory as SQL over a row `t` of the table."""
-    value = f"t.{_quoted(column.name)}" if column else "NULL"
+    value = f"t.{quoted(column.name)}" if column else "NULL"
     kind = column.type if column else ""
     if name in ("tags", "expanded_keywords"):
         return _reading_list(value, kind)
@@ -334,7 +334,7 @@ def _rows_function(owners: OwnersTable, table: _Table) -> str:
     lists = ("tags", "expanded_keywords")
     returns = ", ".join(f"{name} {'text[]' if name in lists else kinds.get(name, 'text')}" for name in FIELDS)
     selected = ", ".join(fields.values())
-    key = _quoted(table.key.name)
+    key = quoted(table.key.name)
     hidden = f" AND ({owners.hide}) IS NOT TRUE" if owners.hide else ""
     return f"""{_SPLIT};
 CREATE FUNCTION hopgate_owners_rows(keys text[]) RETURNS TABLE (row_key text, {returns})
@@ -387,7 +387,7 @@ $body$"""
 
 def _owner_changed_function(table: _Table) -> str:
     assert table.key is not None
-    key = _quoted(table.key.name)
+    key = quoted(table.key.name)
     flag = table.mapped.get("is_sensitive")
     opened = "NULL"
     if flag is not None:
@@ -434,13 +434,13 @@ def _owner_triggers(table: _Table) -> list[str]:
 def _write_back_function(table: _Table) -> str:
     """What hopgate writes of a memory is written of its row, too: the columns that changed and no others."""
     assert table.key is not None
-    key, kind = _quoted(table.key.name), table.key.type
+    key, kind = quoted(table.key.name), table.key.type
     written = {name: column for name, column in table.mapped.items() if column.name != table.key.name}
-    columns = ", ".join(_quoted(column.name) for column in written.values())
+    columns = ", ".join(quoted(column.name) for column in written.values())
     values = ", ".join(_writing(f"r.{name}", name, column) for name, column in written.items())
     updates = ", ".join(
-        f"{_quoted(column.name)} = CASE WHEN n.{name} IS DISTINCT FROM o.{name} "
-        f"THEN {_writing(f'n.{name}', name, column)} ELSE t.{_quoted(column.name)} END"
+        f"{quoted(column.name)} = CASE WHEN n.{name} IS DISTINCT FROM o.{name} "
+        f"THEN {_writing(f'n.{name}', name, column)} ELSE t.{quoted(column.name)} END"
         for name, column in written.items()
     )
     news, olds = (", ".join(f"{row}.{name}" for name in written) for row in "no")
@@ -515,6 +515,13 @@ def _literal(text: str) -> str:
     return f"'{escaped}'"
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A column's name in SQL, whatever it holds.
+
+    Examples
+    --------
+    >>> print(quoted('a"; DROP TABLE memories'))
+    "a""; DROP TABLE memories"
+    """
     escaped = name.replace('"', '""')
     return f'"{escaped}"'

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.store import connect, owners_table
-from hopgate.store.owners_table import OwnersTable
+from hopgate.store.owners_table import OwnersTable, quoted
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -20,8 +20,6 @@ SCHEMA = "hopgate"
 # The version of schema.sql. Another one is not read: until a first release there are no migrations.
 VERSION = 29
 OWN = f"{SCHEMA}.memories"
-# Whether the table `c` of pg_class is one that hopgate reads and writes.
-IS_OWN = f"c.relnamespace = to_regnamespace('{SCHEMA}')"
 
 _TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
 
@@ -170,28 +168,11 @@ def search_path(connection: Connection[Any]) -> str:
 
     It is for `hopgate`'s own user, as whom the embedded server is reached: PostgreSQL searches the schema of that name.
     """
-    wanted = _schemas(connection)
+    rows = connection.execute("SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'")
+    # Where hopgate's tables and functions are, and pgvector's types.
+    wanted = [SCHEMA, *(row[0].strip('"') for row in rows if row[0] != SCHEMA)]
     row = connection.execute("SELECT current_schemas(false)").fetchone()
-    return "" if row and list(row[0])[: len(wanted)] == wanted else _quoted(wanted)
-
-
-def _schemas(connection: Connection[Any]) -> list[str]:
-    """Where hopgate's tables and functions are, and pgvector's types."""
-    rows = connection.execute(
-        "SELECT DISTINCT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
-    )
-    return [SCHEMA, *(row[0].strip('"') for row in rows if row[0] != SCHEMA)]
-
-
-def _quoted(names: list[str]) -> str:
-    """Names of schemas as the value of `search_path`.
-
-    Examples
-    --------
-    >>> _quoted(["hopgate", 'o"dd'])
-    '"hopgate", "o""dd"'
-    """
-    return ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+    return "" if row and list(row[0])[: len(wanted)] == wanted else ", ".join(map(quoted, wanted))
 
 
 def _owners(connection: Connection[Any], memories: str | OwnersTable | None) -> OwnersTable | None:
