@@ -50,32 +50,6 @@ MAX_WORDS = 256
 MAX_LITERAL = 10_000
 
 
-def plain_query(words: Iterable[str], operator: str) -> str:
-    """Join words into an FTS5 expression in which none of them is an operator.
-
-    Examples
-    --------
-    >>> plain_query(["near", "OR", "far"], "AND")
-    '"near" AND "OR" AND "far"'
-    """
-    return f" {operator} ".join(f'"{word}"' for word in words)
-
-
-def like_pattern(text: str) -> str:
-    r"""Find the text anywhere, with LIKE's own signs taken literally.
-
-    Examples
-    --------
-    >>> print(like_pattern("100%_"))
-    %100\%\_%
-    """
-    return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
-
-
-class _MalformedError(HopgateError):
-    """FTS5 refused the expression."""
-
-
 class SqliteLexical:
     r"""The lexical leg of one SQLite file, opened read-only.
 
@@ -108,44 +82,32 @@ class SqliteLexical:
             raise HopgateError(f"cannot read {self.path}: {error}") from error
         try:
             require_fts5(self._connection)
-            self._connection.execute(_MATCH, _parameters('"shape"', 1, None, ())).fetchall()
-            self._connection.execute(_LIKE, _parameters("shape", 1, None, ())).fetchall()
+            for statement in (_MATCH, _LIKE):
+                self._connection.execute(statement, {"query": '"shape"', "depth": 1, "scope": None, "exclude": "[]"})
         except sqlite3.DatabaseError as error:
             self.close()
             raise HopgateError(
                 f"{self.path} is not a database of memories ({error}): make one with hopgate.store.sqlite.create"
             ) from error
-        except HopgateError:
-            self.close()
-            raise
 
     def leg(
-        self,
-        query: str,
-        *,
-        depth: int = 50,
-        scope: str | None = None,
-        exclude: Collection[str] = (),
-        expression: bool = False,
+        self, query: str, *, depth: int = 50, scope: str | None = None, exclude: Collection[str] = ()
     ) -> list[tuple[str, float]]:
         """Rank the memories that match, best first, ties by id.
 
-        All words must match; when no memory has them all, any word may. A query in which FTS5 finds no word, an
-        expression it refuses, or Chinese, Japanese or Korean that stands inside a longer run, is looked for literally
-        and ranked by importance.
+        All words must match; when no memory has them all, any word may. A query in which FTS5 finds no word, and
+        Chinese, Japanese or Korean that stands inside a longer run, is looked for literally and ranked by importance.
 
         Parameters
         ----------
         query : str
-            Words in any notation; an FTS5 expression when `expression` is set.
+            Words in any notation: none of them is an operator.
         depth : int
             How many memories at most.
         scope : str, optional
             Only memories of this scope.
         exclude : collection of str
             External ids that are not wanted, such as those already in context.
-        expression : bool
-            Hand the query to FTS5 as it is, and do not broaden it.
 
         Returns
         -------
@@ -157,35 +119,25 @@ class SqliteLexical:
         if not query.strip():
             return []
         query = query.encode("utf-8", "replace").decode()  # half a surrogate pair is no text for SQLite
-        words = list({word.casefold(): word for word in _WORD.findall(query)}.values())[:MAX_WORDS]
-        if expression:
-            tries = [query.replace("\0", " ")]
-        else:
-            tries = [plain_query(words, operator) for operator in ("AND", "OR") if words]
-        found: list[tuple[str, float]] = []
-        # A leading * asks FTS5 about itself and not about the memories.
-        malformed = not tries or tries[0].lstrip().startswith("*")
-        for attempt in [] if malformed else tries:
-            try:
-                found = self._rows(_MATCH, attempt, depth=depth, scope=scope, exclude=exclude)
-            except _MalformedError:
-                malformed = True
-            if found:
-                break
-        if malformed or (not found and _UNSPACED.search(query)):
-            found = self._rows(_LIKE, like_pattern(query[:MAX_LITERAL]), depth=depth, scope=scope, exclude=exclude)
-        return found
+        words = list({word.casefold(): f'"{word}"' for word in _WORD.findall(query)}.values())[:MAX_WORDS]
+        if words:
+            for operator in (" AND ", " OR "):
+                if rows := self._rows(_MATCH, operator.join(words), depth, scope, exclude):
+                    return rows
+        if words and not _UNSPACED.search(query):
+            return []
+        # LIKE's own signs are taken literally.
+        literal = re.sub(r"([\\%_])", r"\\\1", query[:MAX_LITERAL])
+        return self._rows(_LIKE, f"%{literal}%", depth, scope, exclude)
 
     def _rows(
-        self, sql: str, query: str, *, depth: int, scope: str | None, exclude: Collection[str]
+        self, sql: str, query: str, depth: int, scope: str | None, exclude: Collection[str]
     ) -> list[tuple[str, float]]:
+        parameters = {"query": query, "depth": depth, "scope": scope, "exclude": json.dumps(sorted(exclude))}
         try:
-            rows = self._connection.execute(sql, _parameters(query, depth, scope, exclude)).fetchall()
+            rows = self._connection.execute(sql, parameters).fetchall()
         except sqlite3.DatabaseError as error:
-            # The shape was checked when the file was opened, so a plain error is the expression's.
-            plain = getattr(error, "sqlite_errorname", "") == "SQLITE_ERROR"
-            kind = _MalformedError if plain else HopgateError
-            raise kind(f"cannot search {self.path}: {error}") from error
+            raise HopgateError(f"cannot search {self.path}: {error}") from error
         return [(str(key), float(score)) for key, score in rows]
 
     def close(self) -> None:
@@ -197,10 +149,6 @@ class SqliteLexical:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _parameters(query: str, depth: int, scope: str | None, exclude: Collection[str]) -> dict[str, object]:
-    return {"query": query, "depth": depth, "scope": scope, "exclude": json.dumps(sorted(exclude))}
 
 
 _SCHEMA = """
@@ -245,7 +193,10 @@ def create(path: str | os.PathLike[str], memories: Iterable[Memory]) -> int:
     try:
         with closing(sqlite3.connect(draft)) as connection:
             require_fts5(connection)
-            count = _fill(connection, memories)
+            connection.executescript(_SCHEMA)
+            count = sum(_insert(connection, memory) for memory in memories)
+            connection.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")
+            connection.commit()
         draft.replace(target)
     except sqlite3.OperationalError as error:
         raise HopgateError(f"cannot write {target}: {error}") from error
@@ -260,22 +211,8 @@ def require_fts5(connection: sqlite3.Connection) -> None:
         raise HopgateError("this Python's sqlite3 was built without FTS5: use a Python from python.org, or PostgreSQL")
 
 
-def _fill(connection: sqlite3.Connection, memories: Iterable[Memory]) -> int:
-    count = 0
-    with connection:
-        connection.executescript(_SCHEMA)
-        for memory in memories:
-            try:
-                connection.execute("INSERT INTO memories VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _row(memory))
-            except sqlite3.IntegrityError as error:
-                raise HopgateError(f"memory {memory.external_id[:80]!r} comes twice: ids must be unique") from error
-            count += 1
-        connection.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")
-    return count
-
-
-def _row(memory: Memory) -> tuple[object, ...]:
-    return (
+def _insert(connection: sqlite3.Connection, memory: Memory) -> int:
+    row = (
         memory.external_id,
         memory.content,
         "\n".join(memory.expanded_keywords),
@@ -286,3 +223,7 @@ def _row(memory: Memory) -> tuple[object, ...]:
         memory.scope,
         memory.created_at.isoformat() if memory.created_at else None,
     )
+    try:
+        return connection.execute("INSERT INTO memories VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row).rowcount
+    except sqlite3.IntegrityError as error:
+        raise HopgateError(f"memory {memory.external_id[:80]!r} comes twice: ids must be unique") from error
