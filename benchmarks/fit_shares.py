@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,8 +28,7 @@ from hopgate.extract.replay import Replay
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.graph.walk.mixture import bundled_model
 from hopgate.kb import KnowledgeBase
-from hopgate.recall.legs.graph import GraphLeg
-from hopgate.recall.legs.graph_ranking import GraphRanking
+from hopgate.recall.legs.graph import GraphLeg, GraphRanking
 from hopgate.recall.settings import Settings
 from hopgate.store import memories
 
@@ -75,7 +74,7 @@ def graphs(dataset: Dataset, seed: int) -> Iterator[tuple[KnowledgeBase, str]]:
                 yield kb, f"{dataset.name} {name} {part}"
 
 
-def ask(kb: KnowledgeBase, dataset: Dataset, features: tuple[str, ...], shuffle: int | None) -> list[Asked]:
+def ask(kb: KnowledgeBase, dataset: Dataset, features: Sequence[str], shuffle: int | None) -> list[Asked]:
     """Ask a store every dev query."""
     kb.keep_queries()
     leg = Watched(kb.store, kb.graph_leg.walk, over=None if shuffle is None else Shuffle(shuffle))
@@ -95,7 +94,7 @@ def ask(kb: KnowledgeBase, dataset: Dataset, features: tuple[str, ...], shuffle:
     return asked
 
 
-def fit(parts: list[list[Asked]], features: tuple[str, ...]) -> dict[str, Any]:
+def fit(parts: list[list[Asked]], features: Sequence[str]) -> dict[str, Any]:
     """Fit the regression, every graph with the same weight."""
     tables = [np.array([one.features for one in part]) for part in parts]
     mean = np.mean([np.nanmean(table, axis=0) for table in tables], axis=0)

@@ -14,8 +14,7 @@ from hopgate.recall.completion import Leg, complete, fused_base, pool_of
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import Fused, active
 from hopgate.recall.legs.dense import dense_leg
-from hopgate.recall.legs.graph import GraphLeg
-from hopgate.recall.legs.graph_ranking import WalkTrace
+from hopgate.recall.legs.graph import GraphLeg, WalkTrace
 from hopgate.recall.legs.lexical import lexical_leg
 from hopgate.recall.legs.query_words import QueryWords, query_words
 from hopgate.recall.settings import Settings
@@ -63,7 +62,7 @@ class RecallPipeline:
 
     def walking(self, walk: Walk | None) -> RecallPipeline:
         """The same, with the walk that a setting says."""
-        return self if walk is None else replace(self, graph=self.graph.walking(walk))
+        return self if walk is None else replace(self, graph=self.graph.variant(walk=walk))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hopgate.recall.legs.graph import GraphLeg
-    from hopgate.recall.legs.graph_ranking import WalkTrace
+    from hopgate.recall.legs.graph import GraphLeg, WalkTrace
     from hopgate.recall.rerank import RerankCost
     from hopgate.store.store import Store
 

@@ -116,7 +116,11 @@ def test_nodes_and_edges_lead_back_to_rows(connection: psycopg.Connection[Any]) 
     assert repr(matrix) == "GraphMatrix(version=1, memories=4, concepts=5, edges=3, arcs=8)"
     assert matrix.memories([40, 11, 10]).tolist() == [3, -1, 0]
     assert matrix.concepts([5, 0, 9]).tolist() == [0, -1, 4]
-    assert matrix.linked_to([5, 0]).tolist() == [True, True, False, False]
+    allowed = matrix.allowed(["other"]), matrix.allowed(None, [5, 0]), matrix.allowed(exclude=[20, 11])
+    assert [each is not None and each.tolist() for each in allowed] == [
+        [False, False, False, False], [True, True, False, False], [True, False, True, True],
+    ]  # fmt: skip
+    assert matrix.allowed([""]) is matrix.allowed() is None
     rows = matrix.edges_between(1, 0)
     assert matrix.edges_between(3, 4) == []
     assert sorted(matrix.relations[matrix.edge_relation[row]] for row in rows) == ["knows", "owns"]

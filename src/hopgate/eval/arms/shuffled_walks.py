@@ -20,8 +20,7 @@ from hopgate.graph.walk.config import COMMON_SHARES, Walk
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.rank import QuerySeeds, WalkRanking, batched_walks, ranked_by_walks, seeded
 from hopgate.recall.filters import Filters
-from hopgate.recall.legs.graph import GraphLeg
-from hopgate.recall.legs.graph_ranking import GraphRanking
+from hopgate.recall.legs.graph import GraphLeg, GraphRanking
 from hopgate.recall.legs.graph_seeds import LookedUp
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ class WalkRecorder(GraphLeg):
         with self._store.transaction() as connection:
             for name, one in asked.items():
                 then = replace(one.filters, as_of=one.as_of or one.filters.as_of)
-                self.asked[name] = one._replace(matrix=self._seen(connection, then, fresh=True))
+                self.asked[name] = one._replace(matrix=self._matrix(connection, then, fresh=True))
 
     def on_shuffle(self, seed: int, names: Mapping[int, str]) -> GraphLists:
         """Give every recorded query's lists on the graph shuffled with this seed, by external ids."""

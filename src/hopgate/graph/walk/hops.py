@@ -18,6 +18,9 @@ from hopgate.store.graph.visible import View
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from hopgate.graph.walk.matrix import GraphMatrix
+    from hopgate.graph.walk.seeds import Restart
+
 MOST_HOPS = 3
 EVERYTHING = View()
 NONE: Mapping[Any, Any] = {}
@@ -112,6 +115,14 @@ def hop_memories(
         "hop_depth": hops.depth,
     }
     return [(row[0], row[1]) for row in connection.execute(_statement(hops.hops, view, condition), values)]
+
+
+def concept_mass(matrix: GraphMatrix, start: Restart) -> dict[int, float]:
+    """Give the concepts' ids where a walk would start, and how much of it; a memory's part goes to what it mentions."""
+    split = matrix.graph.memories
+    mentions = matrix.graph.matrix[:split, split:]
+    mass = start.vector[split:] + mentions.T @ (start.vector[:split] / np.maximum(mentions.sum(axis=1), 1e-12))
+    return {int(matrix.concept_ids[at]): float(mass[at]) for at in mass.nonzero()[0]}
 
 
 # Sums of floats depend on the order of the rows; rounded, equal masses stay equal and ties are broken by id.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -103,12 +104,24 @@ class GraphMatrix:
         """Number concepts by their ids, from 0; -1 for those that this view does not have."""
         return positions(self.concept_ids, _nodes_of(self.namesake_id, self.namesake_of, np.asarray(ids, np.int64)))
 
-    def linked_to(self, concept_ids: ArrayLike) -> NDArray[np.bool_]:
-        """Which memories talk about one of these concepts; those that this view does not have are passed over."""
-        places = self.concepts(concept_ids)
-        wanted = np.zeros(self.graph.nodes)
-        wanted[self.graph.memories + places[places >= 0]] = 1
-        return np.asarray(self.graph.matrix[: self.graph.memories] @ wanted > 0)
+    def allowed(
+        self, scopes: Collection[str] | None = None, concepts: ArrayLike | None = None, exclude: Sequence[int] = ()
+    ) -> NDArray[np.bool_] | None:
+        """Which memories are of some scopes, talk about one of some concepts and are not left out; None for all."""
+        others = scopes is not None and not set(self.scopes) <= set(scopes)
+        if not exclude and concepts is None and not others:
+            return None
+        allowed = np.ones(len(self.memory_ids), dtype=bool)
+        if scopes is not None and others:
+            allowed = np.isin(self.memory_scope, [at for at, scope in enumerate(self.scopes) if scope in scopes])
+        if concepts is not None:
+            places = self.concepts(concepts)
+            wanted = np.zeros(self.graph.nodes)
+            wanted[self.graph.memories + places[places >= 0]] = 1
+            allowed &= self.graph.matrix[: self.graph.memories] @ wanted > 0
+        places = self.memories(exclude)
+        allowed[places[places >= 0]] = False
+        return allowed
 
     def edge_rows(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Rows of the edge arrays by the edges' ids; -1 for those that this view does not have."""

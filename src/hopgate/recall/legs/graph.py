@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hopgate.graph.walk.config import COMMON_SHARES, Walk
 from hopgate.recall.filters import Filters
-from hopgate.recall.legs.allowed_memories import allowed_memories
-from hopgate.recall.legs.graph_ranking import GraphRanking, WalkTrace
 from hopgate.store import setting_rows
 from hopgate.store.graph.visible import View
 
@@ -20,13 +19,53 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.graph.walk.cache import MatrixCache
-    from hopgate.graph.walk.config import Walk
     from hopgate.graph.walk.hops import Hops
     from hopgate.graph.walk.matrix import GraphMatrix
+    from hopgate.graph.walk.mixture import Mixture
     from hopgate.graph.walk.paths import PathPart
     from hopgate.graph.walk.rank import QuerySeeds, Seeded
+    from hopgate.graph.walk.seeds import Restart
     from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
+
+Scored = Sequence[tuple[int, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class WalkTrace:
+    """What it takes to explain or to draw a walk: the graph it saw, where it started, its settings and its mixture.
+
+    `walks` has the walks from memories, names and facts, a column each; hops have none. `asked` says as of when, where
+    the query itself says so.
+    """
+
+    matrix: GraphMatrix
+    start: Restart
+    walk: Walk
+    mixture: Mixture
+    walks: NDArray[np.float64] | None = None
+    asked: str = ""
+
+
+class GraphRanking(NamedTuple):
+    """What the graph leg gives.
+
+    Parameters
+    ----------
+    hits : list of (int, float)
+        The memories of the graph that walks visit most, best first.
+    trace : WalkTrace, optional
+        The walk that ranked them; none where there is no graph.
+    scores : dict
+        The score of every memory of the base, also of those that the graph does not have: what their mass is worth.
+    blind : frozenset of int
+        Those of the base that the graph does not have: sensitive, new, or linked to nothing.
+    """
+
+    hits: list[tuple[int, float]]
+    trace: WalkTrace | None
+    scores: dict[int, float]
+    blind: frozenset[int] = frozenset()
 
 
 class GraphLeg:
@@ -39,7 +78,7 @@ class GraphLeg:
     store : Store
         Whose graph.
     walk : Walk, optional
-        How to seed and to walk; the defaults are measured.
+        How to seed and to walk; the defaults are measured. Another may be set, and holds from the next query on.
     hops : Hops, optional
         Rank by hops in SQL from the same seeds instead of by the walk.
     over : callable, optional
@@ -54,31 +93,10 @@ class GraphLeg:
         hops: Hops | None = None,
         over: Callable[[GraphMatrix], GraphMatrix] | None = None,
     ) -> None:
+        self.walk = walk or Walk()
         self._store = store
-        self._walk = walk
         self._hops = hops
         self._over = over
-
-    @property
-    def walk(self) -> Walk:
-        """How the leg seeds and walks; another may be set, and holds from the next query on."""
-        if self._walk is None:
-            from hopgate.graph.walk.config import Walk
-
-            self._walk = Walk()
-        return self._walk
-
-    @walk.setter
-    def walk(self, walk: Walk) -> None:
-        self._walk = walk
-
-    def walking(self, walk: Walk) -> GraphLeg:
-        """Give this leg, walking as a setting says; what it has loaded is shared, and queries at once may differ."""
-        # Made before the copy, so that both have the same ones.
-        _ = self.matrices
-        other = copy(self)
-        other.walk = walk
-        return other
 
     def variant(
         self,
@@ -87,9 +105,11 @@ class GraphLeg:
         hops: Hops | None = None,
         over: Callable[[GraphMatrix], GraphMatrix] | None = None,
     ) -> GraphLeg:
-        """Give another leg over the same store, by default with the same seeding; what is loaded is shared."""
-        other = GraphLeg(self._store, walk or self.walk, hops=hops, over=over)
-        other.matrices = self.matrices
+        """Give this leg with another walk, with hops or over another graph; what it has loaded is shared."""
+        # Made before the copy, so that both have the same ones.
+        _ = self.matrices
+        other = copy(self)
+        other.walk, other._hops, other._over = walk or self.walk, hops or self._hops, over or self._over
         return other
 
     def look_up(
@@ -109,28 +129,28 @@ class GraphLeg:
         from hopgate.recall.legs.graph_seeds import asked_as_of, look_up
 
         seeding = self.walk.seeding
-
-        def found_as(filters: Filters) -> LookedUp:
-            matrix = self._seen(connection, filters, fresh=bool(exact))
-            return look_up(connection, matrix, query, vector, filters, seeding, exact=bool(exact))
-
         with self._store.transaction() as connection:
-            found = found_as(filters)
+
+            def looked_up(filters: Filters) -> LookedUp:
+                matrix = self._matrix(connection, filters, fresh=bool(exact))
+                return look_up(connection, matrix, query, vector, filters, seeding, exact=bool(exact))
+
+            found = looked_up(filters)
             asking = filters.as_of is None and seeding.dates
             moment, asked = asked_as_of(connection, found, query) if asking else (None, "")
             if moment is None:
                 return found
-            return found_as(replace(filters, as_of=moment))._replace(as_of=moment, asked=asked)
+            return looked_up(replace(filters, as_of=moment))._replace(as_of=moment, asked=asked)
 
     def rank(
         self,
         query: str,
         vector: NDArray[np.float32] | None,
-        base: Sequence[tuple[int, float]],
+        base: Scored,
         filters: Filters,
         depth: int,
         *,
-        legs: Mapping[str, Sequence[tuple[int, float]]] | None = None,
+        legs: Mapping[str, Scored] | None = None,
         exact: bool | None = None,
         found: LookedUp | None = None,
     ) -> GraphRanking:
@@ -159,18 +179,20 @@ class GraphLeg:
             return GraphRanking([], None, {})
         begun = seeded(matrix, self.seeds(found, base, legs or {}), walk.seeding)
         if self._hops is not None:
-            return self._by_hops(begun, found, walk, filters)
-        allowed = allowed_memories(matrix, filters)
+            return self._by_hops(self._hops, begun, found, walk, filters)
+        allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
         walks = source_walks(matrix.graph, begun.starts, walk, near=not exact and allowed is None)
         ranked = ranked_by_walks(matrix, begun, walks, walk, base, legs or {}, allowed=allowed)
         start = begun.starts.mixed(ranked.mixture.shares)
-        return GraphRanking(
-            self._still_shown(ranked.hits, filters),
-            WalkTrace(matrix, start, walk, ranked.mixture, walks, found.asked),
-            ranked.scores,
-            begun.blind,
-        )
+        trace = WalkTrace(matrix, start, walk, ranked.mixture, walks, found.asked)
+        return GraphRanking(self._still_shown(ranked.hits, filters), trace, ranked.scores, begun.blind)
+
+    def seeds(self, found: LookedUp, base: Scored, legs: Mapping[str, Scored]) -> QuerySeeds:
+        """Give where walks start: hits of the base, statements, concepts the query names, and the nearest facts."""
+        from hopgate.recall.legs.graph_seeds import query_seeds
+
+        return query_seeds(found, base, legs, self.walk.seeding)
 
     def rank_from(self, belief: Mapping[int, float], filters: Filters, depth: int) -> GraphRanking:
         """Walk from memories alone, each with the mass that is believed in it: the stage after a cross-encoder.
@@ -183,27 +205,24 @@ class GraphLeg:
             Masses of memories by the store's ids; their sum does not matter.
         """
         from hopgate.graph.walk.mixture import Mixture
-        from hopgate.graph.walk.rank import pool_scores, source_walks
-        from hopgate.graph.walk.seeds import starts
+        from hopgate.graph.walk.rank import QuerySeeds, pool_scores, seeded, source_walks
         from hopgate.graph.walk.walk_graph import top_k
 
         with self._store.transaction() as connection:
-            matrix = self._seen(connection, filters)
-        places = dict(zip(belief, matrix.memories(list(belief)).tolist(), strict=True))
-        linked = {key: at for key, at in places.items() if at >= 0 and not matrix.graph.dangling[at]}
-        if not linked:
+            matrix = self._matrix(connection, filters)
+        walk = replace(self.walk, depth=depth)
+        begun = seeded(matrix, QuerySeeds([], [], dict(belief)), walk.seeding)
+        if not begun.linked:
             return GraphRanking([], None, {})
-        walk, allowed = replace(self.walk, depth=depth), allowed_memories(matrix, filters)
-        found = starts(matrix.graph, memories={at: belief[key] for key, at in linked.items()}, seeding=walk.seeding)
-        walks = source_walks(matrix.graph, found, walk)
+        walks = source_walks(matrix.graph, begun.starts, walk)
         scores = walks[:, 0]
-        best = top_k(scores, depth, allowed=allowed).tolist()
-        known = pool_scores(scores, linked, belief)
-        known |= {int(matrix.memory_ids[node]): float(scores[node]) for node in best}
+        allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude)
+        known = pool_scores(scores, begun.linked, belief)
+        known |= {int(matrix.memory_ids[at]): float(scores[at]) for at in top_k(scores, depth, allowed=allowed)}
         hits = self._still_shown(sorted(known.items(), key=lambda hit: (-hit[1], hit[0])), filters)
         mixture = Mixture((1.0, 0.0, 0.0))
-        trace = WalkTrace(matrix, found.mixed(mixture.shares), walk, mixture, walks)
-        return GraphRanking(hits, trace, known, frozenset(belief.keys() - linked.keys()))
+        trace = WalkTrace(matrix, begun.starts.mixed(mixture.shares), walk, mixture, walks)
+        return GraphRanking(hits, trace, known, begun.blind)
 
     def explain(self, trace: WalkTrace, memory_id: int) -> tuple[PathPart, ...]:
         """Give the strongest path to a memory: seed concept, relation, concept, … memory, with evidence."""
@@ -224,7 +243,7 @@ class GraphLeg:
         if "matrices" in vars(self):
             self.matrices.close()
 
-    def _seen(self, connection: Connection[Any], filters: Filters, *, fresh: bool = False) -> GraphMatrix:
+    def _matrix(self, connection: Connection[Any], filters: Filters, *, fresh: bool = False) -> GraphMatrix:
         """The graph at this time that a query walks; within walls that of its scopes, and no more is read."""
         shared = filters.scopes is None or setting_rows.scopes(connection) == setting_rows.SHARED
         scopes = None if shared or filters.scopes is None else tuple(sorted(filters.scopes))
@@ -232,7 +251,7 @@ class GraphLeg:
         matrix = self.matrices.get(connection, view, superseded=filters.superseded, fresh=fresh)
         return matrix if self._over is None else self._over(matrix)
 
-    def _still_shown(self, hits: Sequence[tuple[int, float]], filters: Filters) -> list[tuple[int, float]]:
+    def _still_shown(self, hits: Scored, filters: Filters) -> list[tuple[int, float]]:
         """Leave out what was deleted, marked, superseded or moved since the matrix was read."""
         condition, parameters = filters.sql()
         with self._store.transaction() as connection:
@@ -243,29 +262,23 @@ class GraphLeg:
             shown = {row[0] for row in rows}
         return [hit for hit in hits if hit[0] in shown]
 
-    def seeds(
-        self,
-        found: LookedUp,
-        base: Sequence[tuple[int, float]],
-        legs: Mapping[str, Sequence[tuple[int, float]]],
-    ) -> QuerySeeds:
-        """Give where walks start: hits of the base, statements, concepts the query names, and the nearest facts."""
-        from hopgate.recall.legs.graph_seeds import query_seeds
-
-        return query_seeds(found, base, legs, self.walk.seeding)
-
-    def _by_hops(self, begun: Seeded, found: LookedUp, walk: Walk, filters: Filters) -> GraphRanking:
+    def _by_hops(self, hops: Hops, begun: Seeded, found: LookedUp, walk: Walk, filters: Filters) -> GraphRanking:
         """Rank by hops in SQL from the same seeds."""
-        from hopgate.graph.walk.config import COMMON_SHARES
-        from hopgate.graph.walk.hops import Hops
+        from hopgate.graph.walk.hops import concept_mass, hop_memories
         from hopgate.graph.walk.mixture import Mixture
-        from hopgate.recall.legs.hop_ranking import rank_by_hops
 
         mixture = Mixture(COMMON_SHARES if walk.seeding.shares == "adaptive" else walk.seeding.shares)
-        start = begun.starts.mixed(mixture.shares)
-        then = replace(filters, as_of=found.as_of or filters.as_of)
+        start, matrix = begun.starts.mixed(mixture.shares), found.matrix
+        condition, parameters = replace(filters, as_of=found.as_of or filters.as_of).sql()
         with self._store.transaction() as connection:
-            hits = rank_by_hops(connection, found.matrix, start, then, replace(self._hops or Hops(), depth=walk.depth))
-        scores = {**dict.fromkeys(begun.linked, 0.0), **dict(hits)}
-        trace = WalkTrace(found.matrix, start, self.walk, mixture, None, found.asked)
-        return GraphRanking(hits, trace, scores, begun.blind)
+            hits = hop_memories(
+                connection,
+                concept_mass(matrix, start),
+                replace(hops, depth=walk.depth),
+                View(as_of=found.as_of or filters.as_of, known_at=filters.known_at),
+                namesakes=dict(zip(matrix.namesake_id.tolist(), matrix.namesake_of.tolist(), strict=True)),
+                condition=condition,
+                parameters=parameters,
+            )
+        trace = WalkTrace(matrix, start, self.walk, mixture, None, found.asked)
+        return GraphRanking(hits, trace, {**dict.fromkeys(begun.linked, 0.0), **dict(hits)}, begun.blind)
