@@ -103,8 +103,9 @@ def test_a_backup_restored_is_equal_by_checksum(kb: KnowledgeBase, other: str, t
     kb.build()
     made = kb.upkeep.backup(tmp_path / "one.hopgate")
     assert stat.S_IMODE((tmp_path / "one.hopgate").stat().st_mode) == 0o600
-    with hopgate.open(other) as second:
+    with hopgate.open(other) as second, second.store.listening("hopgate_memories") as notified:
         restored = second.upkeep.restore(tmp_path / "one.hopgate")
+        assert not notified(0.1)
         again = second.upkeep.backup(tmp_path / "two.hopgate")
         assert restored == made and again == made and made.memories == 4
         assert list(second.export()) == list(kb.export()) and facts(second) == facts(kb)
@@ -112,6 +113,7 @@ def test_a_backup_restored_is_equal_by_checksum(kb: KnowledgeBase, other: str, t
         assert [hit.external_id for hit in second.recall(question)] == [hit.external_id for hit in kb.recall(question)]
         # New rows get new ids.
         second.add(Memory("m5", "Cid Curie lives in Oslo."))
+        assert notified(10)
         second.embed()
         second.build()
         assert len(second) == 5 and len(facts(second)) == 4
@@ -179,21 +181,25 @@ def test_a_vault_has_a_page_a_concept_and_nothing_sensitive(
         main(["export", "--format", "obsidian", "--out", str(out), "--dsn", dsn])
 
 
-def test_sqlite_there_and_back(kb: KnowledgeBase, other: str, tmp_path: Path, dsn: str) -> None:
+def test_other_forms(
+    kb: KnowledgeBase, other: str, tmp_path: Path, dsn: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main_quietly("export", "--format", "node-link", "--dsn", dsn)
+    assert json.loads(capsys.readouterr().out)["nodes"] == []
     fill(kb)
+    for form, sign in (("graphml", "<graphml"), ("node-link", '"links"')):
+        main_quietly("export", "--format", form, "--dsn", dsn)
+        printed = capsys.readouterr().out
+        assert sign in printed and "Ada Lovelace" in printed and "Hilton" not in printed
     main_quietly("export", "--format", "sqlite", "--out", str(tmp_path / "m.sqlite"), "--dsn", dsn)
     with hopgate.open(other) as second:
         second.ingest(tmp_path / "m.sqlite")
         rows = [(m.external_id, m.content, m.tags, m.is_sensitive, m.created_at) for m in second.export()]
     assert rows == [(m.external_id, m.content, m.tags, m.is_sensitive, m.created_at) for m in kb.export()]
-
-
-@pytest.mark.parametrize(("form", "sign"), [("graphml", "<graphml"), ("node-link", '"links"')])
-def test_graphs(kb: KnowledgeBase, dsn: str, capsys: pytest.CaptureFixture[str], form: str, sign: str) -> None:
-    fill(kb)
-    main_quietly("export", "--format", form, "--dsn", dsn)
-    printed = capsys.readouterr().out
-    assert sign in printed and "Ada Lovelace" in printed and "Hilton" not in printed
+    for arguments, reason in ((["--format", "docx"], "no format 'docx'"), (["--format", "parquet"], "give --out")):
+        with pytest.raises(SystemExit):
+            main(["export", *arguments, "--dsn", dsn])
+        assert reason in capsys.readouterr().err
 
 
 def test_parquet_without_its_package(kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,30 +208,6 @@ def test_parquet_without_its_package(kb: KnowledgeBase, tmp_path: Path, monkeypa
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(HopgateError, match=r"pip install 'hopgate\[parquet\]'"):
         write_parquet(kb.export(), tmp_path / "x.parquet")
-
-
-def test_formats_that_are_none(dsn: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments, reason in ((["--format", "docx"], "no format 'docx'"), (["--format", "parquet"], "give --out")):
-        with pytest.raises(SystemExit):
-            main(["export", *arguments, "--dsn", dsn])
-        assert reason in capsys.readouterr().err
-
-
-def test_a_json_export_of_an_empty_store(dsn: str, capsys: pytest.CaptureFixture[str]) -> None:
-    main_quietly("export", "--format", "node-link", "--dsn", dsn)
-    assert json.loads(capsys.readouterr().out)["nodes"] == []
-
-
-def test_a_restored_table_still_notifies_and_did_not_for_what_was_restored(
-    kb: KnowledgeBase, other: str, tmp_path: Path
-) -> None:
-    kb.add(Memory("m1", "x"))
-    kb.upkeep.backup(tmp_path / "b")
-    with hopgate.open(other) as second, second.store.listening("hopgate_memories") as notified:
-        second.upkeep.restore(tmp_path / "b")
-        assert not notified(0.1)
-        second.add(Memory("m2", "y"))
-        assert notified(10)
 
 
 def test_statements_come_back(kb: KnowledgeBase, dsn: str, tmp_path: Path) -> None:

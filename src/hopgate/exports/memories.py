@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -67,21 +68,11 @@ def write_parquet(memories: Iterable[Memory], path: Path) -> int:
     schema = pa.schema([(name, types[_TYPES[name]] if name in _TYPES else pa.string()) for name in COLUMNS])
     count = 0
     with open(path, "wb", opener=private_opener) as stream, pq.ParquetWriter(stream, schema) as writer:
-        for rows in _batches(memories):
-            writer.write_table(pa.Table.from_pylist([_listed(flat_row(memory)) for memory in rows], schema=schema))
+        remaining = iter(memories)
+        while rows := [_listed(flat_row(memory)) for memory in islice(remaining, BATCH)]:
+            writer.write_table(pa.Table.from_pylist(rows, schema=schema))
             count += len(rows)
     return count
-
-
-def _batches(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
-    rows: list[Memory] = []
-    for memory in memories:
-        rows.append(memory)
-        if len(rows) == BATCH:
-            yield rows
-            rows = []
-    if rows:
-        yield rows
 
 
 def _listed(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,15 +1,21 @@
-"""Parts of the graph to draw, and the graph along its two times."""
+"""Parts of the graph to draw, the graph along its two times, and how alike PageRank and degree are."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 from graph_content import Scripted
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import hopgate
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found
+from hopgate.graph.inspect.stats import degree_likeness
 from hopgate.graph.inspect.view import TOGETHER
+from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph, top_k
 from hopgate.memory import Memory
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
@@ -35,52 +41,34 @@ def moved(kb):
     return kb
 
 
-def number(kb, name: str) -> int:
-    return kb.graph.concept(name).concept.id
-
-
 def names(view) -> set[str]:
     return {concept.name for concept in view.concepts}
 
 
-def test_a_neighbourhood_grows_ring_by_ring(moved):
-    near = moved.graph.neighbourhood(number(moved, "old tower"))
+def test_a_neighbourhood_grows_ring_by_ring_up_to_a_limit_and_is_of_its_time(moved):
+    tower, immich, cat = (moved.graph.concept(name).concept.id for name in ("old tower", "Immich", "cat"))
+    near = moved.graph.neighbourhood(tower)
     assert names(near) == {"old tower", "Immich"} and near.left_out == 0
-    far = moved.graph.neighbourhood(number(moved, "old tower"), depth=3)
-    assert names(far) == {"old tower", "Immich", "new server", "cellar"}
-
-
-def test_company_is_drawn_where_no_edge_joins_it(moved):
-    view = moved.graph.neighbourhood(number(moved, "cat"))
+    assert names(moved.graph.neighbourhood(tower, depth=3)) == {"old tower", "Immich", "new server", "cellar"}
+    assert names(moved.graph.neighbourhood(immich, as_of=DAY + timedelta(10))) == {"Immich", "old tower"}
+    # Company is drawn where no edge joins it.
+    view = moved.graph.neighbourhood(cat)
     assert names(view) == {"cat", "Immich"} and [edge.relation for edge in view.edges] == [TOGETHER]
     assert {concept.last for concept in view.concepts} == {LATER + timedelta(1)}
-
-
-def test_a_limit_says_how_many_it_left_out(moved):
-    view = moved.graph.neighbourhood(number(moved, "Immich"), limit=2)
-    assert len(view.concepts) == 2 and view.left_out == 1
+    limited = moved.graph.neighbourhood(immich, limit=2)
+    assert len(limited.concepts) == 2 and limited.left_out == 1
     assert moved.graph.neighbourhood(limit=3).left_out == 2
-    assert moved.graph.neighbourhood(among=[number(moved, "cat")]).edges == ()
+    assert moved.graph.neighbourhood(among=[cat]).edges == ()
     for depth, limit in ((0, 10), (9, 10), (1, 0)):
         with pytest.raises(HopgateError, match="ask for less"):
             moved.graph.neighbourhood(depth=depth, limit=limit)
 
 
-def test_a_neighbourhood_is_of_its_time(moved):
-    then = moved.graph.neighbourhood(number(moved, "Immich"), as_of=DAY + timedelta(10))
-    assert names(then) == {"Immich", "old tower"}
-
-
-def test_the_times_of_edges_have_a_span(moved, other):
+def test_the_graph_along_its_two_times(moved, other):
     span = moved.graph.span()
     assert (span.valid_from, span.valid_to, span.known_from) == (DAY, LATER, DAY)
-    import hopgate
-
     with hopgate.open(other) as empty:
         assert empty.graph.span().valid_from is None
-
-
-def test_what_changed_between_two_dates_began_or_ended(moved):
     spring = moved.graph.changes(DAY + timedelta(1), LATER)
     assert [edge.target for edge in spring.began] == ["new server"]
     assert [edge.target for edge in spring.ended] == ["old tower"]
@@ -93,22 +81,15 @@ def test_what_changed_between_two_dates_began_or_ended(moved):
         moved.graph.changes(LATER, DAY)
     with pytest.raises(HopgateError, match="say valid"):
         moved.graph.changes(DAY, LATER, axis="sidereal")
-
-
-def test_a_history_holds_what_is_believed_no_more(moved):
     history = moved.graph.history("old tower")
     assert [(edge.valid_to, edge.retired_at) for edge in history] == [(None, LATER), (LATER, None)]
 
 
-def test_a_settled_contradiction_shows_both_sides_with_their_evidence(moved):
+def test_contradictions_and_memories_that_gave_way_show_both_sides(moved):
     (one,) = moved.graph.conflicts()
     assert (one.older.target, one.newer.target, one.settled) == ("old tower", "new server", True)
     assert (one.older.evidence, one.newer.evidence) == (("m1",), ("m2",))
-    assert moved.graph.conflicts("cellar") == []
-
-
-def test_memories_that_gave_way_say_to_which(moved):
-    assert moved.graph.superseded() == []
+    assert moved.graph.conflicts("cellar") == [] == moved.graph.superseded()
     moved.add(Memory("m5", "Immich runs on the old tower.", superseded_by="m1", superseded_at=LATER))
     (gone,) = moved.graph.superseded()
     assert (gone.memory, gone.by, gone.since) == ("m5", "m1", LATER)
@@ -120,4 +101,30 @@ def test_a_walk_counts_the_steps_from_where_it_starts(moved):
     steps = walk.steps()
     assert steps["Immich"] == 0 and set(steps) == set(walk.nodes)
     assert all(abs(steps[one] - steps[other]) <= 1 for one, other in walk.lines)
-    assert walk.nodes["Immich"].concept_id == number(moved, "Immich")
+    assert walk.nodes["Immich"].concept_id == moved.graph.concept("Immich").concept.id
+
+
+def hubs() -> WalkGraph:
+    """Memories that differ a hundredfold in how much they mention."""
+    rng = np.random.default_rng(0)
+    share = rng.pareto(1.0, 600) + 0.1
+    memory = rng.choice(600, 12_000, p=share / share.sum())
+    return mention_graph(600, 800, Pairs(memory, rng.integers(0, 800, 12_000)))
+
+
+def test_walks_of_much_damping_are_like_degree_and_a_correction_makes_them_less_so() -> None:
+    low, high = (degree_likeness(hubs(), damping=damping) for damping in (0.5, 0.85))
+    for figures in (low, high):
+        assert figures.between_queries_corrected < figures.between_queries
+        assert figures.with_degree_corrected < figures.with_degree
+    assert low.between_queries < high.between_queries and low.with_degree < high.with_degree
+    assert low == degree_likeness(hubs())
+    with pytest.raises(HopgateError, match="two concepts"):
+        degree_likeness(edge_graph(4, [], []))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3]), max_size=30), st.integers(1, 10))
+def test_top_k_is_a_stable_sort(scores: list[float], top: int) -> None:
+    expected = sorted((i for i, s in enumerate(scores) if s > 0), key=lambda i: (-scores[i], i))[:top]
+    assert top_k(np.array(scores), top).tolist() == expected
