@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import click
 import pytest
+from click.testing import CliRunner
 from pydantic import ValidationError
 
 from hopgate import HopgateError
+from hopgate.cli.parameters import click_options
 from hopgate.options import (
     Environment,
     as_rows,
@@ -51,8 +54,8 @@ GIVEN = {"brightness": 5, "warmth": 2700.0, "colour": "red", "on": True, "rooms"
         ({"warmth": float("nan")}, "warmth must be a number"),
         ({"colour": "blue"}, "colour is one of white, red, not 'blue'"),
         ({"on": 1}, "on must be true or false, not 1"),
-        ({"rooms": "hall"}, "rooms is a list, not 'hall'"),
-        ({"rooms": (3,)}, "rooms must be a text, not 3"),
+        ({"rooms": "hall"}, "room is a list, not 'hall'"),
+        ({"rooms": (3,)}, "room must be a text, not 3"),
     ],
 )
 def test_what_a_setting_may_not_be_is_refused(wrong: dict[str, Any], reason: str) -> None:
@@ -76,6 +79,20 @@ def test_variables_and_files_say_what_the_fields_do(tmp_path: Path) -> None:
     ):
         with pytest.raises(HopgateError, match=reason):
             from_environment(Lamp, {f"HOPGATE_{name}": text})
+
+
+def test_a_command_takes_them_as_options() -> None:
+    @click.command()
+    @click_options(options_of(Lamp))
+    def light(**given: Any) -> None:
+        click.echo(repr(Lamp(**{name: value for name, value in given.items() if value not in (None, ())})))
+
+    run = CliRunner().invoke
+    assert run(light, []).output == f"{Lamp()!r}\n"
+    words = ["--brightness", "5", "--warmth", "2700", "--colour", "red", "--on", "--room", "hall", "--room", "attic"]
+    assert run(light, words).output == f"{Lamp(**GIVEN)!r}\n"
+    assert "How bright it is. Default: 3." in run(light, ["--help"]).output
+    assert str(run(light, ["--colour", "blue"]).exception) == "--colour is one of white, red, not 'blue'"
 
 
 def test_a_request_takes_them_as_fields() -> None:

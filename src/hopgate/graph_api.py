@@ -123,7 +123,7 @@ class ConceptGraph:
         """Give one memory: what was extracted from it, its edges, its neighbours, and what it superseded."""
         from hopgate.graph.inspect.edges import memory_detail
 
-        with self._looking() as (connection, _):
+        with self._store.transaction() as connection:
             return memory_detail(connection, external_id, limit=limit)
 
     def edges(

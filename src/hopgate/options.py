@@ -44,7 +44,9 @@ class Option:
     optional : bool
         Whether it may be None.
     called : str
-        Its name as an option and in a variable, where that is not the field's.
+        Its name as an option and in errors, where that is not the field's.
+    alone : str
+        What the option means where no value follows it.
     shown : str
         Its default in words, where the value says too little.
     """
@@ -61,6 +63,7 @@ class Option:
     several: bool = False
     optional: bool = False
     called: str = ""
+    alone: str = ""
     shown: str = ""
 
     @property
@@ -84,9 +87,17 @@ class Option:
         parts += [f"less than {_plain(self.below)}"] if self.below is not None else []
         return " of " + " and ".join(parts) if parts else ""
 
+    @property
+    def default_in_words(self) -> str:
+        """Its default for a person; empty where it is nothing."""
+        value = self.default
+        if self.shown or value in ("", None, ()):
+            return self.shown
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
     def check(self, value: Any, called: str | None = None) -> None:
         """Refuse what the setting may not be, in a sentence that names it."""
-        called = called or self.name
+        called = called or self.called or self.name
         if (value is None and self.optional) or self.kind is object:
             return
         if self.several:
@@ -124,23 +135,23 @@ class Option:
         >>> Option("k", int, 10, "", low=1).read("5"), Option("rerank", bool, False, "").read("on")
         (5, True)
         """
-        called = called or self.name
         if self.several:
-            value: Any = tuple(self._read_part(part.strip(), called) for part in text.split(",") if part.strip())
-        else:
-            value = self._read_part(text, called)
-        self.check(value, called)
-        return value
+            return tuple(self.read_one(part.strip(), called) for part in text.split(",") if part.strip())
+        return self.read_one(text, called)
 
-    def _read_part(self, text: str, called: str) -> Any:
-        if self.kind is bool:
-            return FLAGS.get(text.lower(), text)
-        if self.kind is Path:
-            return Path(text)
+    def read_one(self, text: str, called: str | None = None) -> Any:
+        """Read a value, or one of several."""
+        called = called or self.called or self.name
+        value: Any = text
         try:
-            return self.kind(text) if self.kind in (int, float) else text
+            if self.kind is bool:
+                value = FLAGS.get(text.lower(), text)
+            elif self.kind in (int, float, Path):
+                value = self.kind(text)
         except ValueError:
             raise HopgateError(f"{called} must be a number, not {text!r}") from None
+        self._check_part(value, called)
+        return value
 
 
 _DECLARED: dict[type[Any], tuple[Option, ...]] = {}
@@ -155,6 +166,7 @@ def setting(
     above: float | None = None,
     below: float | None = None,
     called: str = "",
+    alone: str = "",
     shown: str = "",
     repr: bool = True,
 ) -> Any:
@@ -177,7 +189,7 @@ def setting(
     Lamp(brightness=3, colour='red')
     """
     limits = {"low": low, "high": high, "above": above, "below": below}
-    declared = {"meaning": meaning, "called": called, "shown": shown, **limits}
+    declared = {"meaning": meaning, "called": called, "alone": alone, "shown": shown, **limits}
     given: dict[str, Any] = {} if default is MISSING else {"default": default}
     return field(**given, repr=repr, metadata={"setting": declared})
 
@@ -263,7 +275,7 @@ def as_rows(options: Iterable[Option]) -> list[dict[str, str]]:
         {
             "name": option.name,
             "meaning": option.meaning,
-            "default": option.shown or _in_words(option.default),
+            "default": option.default_in_words or "none",
             "limits": ", ".join(option.choices) or option.limits.strip().removeprefix("of "),
         }
         for option in options
@@ -314,10 +326,6 @@ def environment() -> Environment:
 
 def _plain(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else repr(number)
-
-
-def _in_words(value: Any) -> str:
-    return "none" if value in (None, "", ()) else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _toml(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""`hopgate embed`, `reembed` and `cache`."""
+"""`hopgate embed` and `cache`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from cli_run import Runner
 from word_endpoint import WordEndpoint, serving
 
 Writer = Callable[..., str]
+CHANGE = ("embed", "--change", "--yes", "--embedder")
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +28,8 @@ def test_embed_then_reembed(run: Runner, bare: Runner, filled: None, endpoint: W
     assert run("embed").out == "embedded 0 memories\n"
     with serving("others") as second:
         refusal = run("embed", "--embedder", second.spec, status=2).refused()
-        assert "embedded by words" in refusal and "hopgate reembed" in refusal
-        assert run("reembed", second.spec, "--yes", "--no-backup", "--json").json == {"embedded": 5}
+        assert "embedded by words" in refusal and "hopgate embed --change" in refusal
+        assert run(*CHANGE, second.spec, "--no-backup", "--json").json == {"embedded": 5}
         assert run("embed", "--json").json == {"embedded": 0}
         assert "embedded by others" in run("embed", "--embedder", endpoint.spec, status=2).refused()
         told = bare("cache", "info", "--json").json
@@ -46,7 +47,7 @@ def test_embed_then_reembed(run: Runner, bare: Runner, filled: None, endpoint: W
 )
 def test_a_wrong_embedder_is_one_line_and_nothing_is_claimed(run: Runner, filled: None, spec: str, reason: str) -> None:
     assert reason in run("embed", "--embedder", spec, status=2).refused()
-    assert reason in run("reembed", spec, "--yes", status=2).refused()
+    assert reason in run(*CHANGE, spec, status=2).refused()
     assert run("recall", "text", "--json", "--lexical", "0", "--graph", "0").json == []
 
 

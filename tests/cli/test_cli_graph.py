@@ -201,12 +201,9 @@ def test_concepts_clusters_and_recall_within_one(built, capsys):
     assert "no cluster 9999" in refused(capsys, "recall", name, "--cluster", "9999", "--dsn", built)
 
 
-def test_an_sqlite_database_has_no_clusters(tmp_path, capsys):
-    assert "no clusters" in refused(capsys, "recall", "x", "--cluster", "1", "--sqlite", str(tmp_path / "none.db"))
-
-
 def test_an_sqlite_database_has_its_words_alone(tmp_path, capsys):
     asked = ("recall", "x", "--sqlite", str(tmp_path / "none.db"))
+    assert "leave --cluster out" in refused(capsys, *asked, "--cluster", "1")
     assert "leave --include-superseded out" in refused(capsys, *asked, "--include-superseded")
     assert "leave --lexical out" in refused(capsys, *asked, "--lexical", "0")
     assert "leave --as-of, --dense out" in refused(capsys, *asked, "--as-of", "2024-05-01", "--dense", "2")

@@ -9,7 +9,7 @@ from hopgate.memory import Memory
 
 
 def test_what_was_changed_by_hand_is_listed_and_taken_back(run: Runner, kb: KnowledgeBase) -> None:
-    assert "nothing was changed by hand" in run("mend", "log").out
+    assert "nothing was changed by hand" in run("log").out
     kb.add(
         Memory("m1", "Ada Lovelace lives in London."),
         Memory("m2", "Augusta King met Charles Babbage in Paris."),
@@ -20,20 +20,20 @@ def test_what_was_changed_by_hand_is_listed_and_taken_back(run: Runner, kb: Know
     kb.mark_sensitive(["m1"])
     kb.delete(["m3"])
     gone, mark, merge = kb.upkeep.log()
-    lines = run("mend", "log").out.splitlines()
+    lines = run("log").out.splitlines()
     assert [line.split()[0] for line in lines] == [str(entry.id) for entry in (gone, mark, merge)]
     assert lines[0].endswith("1 memory was deleted")
-    assert f"1 memory was marked as sensitive (m1) · hopgate mend undo {mark.id}" in lines[1]
+    assert f"1 memory was marked as sensitive (m1) · hopgate undo {mark.id}" in lines[1]
     assert "'Augusta King' became part of" in lines[2]
-    assert "cannot be undone" in run("mend", "undo", str(gone.id), status=2).refused()
+    assert "cannot be undone" in run("undo", str(gone.id), status=2).refused()
     # What it would show is said first.
-    assert "add --yes" in run("mend", "undo", str(mark.id), status=2).refused()
+    assert "add --yes" in run("undo", str(mark.id), status=2).refused()
     assert kb.get("m1").is_sensitive  # type: ignore[union-attr]
-    assert run("mend", "undo", str(mark.id), "--yes", "--json").json["undone_at"]
+    assert run("undo", str(mark.id), "--yes", "--json").json["undone_at"]
     assert not kb.get("m1").is_sensitive  # type: ignore[union-attr]
-    assert "taken back: 'Augusta King' became part of" in run("mend", "undo", str(merge.id)).out
-    assert "was undone already" in run("mend", "undo", str(merge.id), status=2).refused()
-    assert "no entry 999" in run("mend", "undo", "999", status=2).refused()
-    found = run("mend", "log", "--json", "--limit", "2").json
+    assert "taken back: 'Augusta King' became part of" in run("undo", str(merge.id)).out
+    assert "was undone already" in run("undo", str(merge.id), status=2).refused()
+    assert "no entry 999" in run("undo", "999", status=2).refused()
+    found = run("log", "--json", "--limit", "2").json
     assert [(one["action"], one["undoable"]) for one in found] == [("delete", False), ("mark sensitive", False)]
-    assert "· undone 20" in run("mend", "log").out
+    assert "· undone 20" in run("log").out

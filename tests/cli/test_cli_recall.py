@@ -109,10 +109,10 @@ def test_options_reach_the_recall(run: Runner, filled: None) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--k", "0"], "k must be a whole number"),
-        (["--lexical", "9"], "weight of lexical"),
-        (["--dense", "nan"], "weight of dense"),
-        (["--sort-by", "colour"], "sort_by is one of"),
+        (["--k", "0"], "--k must be a whole number"),
+        (["--lexical", "9"], "--lexical must be a number between 0 and 5"),
+        (["--dense", "nan"], "--dense must be a number"),
+        (["--sort-by", "colour"], "--sort-by is one of"),
         (["--fuser", "RRF(j=1)"], "RRF has no setting 'j'"),
         (["--depth", "5000"], "depth must be"),
         (["--prior", "2"], "prior"),

@@ -116,7 +116,7 @@ def test_a_field_map_and_a_query(run: Runner, tmp_path: Path) -> None:
     assert "a SQLite file, 2 memories" in run("ingest", database, "--from-sql", query, "--later").out
     assert "--map is for tables" in run("ingest", str(samples.text(tmp_path)), *maps, status=2).refused()
     assert "needs an address or" in run("ingest", str(samples.text(tmp_path)), "--from-sql", "x", status=2).refused()
-    assert "give dmy or mdy" in run("ingest", database, "--date-order", "x", status=2).refused()
+    assert "--date-order is one of dmy, mdy" in run("ingest", database, "--date-order", "x", status=2).refused()
 
 
 def test_rules_of_sensitivity_are_kept(run: Runner, corpus: Writer, endpoint: WordEndpoint) -> None:

@@ -103,4 +103,4 @@ def test_recall_says_why_a_memory_is_not_among_the_hits(run: Runner) -> None:
     assert not found["present"] and found["removed_by"][0].startswith("scope:")
     assert "m1 is hit 1" in run("recall", "spare key", "--why-not", "m1").out
     assert "there is no memory" in run("recall", "spare key", "--why-not", "nobody", status=2).refused()
-    assert "is for a store" in run("recall", "x", "--why-not", "m1", "--sqlite", "x.db", status=2).refused()
+    assert "leave --why-not out" in run("recall", "x", "--why-not", "m1", "--sqlite", "x.db", status=2).refused()

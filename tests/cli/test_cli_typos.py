@@ -57,9 +57,9 @@ def test_a_folder_is_only_ever_a_folder(bare: Runner, default: Path, data: str, 
         ["curate", "--apply"],
         ["db", "scrub", "--yes"],
         ["delete", "m"],
-        ["mend", "undo", "1", "--yes"],
+        ["undo", "1", "--yes"],
         ["mcp", "--http"],
-        ["reembed", "bge-small", "--yes"],
+        ["embed", "--change", "--embedder", "bge-small", "--yes"],
         ["restore", "a.hopgate"],
         ["sensitive", "m", "--undo", "--yes"],
         ["serve", "--port", "0"],
@@ -92,7 +92,10 @@ def test_a_path_is_a_folder_whatever_it_is_called(tmp_path: Path) -> None:
 MANY = [f"m{number}" for number in range(11)]
 
 
-@pytest.mark.parametrize("command", [["db", "drop"], ["delete", *MANY], ["reembed", "bge-small"]])
+CHANGE = ["embed", "--change", "--embedder", "bge-small"]
+
+
+@pytest.mark.parametrize("command", [["db", "drop"], ["delete", *MANY], CHANGE])
 def test_what_destroys_is_refused_on_a_pipe_and_asked_on_a_terminal(
     run: Runner, dsn: str, command: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -27,7 +27,6 @@ grammar  # a field that is part of a cache's key, through asdict
 _.rethreshold  # called in the notebook on clusters and in the guide
 _.least_similar  # called in the notebook on clusters
 direct  # a field of an explanation, for whoever prints it
-joined_at  # a field of an explanation, for whoever prints it
 __getattr__  # called by Python for a public name that is not imported yet
 __dir__  # called by Python for dir(hopgate)
 known  # a field of a mixture, for benchmarks/fit_shares.py
@@ -45,3 +44,8 @@ older_text  # a field of an answer by HTTP
 done_at  # a field of an answer by HTTP
 concept_kind  # a field of an answer by HTTP
 _.merged_kind  # what a merged concept was: in the JSON of `hopgate concepts show`
+_.list_commands  # called by click
+_.get_command  # called by click
+_.format_commands  # called by click
+_.convert  # called by click
+_.shell_complete  # called by click

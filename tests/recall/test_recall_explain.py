@@ -10,7 +10,7 @@ import pytest
 from word_endpoint import WordEndpoint, serving
 
 from hopgate import Memory
-from hopgate.cli.hit_table import why
+from hopgate.cli.recall import why
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.completion import pooled
 from hopgate.recall.fuse import active, total

@@ -11,7 +11,7 @@ import pytest
 
 import hopgate
 from hopgate import HopgateError, Memory
-from hopgate.cli.hit_table import why
+from hopgate.cli.recall import why
 from hopgate.demo import corpus
 from hopgate.kb import KnowledgeBase
 from hopgate.plot.concepts import fill

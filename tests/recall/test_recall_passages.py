@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from typer.testing import CliRunner
 from word_endpoint import DIMENSION, WordEndpoint, serving
 
 from hopgate import Memory
-from hopgate.cli import typer_app
+from hopgate.cli import application
 from hopgate.embed import EmbeddingCache
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared
@@ -80,7 +80,7 @@ def test_the_command_line_shows_the_passage(kb: KnowledgeBase) -> None:
     kb.add(Memory("late", LATE))
     kb.embed("bge-small")
     shown = CliRunner().invoke(
-        typer_app(["recall"]), ["recall", QUESTION, "--dsn", kb.store.dsn, "--explain"], env={"COLUMNS": "200"}
+        application, ["recall", QUESTION, "--dsn", kb.store.dsn, "--explain"], env={"COLUMNS": "200"}
     )
     assert "greenhouse" in shown.output and "characters " in shown.output
 

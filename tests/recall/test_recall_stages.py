@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopgate import HopgateError, Memory
-from hopgate.cli.hit_table import why
+from hopgate.cli.recall import why
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared
 from hopgate.recall import rerank

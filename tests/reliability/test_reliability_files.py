@@ -19,7 +19,7 @@ from cli_run import Runner
 
 import hopgate
 from hopgate import Memory
-from hopgate.cli import confirm
+from hopgate.cli import parameters
 from hopgate.errors import HopgateError
 from hopgate.eval.gate.ledger import Ledger
 from hopgate.kb import KnowledgeBase
@@ -84,7 +84,7 @@ def test_a_backup_before_a_change_makes_private_folders(kb: KnowledgeBase, tmp_p
     kb.add(Memory("m", "Ada keeps the key."))
     old = os.umask(0)
     try:
-        confirm.write_first(kb.store, tmp_path / "data" / "store", "reembed")
+        parameters.write_backup_first(kb.store, tmp_path / "data" / "store", "embed")
     finally:
         os.umask(old)
     assert set(modes(tmp_path / "data").values()) == {0o700, 0o600}
@@ -179,10 +179,8 @@ def test_an_unknown_user_without_a_home_gets_one_sentence(tmp_path: Path, comman
         """
         import os, sys
         import hopgate.cli, hopgate.embed.cache, hopgate.store.store, hopgate.store.server, hopgate.sources.read
-        import platformdirs, psycopg, hopgate.kb, hopgate.cli.status, hopgate.cli.ingest, hopgate.cli.cache
+        import platformdirs, psycopg, hopgate.kb, hopgate.cli.memories, hopgate.cli.store
         import hopgate.graph.walk.cache
-        # Python itself may lie where this user may not look: what typer loads late is loaded before.
-        from pydantic import *
         os.setgid(54321); os.setuid(54321)
         hopgate.cli.main(sys.argv[1:])
         """

@@ -125,14 +125,12 @@ def test_a_folder_without_permission(tmp_path: Path) -> None:
     code = textwrap.dedent(
         """
         import contextlib, os, sys
-        import hopgate.cli, hopgate.cli.ingest, hopgate.kb, hopgate.sensitivity, hopgate.sources.read
+        import hopgate.cli, hopgate.cli.memories, hopgate.kb, hopgate.sensitivity, hopgate.sources.read
         import hopgate.sources.notes, hopgate.sources.tables
-        # Python itself may lie where this user may not look: what typer loads late is loaded before.
-        from pydantic import *
         class Rules:
             def sensitivity(self):
                 return hopgate.sensitivity.SensitivityRules()
-        hopgate.cli.ingest.opened = lambda *_: contextlib.nullcontext(Rules())
+        hopgate.cli.parameters.Where.opened = lambda _: contextlib.nullcontext(Rules())
         if os.geteuid() == 0:
             os.setgid(65534)
             os.setuid(65534)

@@ -206,12 +206,12 @@ TEMPORARY = textwrap.dedent(
     import hopgate, hopgate.cli
     from hopgate.store.server import throwaway_folder
 
-    def application(_):
+    def main(*_, **__):
         with throwaway_folder() as folder, hopgate.open(folder) as kb:
             print(folder, flush=True)
             time.sleep(600)
 
-    hopgate.cli.application = application
+    hopgate.cli.application.main = main
     hopgate.cli.main([])
     """
 )

@@ -58,7 +58,7 @@ def test_a_space_belongs_to_one_embedder(filled: KnowledgeBase) -> None:
         found = vectors.space(connection)
     assert found is not None and found.identity == TINY and not found.indexed
     for other in (Identity("large", 8, spec="large"), Identity("tiny", 4, spec="tiny", query_prompt="q: ")):
-        refused = pytest.raises(HopgateError, match=r"embedded by tiny \(4 dimensions\), not by .*reembed")
+        refused = pytest.raises(HopgateError, match=r"embedded by tiny \(4 dimensions\), not by .*embed --change")
         with refused, filled.store.transaction() as connection:
             vectors.claim(connection, other)
 

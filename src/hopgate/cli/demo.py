@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from hopgate.cli.output import cell, console, counted, one_line, progress, say, stages
-from hopgate.cli.serve import imported, run
+from hopgate.cli.parameters import flag, path
 from hopgate.times import moment, utc
 
 if TYPE_CHECKING:
@@ -35,19 +35,15 @@ DATASET = "synthetic-homelab"
 QUESTIONS = "questions"
 
 
-def command(
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the store for exploring.")] = False,
-    serve: Annotated[
-        bool, typer.Option("--serve", help="Show the filled store in a browser, instead of the questions and the gate.")
-    ] = False,
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            help="Where the report goes, and the data set and store that are kept.",
-            show_default="demo in the user's cache directory",
-        ),
-    ] = None,
-) -> None:
+@click.command("demo")
+@flag("--keep", "Leave the store for exploring.")
+@flag("--serve", "Show the filled store in a browser, instead of the questions and the gate.")
+@path(
+    "--folder",
+    "Where the report goes, and the data set and store that are kept.",
+    show_default="demo in the user's cache directory",
+)
+def demo(keep: bool, serve: bool, folder: Path | None) -> None:
     """See it work on a synthetic corpus: ingest, embed, build the graph, three questions, the gate and its report.
 
     The graph is read out of the texts without a language model; the questions are asked of it and the gate judges it.
@@ -57,11 +53,12 @@ def command(
 
     Example: hopgate demo --keep --folder hopgate-demo
     """
+    from hopgate.cli.serve import require_packages
     from hopgate.demo import corpus
     from hopgate.files import cache_folder
 
     if serve:
-        imported()
+        require_packages()
     synthetic, place = corpus(), folder or cache_folder() / "demo"
     with opened(place / "store" if keep else None) as kb:
         fill(kb, synthetic)
@@ -107,6 +104,7 @@ def questions(place: Path, synthetic: Corpus) -> Path:
 
 def show(kb: KnowledgeBase, asked: Path) -> None:
     """Serve the store on any port that is free."""
+    from hopgate.cli.serve import run
     from hopgate.serve.settings import ServeSettings, new_token
 
     run(kb, ServeSettings(new_token(), port=0, questions=(asked,)))

@@ -1,58 +1,77 @@
-"""What commands print, and how the store that their options name is opened; nothing of typer's.
-
-`hopgate recall` reads plain words without it (plain_options.py).
-"""
+"""What commands print: JSON or lines, tables, and progress on a terminal alone."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
-
-from hopgate.cli.printable import printable, printable_json
-from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from hopgate.kb import KnowledgeBase
     from hopgate.memory import Memory
 
 Advance = Callable[[int], None]
+# Control characters but for line ends and tabs, and those that turn the direction of writing.
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def place(data: Path | None, dsn: str | None) -> str | Path | None:
-    """Where the options say that the store is; none leaves it to the environment and the default."""
-    if data is not None and dsn is not None:
-        raise HopgateError("--data and --dsn name two stores: give one of them")
-    if dsn is None:
-        return data
-    from hopgate.store.connect import check_address
-
-    return check_address(dsn)
-
-
-def opened(data: Path | None, dsn: str | None) -> KnowledgeBase:
-    """Open the knowledge base that the options name."""
-    import hopgate
-    from hopgate.store import lingering
-
-    # The next command then finds the server up.
-    return hopgate.open(place(data, dsn), linger=lingering.seconds(lingering.COMMAND_S))
+def show(as_json: bool, value: Any, lines: str | Iterable[str]) -> None:
+    """Print a result: as one JSON value, or its lines for a person."""
+    if as_json:
+        print_json(value)
+        return
+    for line in [lines] if isinstance(lines, str) else lines:
+        say(line)
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON on standard output."""
-    sys.stdout.write(printable_json(json.dumps(value, ensure_ascii=False)) + "\n")
+    """Print a value as JSON on standard output; dataclasses are their fields, or what their `to_dict` gives."""
+    sys.stdout.write(json_line(value))
+
+
+def json_line(value: Any) -> str:
+    r"""Write a value as a line of JSON.
+
+    Examples
+    --------
+    >>> json_line({"at": datetime(2024, 5, 1), "text": "\x9b31m"})
+    '{"at": "2024-05-01T00:00:00", "text": "\\u009b31m"}\n'
+    """
+    text = json.dumps(value, ensure_ascii=False, default=_plain)
+    return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def say(text: str) -> None:
     """Print a line for a person; what a terminal would obey is shown."""
     sys.stdout.write(printable(text) + "\n")
+
+
+def printable(text: str) -> str:
+    r"""Show control characters by their numbers: they could move a terminal's cursor or change its title.
+
+    Examples
+    --------
+    >>> printable("red \x1b[31m text\n")
+    'red \\x1b[31m text\n'
+    """
+    return _OBEYED.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def counted(count: int, one: str, several: str = "") -> str:
@@ -93,19 +112,25 @@ def console() -> Console:
     return Console(width=None if sys.stdout.isatty() else 120, highlight=False, soft_wrap=False)
 
 
+def table(heads: Iterable[str], rows: Iterable[Iterable[str]], *, title: str = "", right: Iterable[str] = ()) -> None:
+    """Print rows in columns below their heads; those named in `right` stand to the right."""
+    from rich import box
+    from rich.table import Table
+
+    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left")
+    numbers = set(right)
+    for head in heads:
+        drawn.add_column(head, overflow="fold", justify="right" if head in numbers else "left")
+    for row in rows:
+        drawn.add_row(*map(cell, row))
+    console().print(drawn)
+
+
 @contextlib.contextmanager
 def progress(title: str, total: int | None = None) -> Iterator[Advance]:
     """Show a bar on a terminal, and nothing on a pipe."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda done: bar.advance(task, done)
+    with stages() as begin:
+        yield begin(title, total)
 
 
 @contextlib.contextmanager
@@ -127,3 +152,13 @@ def stages() -> Iterator[Callable[[str, int | None], Advance]]:
             return lambda done: bar.advance(task, done)
 
         yield begin
+
+
+@contextlib.contextmanager
+def progress_line() -> Iterator[Callable[[object], object]]:
+    """Show one line that changes on a terminal, and nothing on a pipe."""
+    if not sys.stderr.isatty():
+        yield str
+        return
+    yield lambda progress: sys.stderr.write(f"\r\x1b[K{progress}")
+    sys.stderr.write("\r\x1b[K")

@@ -1,87 +1,283 @@
-"""`hopgate recall`: a query in, memories out. Plain words do not come this way (plain_options.py)."""
+"""`hopgate recall`, `settings` and `audit`: a query in, memories out, and what decides their order."""
 
 from __future__ import annotations
 
-from datetime import datetime
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from hopgate.cli.recall_answer import answer
-from hopgate.cli.shared_options import AsJson, Data, Dsn, read_date
+from hopgate.cli import output, parameters
+from hopgate.cli.output import one_line, print_json, progress, say, table
+from hopgate.cli.parameters import Date, Where, as_json, click_options, flag, on_store, path, several
+from hopgate.errors import HopgateError
+from hopgate.recall.settings import OPTIONS, Settings, resolve_settings
+
+if TYPE_CHECKING:
+    from hopgate.recall.hit import Hit
+    from hopgate.recall.reach import ListReach
+    from hopgate.recall.why_not import Explanation
+
+SNIPPET = 200
+AUDITED = ("fuser", "lexical", "dense", "graph", "k", "depth", "prior", "exact_match")
 
 
-def command(
-    query: Annotated[str, typer.Argument(help="What to recall, in plain words.")],
-    k: Annotated[int | None, typer.Option("--k", help="How many memories.", show_default="10")] = None,
-    scope: Annotated[list[str] | None, typer.Option(help="Only memories of this scope; may be given again.")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="Leave out this _id; may be given again.")] = None,
-    sort_by: Annotated[
-        str | None, typer.Option(help="relevance, importance or recency.", show_default="relevance")
-    ] = None,
-    lexical: Annotated[float | None, typer.Option(help="Weight of the lexical leg, 0 to 5; 0 skips it.")] = None,
-    dense: Annotated[float | None, typer.Option(help="Weight of the dense leg, 0 to 5; 0 skips it.")] = None,
-    graph: Annotated[float | None, typer.Option(help="Weight of the graph leg, 0 to 5; 0 skips it.")] = None,
-    fuser: Annotated[str | None, typer.Option(help="The fuser as it prints, such as 'MinMax(graph=4)'.")] = None,
-    depth: Annotated[int | None, typer.Option(help="How deep each leg goes.", show_default="50")] = None,
-    prior: Annotated[
-        float | None, typer.Option(help="What importance 0 keeps of a score; 1 is no prior.", show_default="0.7")
-    ] = None,
-    exact_match: Annotated[
-        float | None, typer.Option(help="Bonus of an exact match, as a leg's weight.", show_default="0")
-    ] = None,
-    min_score: Annotated[float | None, typer.Option(help="Leave out hits that score less.")] = None,
-    rerank: Annotated[
-        bool | None, typer.Option("--rerank/--no-rerank", help="Let a cross-encoder read the fused top again.")
-    ] = None,
-    rerank_model: Annotated[
-        str | None,
-        typer.Option(help="Its cross-encoder: a sentence-transformers name or path.", show_default="bundled"),
-    ] = None,
-    lexical_ranker: Annotated[
-        str | None, typer.Option(help="How the lexical leg ranks: bm25 or ts_rank.", show_default="bm25")
-    ] = None,
-    rerank_depth: Annotated[int | None, typer.Option(help="How many of the top it reads.", show_default="30")] = None,
-    rerank_timeout: Annotated[
-        float | None, typer.Option(help="Seconds it may take; what it read by then is used.", show_default="2")
-    ] = None,
-    stages: Annotated[
-        str | None, typer.Option(help="What follows the legs with --rerank.", show_default="fuse > rerank > walk")
-    ] = None,
-    as_of: Annotated[
-        datetime | None,
-        typer.Option(help="Walk the graph as it was true on this date.", parser=read_date, metavar="DATE"),
-    ] = None,
-    known_at: Annotated[
-        datetime | None, typer.Option(help="Use only what was known by this date.", parser=read_date, metavar="DATE")
-    ] = None,
-    cluster: Annotated[
-        int | None, typer.Option(help="Only memories linked to this cluster of concepts: see concepts clusters.")
-    ] = None,
-    include_superseded: Annotated[
-        bool, typer.Option("--include-superseded", help="Give memories that others took the place of, too.")
-    ] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show what each leg did for each hit.")] = False,
-    why_not: Annotated[
-        str | None, typer.Option(help="Say instead why the memory of this _id is not among the hits, or where it is.")
-    ] = None,
-    sqlite: Annotated[
-        Path | None, typer.Option(help="Search this SQLite FTS5 database, read-only, instead of a store.")
-    ] = None,
-    data: Data = None,
-    dsn: Dsn = None,
-    as_json: AsJson = False,
+@click.command("recall")
+@click.argument("query", help="What to recall, in plain words.")
+@click_options(OPTIONS.values(), switchable=True)
+@several("--scope", "Only memories of this scope; may be given again.")
+@several("--exclude", "Leave out this _id; may be given again.")
+@click.option("--as-of", type=Date(), help="Walk the graph as it was true on this date.")
+@click.option("--known-at", type=Date(), help="Use only what was known by this date.")
+@click.option("--cluster", type=int, help="Only memories linked to this cluster of concepts: see concepts clusters.")
+@flag("--include-superseded", "Give memories that others took the place of, too.")
+@flag("--explain", "Show what each leg did for each hit.")
+@click.option("--why-not", metavar="ID", help="Say instead why this memory is not among the hits, or where it is.")
+@path("--sqlite", "Search this SQLite FTS5 database, read-only, instead of a store.")
+@on_store
+@as_json
+def recall(
+    where: Where,
+    query: str,
+    explain: bool,
+    why_not: str | None,
+    sqlite: Path | None,
+    as_json: bool,
+    include_superseded: bool,
+    **given: Any,
 ) -> None:
     """Recall memories for a query.
 
     Example: hopgate recall "where does the backup job run" --k 5 --explain
     """
-    answer(
-        query, k=k, scope=scope, exclude=exclude, sort_by=sort_by, lexical=lexical, dense=dense, graph=graph,
-        fuser=fuser, depth=depth, prior=prior, exact_match=exact_match, min_score=min_score, rerank=rerank,
-        rerank_model=rerank_model, lexical_ranker=lexical_ranker, rerank_depth=rerank_depth,
-        rerank_timeout=rerank_timeout, stages=stages, as_of=as_of, known_at=known_at, cluster=cluster,
-        include_superseded=include_superseded, explain=explain, why_not=why_not, sqlite=sqlite, data=data,
-        dsn=dsn, as_json=as_json,
-    )  # fmt: skip
+    asked = parameters.values(given)
+    if include_superseded:
+        asked["include_superseded"] = True
+    if sqlite is not None:
+        _recall_from_sqlite(sqlite, query, {**asked, **({"why_not": why_not} if why_not else {})}, as_json)
+        return
+    with where.opened() as kb:
+        if why_not is not None:
+            explanation = kb.explain(query, why_not, **asked)
+            output.show(as_json, explanation, _absence_lines(explanation))
+            return
+        hits = kb.recall(query, explain=explain, **asked)
+        empty = not hits and len(kb) == 0
+    if as_json:
+        print_json(hits)
+    elif hits:
+        _show_hits(query, hits, explain)
+    else:
+        say("the store is empty: run hopgate ingest first" if empty else "nothing found")
+
+
+def _absence_lines(explanation: Explanation) -> Iterator[str]:
+    yield explanation.sentence
+    for name, sight in explanation.legs.items():
+        place = "–" if sight.rank is None else f"rank {sight.rank}" + (f" ({sight.score:.3f})" if sight.score else "")
+        yield f"  {name}: {place}: {sight.reason}"
+
+
+def _recall_from_sqlite(path: Path, query: str, asked: dict[str, Any], as_json: bool) -> None:
+    """Search an SQLite database, which has its words alone: no vectors, no graph and no settings."""
+    from hopgate.recall.filters import check_query
+    from hopgate.store.sqlite import SqliteLexical
+
+    scope, exclude = asked.pop("scope", (None,)), asked.pop("exclude", ())
+    depth = resolve_settings(arguments={"k": asked.pop("k", None)}).settings.k
+    if len(scope) > 1:
+        raise HopgateError("an SQLite database is searched in one scope: give --scope once")
+    if asked:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(asked))
+        raise HopgateError(f"an SQLite database has its words alone: leave {names} out")
+    with SqliteLexical(path) as database:
+        leg = database.leg(check_query(query), depth=depth, scope=scope[0], exclude=exclude)
+    hits = [{"rank": rank, "_id": key, "score": score} for rank, (key, score) in enumerate(leg, 1)]
+    lines = [f"{hit['rank']:>3}  {hit['_id']}  {hit['score']:.4f}" for hit in hits]
+    output.show(as_json, hits, lines or "nothing found")
+
+
+def _show_hits(query: str, hits: list[Hit], explain: bool) -> None:
+    """Print hits as a table, and below it what holds for all of them."""
+    rows = []
+    for hit in hits:
+        # Of a long memory the passage that speaks for it, from where it speaks of the query's words.
+        text = one_line(hit.memory) if hit.passage is None else fitting_part(hit.passage.text, query)
+        content = " ".join(text.split())
+        snippet = content if len(content) <= SNIPPET else content[: SNIPPET - 1] + "…"
+        rows.append([str(hit.rank), hit.external_id, marked_score(hit), snippet, *([why(hit)] if explain else [])])
+    heads = ["", "memory", "score", "content", *(["why"] if explain else [])]
+    table(heads, rows, right=("", "score"))
+    if any(hit.lifted for hit in hits):
+        say("↑ lifted: a leg, or lexical and dense together, has it first")
+    # A query has one mixture of walks and one date, whatever the hit.
+    for what, texts in (("walks from", [hit.mixture for hit in hits]), ("as of", [hit.as_of for hit in hits])):
+        if any(texts):
+            say(f"{what} {max(texts)}")
+
+
+def marked_score(hit: Hit) -> str:
+    """A hit's score, marked where the hit stands higher than it says: else the column would look out of order.
+
+    Examples
+    --------
+    >>> from hopgate.memory import Memory
+    >>> from hopgate.recall.hit import Hit
+    >>> memory = Memory("m1", "The NAS moved to the cellar.")
+    >>> [marked_score(Hit(3, "m1", 0.91, memory, {}, lifted=lifted)) for lifted in (False, True)]
+    ['0.9100', '↑ 0.9100']
+    """
+    return f"{'↑ ' if hit.lifted else ''}{hit.score:.4f}"
+
+
+def fitting_part(text: str, query: str) -> str:
+    """Cut a text before the sentence from which on a snippet holds most words of the query.
+
+    Examples
+    --------
+    >>> fitting_part("It rained. " * 40 + "The key is in the shed.", "where is the key")
+    'The key is in the shed.'
+    """
+    words = set(re.findall(r"\w{3,}", query.lower()))
+    starts = [0, *(match.end() for match in re.finditer(r"[.!?]\s+|\n+", text))]
+
+    def shared(start: int) -> int:
+        return len(words.intersection(re.findall(r"\w+", text[start : start + SNIPPET].lower())))
+
+    return text[max(reversed(starts), key=shared) :]
+
+
+def why(hit: Hit) -> str:
+    """Say in a few lines what put a hit where it is."""
+    lines = [f"{name} #{part.rank} ({part.score:.3f}) +{part.contribution:.4f}" for name, part in hit.legs.items()]
+    if hit.unseen:
+        lines += [f"{name} could not see it +{granted:.4f}" for name, granted in hit.unseen.items()]
+        lines.append(f"scaled ×{hit.scale:.2f} for that")
+    if hit.bonus:
+        lines.append(f"exact match +{hit.bonus:.4f}")
+    lines.append(f"prior ×{hit.prior:.2f}")
+    if not hit.in_graph:
+        lines.append("the graph does not have it: scored by its place in the base")
+    if hit.lifted:
+        lines.append("lifted: first in a leg or in the base")
+    if hit.rerank_score is not None:
+        lines.append(f"reranked {hit.rerank_score:.2f}")
+    if hit.rerank_cost is not None and hit.rank == 1:
+        lines.append(f"({hit.rerank_cost})")
+    if hit.walk_score is not None:
+        lines.append(f"walk {hit.walk_score:.4f}")
+    if hit.passage is not None:
+        lines.append(f"characters {hit.passage.start}–{hit.passage.end}")
+    if hit.path:
+        lines.append(" → ".join(hit.path))
+    return "\n".join(lines)
+
+
+@click.group("settings", invoke_without_command=True)
+@on_store
+@as_json
+@click.pass_context
+def settings(context: click.Context, where: Where, as_json: bool) -> None:
+    """Show every setting of recall, where its value comes from, and what it is for.
+
+    Defaults come first, then what the store holds (set here, or by a gate), then settings.toml, then the environment;
+    the later one wins.
+
+    Example: hopgate settings --json
+    """
+    if context.invoked_subcommand is not None:
+        return
+    with where.opened() as kb:
+        rows, stale = kb.store_settings.rows(), kb.store_settings.stale_gate()
+    if as_json:
+        print_json({"settings": rows, "graph_changed_since": stale})
+        return
+    named = [{**row, "value": "none" if row["value"] is None else str(row["value"])} for row in rows]
+    table(
+        ["setting", "value", "from", "what it is"],
+        [[row[part] for part in ("name", "value", "source", "meaning")] for row in named],
+    )
+    if stale:
+        say(f"the graph was changed since {stale}: run hopgate gate again to see whether it still holds")
+
+
+@settings.command("set")
+@click.argument("name", help="The setting, as hopgate settings names it.")
+@click.argument("value", help="Its value.")
+@on_store
+def set_value(where: Where, name: str, value: str) -> None:
+    """Set a value for this store, from the next query on.
+
+    Example: hopgate settings set graph 0
+    """
+    with where.opened() as kb:
+        kb.store_settings.set({name: OPTIONS[name].read(value) if name in OPTIONS else value})
+        source = kb.store_settings.resolve().sources.get(name, "hopgate settings")
+    say(f"set {name} to {value}")
+    if source != "hopgate settings":
+        say(f"{source} sets it too, and wins")
+
+
+@settings.command("unset")
+@click.argument("name", help="The setting to forget.")
+@on_store
+def unset_value(where: Where, name: str) -> None:
+    """Forget what this store sets: the file, the environment or the default decides again.
+
+    Example: hopgate settings unset graph
+    """
+    with where.opened() as kb:
+        kb.store_settings.unset([name])
+        source = kb.store_settings.resolve().sources.get(name, "default")
+    say(f"{name} comes from {source} again")
+
+
+@click.command("audit")
+@click.option("--leg", help="Only this leg: lexical, dense or graph.")
+@click_options(option for option in OPTIONS.values() if option.name in AUDITED)
+@path("--queries", "Also judge on the actual lists of these queries.jsonl.")
+@on_store
+@as_json
+def audit(where: Where, leg: str | None, queries: Path | None, as_json: bool, **given: Any) -> None:
+    """Prove which legs can influence the top k: by closed form, and with --queries on a store's actual lists.
+
+    A candidate seen by one leg only enters the top k when that leg's weight exceeds what is printed; a leg below its
+    best case is barred, whatever it finds. Without --queries no store is opened.
+
+    Example: hopgate audit --fuser "RRF(k=60, graph=0.35)" --json
+    """
+    from hopgate.recall.fuse import ExactMatch, Importance, active
+    from hopgate.recall.reach import bound
+
+    directory = where.place if isinstance(where.place, Path) else None
+    chosen = resolve_settings(directory, arguments=given).settings
+    legs = [leg] if leg else list(active(chosen.fuser))
+    extras: dict[str, Any] = {
+        "prior": Importance(chosen.prior) if chosen.prior < 1 else None,
+        "exact": ExactMatch(chosen.exact_match) if chosen.exact_match else None,
+    }
+    bounds = [bound(chosen.fuser, leg=name, k=chosen.k, depths=chosen.depth, **extras) for name in legs]
+    lists = _on_lists(queries, chosen, legs, extras, where) if queries else []
+    values: dict[str, Any] = {"bounds": {reach.leg: reach for reach in bounds}}
+    if lists:
+        values["lists"] = {reach.leg: reach for reach in lists}
+    output.show(as_json, values, (str(reach) for reach in [*bounds, *lists]))
+
+
+def _on_lists(
+    queries: Path, chosen: Settings, legs: Sequence[str], extras: dict[str, Any], where: Where
+) -> list[ListReach]:
+    from hopgate.eval.data.queries import read_queries
+    from hopgate.recall.reach import on_lists
+
+    read = read_queries(queries)
+    with where.opened() as kb, progress("recalling", len(read)) as advance:
+        lists, importance = {}, dict[int, float]()
+        for query in read.values():
+            found, weights = kb.legs(query.text, scope=query.scope, settings=chosen)
+            lists[query.id] = found.found
+            importance |= weights
+            advance(1)
+    return [on_lists(chosen.fuser, lists, leg=leg, k=chosen.k, importance=importance, **extras) for leg in legs]

@@ -1,74 +1,48 @@
-"""`hopgate serve`: the store in a browser, and for programs by HTTP."""
+"""`hopgate serve` and `mcp`: the store in a browser, by HTTP, and for assistants; and `completion` for shells."""
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from hopgate.cli.output import opened, say
-from hopgate.cli.shared_options import Data, Dsn
+from hopgate.cli import parameters
+from hopgate.cli.output import say
+from hopgate.cli.parameters import PATH, Where, click_options, flag, on_store, several
 from hopgate.errors import HopgateError
+from hopgate.options import options_of
+from hopgate.serve.settings import MCP_PORT, ServeSettings, is_loopback, new_token
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
-    from hopgate.serve.settings import ServeSettings
+    from hopgate.serve.mcp import McpSettings
 
-Open = Annotated[bool, typer.Option("--open", help="Open it in the browser.")]
-Port = Annotated[int | None, typer.Option(help="The port; 0 takes any that is free.", show_default="8377")]
+token_file = click.option(
+    "--token-file",
+    type=PATH,
+    help="Read the token from this file, which only you may read.",
+    show_default="a new one, printed once",
+)
+ASKED = ("host", "port", "show_sensitive", "read_only", "scopes", "questions", "mcp")
 
 
-def command(
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; another than this machine's own needs --token-file.")
-    ] = "127.0.0.1",
-    port: Port = None,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(help="Read the token from this file, which only you may read.", show_default="a new one"),
-    ] = None,
-    show_sensitive: Annotated[
-        bool, typer.Option("--show-sensitive", help="Show the texts of sensitive memories, too.")
-    ] = False,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Refuse all that would change the store.")] = False,
-    scope: Annotated[
-        list[str] | None, typer.Option(help="Show and change only memories of this scope; may be given again.")
-    ] = None,
-    questions: Annotated[
-        list[Path] | None,
-        typer.Option(help="A folder with queries and qrels that gates may be run on; may be given again."),
-    ] = None,
-    mcp: Annotated[bool, typer.Option("--mcp", help="Serve assistants, too, under /mcp: see hopgate mcp.")] = False,
-    open_browser: Open = False,
-    data: Data = None,
-    dsn: Dsn = None,
-) -> None:
+@click.command("serve")
+@click_options(option for option in options_of(ServeSettings) if option.name in ASKED)
+@token_file
+@flag("--open", "Open it in the browser.", "open_browser")
+@on_store
+def serve(where: Where, token_file: Path | None, open_browser: bool, **given: Any) -> None:
     """Show the store in a browser, and serve it to programs under /api/v1.
 
     Every request needs the token in the URL that is printed once. Ctrl-C ends it.
 
-    Example: hopgate serve --open
+    Example: hopgate serve --read-only --open
     """
-    imported()
-    from hopgate.serve.launch import read_token
-    from hopgate.serve.settings import PORT, ServeSettings, is_loopback, new_token
-
-    if not is_loopback(host) and token_file is None:
-        raise HopgateError(
-            f"others can reach {host}: write a token into a file that only you can read, and give it with --token-file"
-        )
-    settings = ServeSettings(
-        read_token(token_file) if token_file else new_token(),
-        host=host,
-        port=PORT if port is None else port,
-        show_sensitive=show_sensitive,
-        read_only=read_only,
-        scopes=tuple(scope) if scope else None,
-        questions=tuple(questions or ()),
-        mcp=mcp,
-    )
-    with opened(data, dsn) as kb:
+    require_packages()
+    settings = ServeSettings(_token(given["host"], token_file), **parameters.values(given))
+    with where.opened() as kb:
         run(kb, settings, open_browser=open_browser, token_file=token_file)
 
 
@@ -76,31 +50,117 @@ def run(
     kb: KnowledgeBase, settings: ServeSettings, *, open_browser: bool = False, token_file: Path | None = None
 ) -> None:
     """Say where the store is served, and serve it until the end."""
-    from hopgate.serve.launch import bound_socket, serve, url_of
+    from hopgate.serve import launch
 
-    with bound_socket(settings) as listening:
+    with launch.bound_socket(settings) as listening:
+        address = launch.url_of(settings, listening, settings.token)
         if token_file is None:
-            say(f"open {url_of(settings, listening, settings.token)}")
+            say(f"open {address}")
         else:
-            say(f"open {url_of(settings, listening, 'TOKEN')} with the token that is in {token_file}")
+            say(f"open {launch.url_of(settings, listening, 'TOKEN')} with the token that is in {token_file}")
         say("Ctrl-C ends it")
         if open_browser:
             import threading
             import webbrowser
 
-            address = url_of(settings, listening, settings.token)
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         try:
-            serve(kb, settings, listening)
+            launch.serve(kb, settings, listening)
         except KeyboardInterrupt:
             say("ended")
 
 
-def imported() -> None:
+@click.command("mcp")
+@several("--scope", "Bind the assistant to this scope; again for more.", "scopes")
+@flag("--read-only", "Offer no tool that changes the store.")
+@flag("--allow-sensitive", "Return sensitive memories, too; by default they are not there.")
+@flag("--http", "Serve by HTTP under /mcp, instead of on standard input.")
+@click.option(
+    "--host", default="127.0.0.1", help="With --http: where to listen; beyond this machine with --token-file."
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=MCP_PORT, help="With --http: the port; 0 takes any.")
+@token_file
+@on_store
+def mcp(
+    where: Where,
+    scopes: tuple[str, ...],
+    read_only: bool,
+    allow_sensitive: bool,
+    http: bool,
+    host: str,
+    port: int,
+    token_file: Path | None,
+) -> None:
+    """Offer the store to an assistant by the Model Context Protocol: remember, recall, explain, forget.
+
+    An assistant starts it itself and talks to it on standard input and output. With --http it is a server of its own,
+    behind a token that is printed once. The first --scope is the one that is written to.
+
+    Example: hopgate mcp --scope home --read-only
+    """
+    require_packages("mcp")
+    from hopgate.serve.mcp import McpSettings, create_mcp, run_stdio
+
+    bounds = McpSettings(scopes or None, read_only, allow_sensitive)
+    if not http:
+        with where.opened() as kb:
+            run_stdio(create_mcp(kb, bounds), bounds.max_message)
+        return
+    # A client keeps a stream open; what is too large the protocol itself answers.
+    limits: dict[str, Any] = {"concurrent": 64, "max_body": 2 * bounds.max_message}
+    settings = ServeSettings(_token(host, token_file), host=host, port=port, **limits)
+    with where.opened() as kb:
+        _run_http(kb, bounds, settings, token_file)
+
+
+def _run_http(kb: KnowledgeBase, bounds: McpSettings, settings: ServeSettings, token_file: Path | None) -> None:
+    from hopgate.serve.launch import bound_socket, server_of, url_of
+    from hopgate.serve.mcp import PATH, create_mcp, http_app
+
+    with bound_socket(settings) as listening:
+        token = settings.token if token_file is None else f"in {token_file}"
+        say(f"connect to {url_of(settings, listening, None).rstrip('/')}{PATH} with the bearer token {token}")
+        try:
+            app = http_app(create_mcp(kb, bounds), settings, bounds.max_message)
+            server_of(app, lifespan="on").run(sockets=[listening])
+        except KeyboardInterrupt:
+            say("ended")
+
+
+def _token(host: str | None, token_file: Path | None) -> str:
+    """The token of a file, or a new one where only this machine can reach the server."""
+    if token_file is not None:
+        from hopgate.serve.launch import read_token
+
+        return read_token(token_file)
+    if host is not None and not is_loopback(host):
+        raise HopgateError(
+            f"others can reach {host}: write a token into a file that only you can read, and give it with --token-file"
+        )
+    return new_token()
+
+
+def require_packages(*names: str) -> None:
     """Refuse where what serves is not installed."""
-    try:
-        import fastapi
-        import uvicorn
-    except ImportError:
-        raise HopgateError("this needs packages that are not installed: run pip install 'hopgate[serve]'") from None
-    assert fastapi and uvicorn
+    for name in ("fastapi", "uvicorn", *names):
+        try:
+            there = importlib.util.find_spec(name) is not None
+        except ValueError:
+            there = False
+        if not there:
+            raise HopgateError("this needs packages that are not installed: run pip install 'hopgate[serve]'")
+
+
+@click.command("completion")
+@click.argument("shell", help="The shell.", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print what makes a shell complete hopgate's commands and options.
+
+    Example: hopgate completion bash > ~/.local/share/bash-completion/completions/hopgate
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    say(kind(context.find_root().command, {}, "hopgate", "_HOPGATE_COMPLETE").source())

@@ -21,11 +21,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from hopgate.errors import HopgateError
+from hopgate.options import check, setting
 
-ENGINES = ("local", "processes", "ray")
 # Workers that may die over one batch before the run ends.
 TRIES = 3
 # The processes of the session that is open which nobody uses.
@@ -46,40 +46,32 @@ copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
 class Engine:
     """Who does the work.
 
-    Parameters
-    ----------
-    name : {"local", "processes", "ray"}
-        A thread of this process, processes of this machine, or workers of a Ray cluster.
-    address : str, optional
-        The cluster's, such as "ray://head:10001" or "auto"; by default one of this machine's own for the run.
-    workers : int, optional
-        How many processes or workers; by default one a core.
-    gpus_per_worker : float
-        What of a GPU each worker of a cluster holds.
-
     Examples
     --------
     >>> Engine("ray", workers=2)
     Engine(name='ray', address=None, workers=2, gpus_per_worker=0.0)
     >>> Engine("spark")
     Traceback (most recent call last):
-    hopgate.errors.HopgateError: there is no engine 'spark': use local, processes or ray
+    hopgate.errors.HopgateError: engine is one of local, processes, ray, not 'spark'
     """
 
-    name: str = "local"
-    address: str | None = None
-    workers: int | None = None
-    gpus_per_worker: float = 0.0
+    name: Literal["local", "processes", "ray"] = setting(
+        "local",
+        "who works: a thread of this process, processes of this machine, or workers of a Ray cluster",
+        called="engine",
+    )
+    address: str | None = setting(
+        None, "the Ray cluster, such as auto or ray://head:10001", shown="one of this machine's own for the run"
+    )
+    workers: int | None = setting(None, "how many processes or workers", low=1, high=10_000, shown="one a core")
+    gpus_per_worker: float = setting(0.0, "what of a GPU each worker of a cluster holds", low=0)
 
     def __post_init__(self) -> None:
-        if self.name not in ENGINES:
-            raise HopgateError(f"there is no engine {self.name!r}: use local, processes or ray")
+        check(self)
         if self.name != "ray" and (self.address or self.gpus_per_worker):
             raise HopgateError("--address and --gpus-per-worker are for a cluster: add --engine ray")
         if self.name == "local" and self.workers not in (None, 1):
             raise HopgateError("the engine local is one worker: add --engine processes, or --engine ray")
-        if (self.workers is not None and self.workers < 1) or self.gpus_per_worker < 0:
-            raise HopgateError("an engine has at least one worker, and no fewer than 0 GPUs for each")
 
     def size(self) -> int:
         """How many workers there are; a cluster is asked, so that this belongs into a `session`."""

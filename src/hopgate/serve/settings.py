@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hopgate.errors import HopgateError
+from hopgate.options import check, setting
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS
 
 PORT = 8377
@@ -33,35 +34,6 @@ def new_token() -> str:
 class ServeSettings:
     """How a store is served.
 
-    Parameters
-    ----------
-    token : str
-        What every request carries; at least 16 letters, digits or signs of `._~+/=-`.
-    host, port : str and int
-        Where the server listens; port 0 takes any that is free.
-    show_sensitive : bool
-        Whether texts of sensitive memories are shown; by default nobody gets to see them.
-    read_only : bool
-        Whether everything that would change the store is refused.
-    scopes : tuple of str, optional
-        The scopes that requests are bound to: nothing of another is seen or changed.
-    questions : tuple of Path
-        Folders with queries and judgements about this store's memories, that a gate may be run on.
-    mcp : bool
-        Whether assistants are served, too, under /mcp, within the same bounds.
-    gates : Path, optional
-        Where gates are kept; by default in the store's own folder, or in the user's data directory.
-    max_body : int
-        The largest body of a request, in bytes.
-    max_query : int
-        The longest query, in characters.
-    max_k : int
-        The most hits of one recall, and the most rows of one list.
-    request_seconds : float
-        How long a request may take.
-    concurrent : int
-        How many requests may be at work at once; more are refused at once and may come again.
-
     Examples
     --------
     >>> ServeSettings("sixteen-letters-x", read_only=True).read_only
@@ -72,32 +44,28 @@ class ServeSettings:
     """
 
     token: str = field(repr=False)
-    host: str = "127.0.0.1"
-    port: int = PORT
-    show_sensitive: bool = False
-    read_only: bool = False
-    scopes: tuple[str, ...] | None = None
-    questions: tuple[Path, ...] = ()
-    mcp: bool = False
-    gates: Path | None = None
-    max_body: int = 1 << 20
-    max_query: int = MAX_QUERY_CHARACTERS
-    max_k: int = 200
-    request_seconds: float = 60.0
-    concurrent: int = 16
+    host: str = setting("127.0.0.1", "the address to listen on; beyond this machine with --token-file")
+    port: int = setting(PORT, "the port; 0 takes any that is free", low=0, high=65535)
+    show_sensitive: bool = setting(False, "show the texts of sensitive memories, too")
+    read_only: bool = setting(False, "refuse all that would change the store")
+    scopes: tuple[str, ...] | None = setting(None, "show and change only memories of this scope", called="scope")
+    questions: tuple[Path, ...] = setting((), "a folder with queries and qrels that gates may be run on")
+    mcp: bool = setting(False, "serve assistants, too, under /mcp: see hopgate mcp")
+    gates: Path | None = setting(None, "where gates are kept", shown="in the store's own folder")
+    max_body: int = setting(1 << 20, "the largest body of a request, in bytes", low=1)
+    max_query: int = setting(MAX_QUERY_CHARACTERS, "the longest query, in characters", low=1)
+    max_k: int = setting(200, "the most hits of one recall, and the most rows of one list", low=1)
+    request_seconds: float = setting(60.0, "how long a request may take", above=0)
+    concurrent: int = setting(16, "requests at work at once; more are refused and may come again", low=1)
 
     def __post_init__(self) -> None:
+        check(self)
         if not _TOKEN.fullmatch(self.token):
             raise HopgateError(
                 f"a token has 16 to 512 letters, digits or signs of ._~+/=-, and this has {len(self.token)}"
             )
-        if not 0 <= self.port <= 65535:
-            raise HopgateError(f"a port is a number from 0 to 65535, not {self.port}")
         if self.scopes is not None and not self.scopes:
             raise HopgateError("name at least one scope to bind requests to, or none to bind them to none")
-        for name in ("max_body", "max_query", "max_k", "request_seconds", "concurrent"):
-            if not getattr(self, name) > 0:
-                raise HopgateError(f"{name} must be more than 0, not {getattr(self, name)}")
 
     @property
     def loopback(self) -> bool:

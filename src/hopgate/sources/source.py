@@ -9,10 +9,11 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from hopgate.errors import HopgateError
 from hopgate.jsonl import parse_json
+from hopgate.options import check, setting
 
 Place = Path | zipfile.Path
 """A file or folder, or one inside a ZIP archive: exports come as either."""
@@ -32,24 +33,19 @@ class ReadOptions:
     ----------
     fields : mapping of field to column
         Which column, or which path such as `message.body`, holds a memory's field.
-    sections : bool
-        Whether each section of a Markdown note is a memory of its own.
-    date_order : str, optional
-        "dmy" or "mdy", where a chat's dates can be read both ways.
-    query : str, optional
-        The SELECT, or the table's name, of a database.
-    keep_unknown : bool
-        Whether fields that are not a memory's are kept in `extra` instead of being refused.
-    scope : str, optional
-        The scope of every memory that has none.
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)
-    sections: bool = False
-    date_order: str | None = None
-    query: str | None = None
-    keep_unknown: bool = False
-    scope: str | None = None
+    sections: bool = setting(False, "a memory for each section of a note, not for each note")
+    date_order: Literal["dmy", "mdy"] | None = setting(None, "where a chat's dates can be read both ways")
+    query: str | None = setting(
+        None, "a table or a SELECT of the SQLite file or server that PATH names", called="from_sql"
+    )
+    keep_unknown: bool = setting(False, "keep fields that are not a memory's, as extra, instead of refusing them")
+    scope: str | None = setting(None, "the scope of every memory that names none")
+
+    def __post_init__(self) -> None:
+        check(self)
 
 
 # So much of a JSON file is enough to see the names of its first record.

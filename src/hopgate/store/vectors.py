@@ -113,7 +113,7 @@ def check(found: EmbeddingSpace, identity: Identity) -> None:
     detail = ", with other prompts or weights" if str(found.identity) == str(identity) else ""
     raise HopgateError(
         f"this store was embedded by {found.identity}, not by {identity}{detail}: "
-        "use that embedder, or run hopgate reembed to change"
+        "use that embedder, or run hopgate embed --change to change it"
     )
 
 
@@ -467,7 +467,7 @@ def finish_next(connection: Connection[Any], identity: Identity) -> None:
     if found is not None and found.next_identity is None and found.identity.key == identity.key:
         return  # another process changed over to the same one
     if found is None or found.next_identity is None or found.next_identity.key != identity.key:
-        raise HopgateError("another process changed this store's embedder meanwhile: run hopgate reembed again")
+        raise HopgateError("another process changed this store's embedder meanwhile: run hopgate embed --change again")
     connection.execute(f"DROP INDEX IF EXISTS {INDEX}, {PASSAGE_INDEX}")
     for table in TEXT_TABLES:
         connection.execute(f"ALTER TABLE {table} DROP COLUMN embedding")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hopgate.cli import main
-from hopgate.cli.gate import show
+from hopgate.cli.evaluate import show_judgement
 from hopgate.demo.generate import write
 from hopgate.errors import HopgateError
 from hopgate.eval import load_gate
@@ -228,7 +228,7 @@ def test_an_undecided_gate_does_not_recommend_what_it_says_to_leave_alone(
     evidence: Evidence, capsys: pytest.CaptureFixture[str]
 ) -> None:
     judgement = judge(replace(evidence, qrels=dict(list(evidence.qrels.items())[:3]), slices={}))
-    show(judgement, 10)
+    show_judgement(judgement, 10)
     told = " ".join(capsys.readouterr().out.split())
     assert "leave recall as it is until then" in told
     assert "recommended: " not in told and "nothing is recommended yet; the graph was compared with: " in told

@@ -50,7 +50,9 @@ class GateOptions:
     model: str = setting("", "the extractor's model, as for hopgate build")
     url: str = setting("", "the endpoint for openai")
     statements: str = setting(
-        "", "a file of statements that the graph is built with, too; own for the data set's statements.jsonl"
+        "",
+        "a file of statements that the graph is built with, too; alone the data set's statements.jsonl",
+        alone=OWN_STATEMENTS,
     )
     embedder: str = setting("", "what makes the vectors, as for hopgate embed", shown="bge-small")
     measure: str = setting("", "the measure that the claim is about", shown="recall@k")
@@ -58,6 +60,8 @@ class GateOptions:
 
     def __post_init__(self) -> None:
         check(self)
+        if self.tune == "none":
+            object.__setattr__(self, "tune", "")
         if self.k > self.depth:
             raise HopgateError(f"k must be between 1 and {self.depth}, the depth of the legs, not {self.k}")
 

@@ -1,0 +1,438 @@
+"""`hopgate gate`, `report`, `dataset`, `questions` and `slices`: whether the graph earns its place, on which data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hopgate.cli import output, parameters
+from hopgate.cli.output import cell, console, counted, print_json, progress, say, stages, table
+from hopgate.cli.parameters import PATH, Where, as_json, click_options, count, flag, on_store, path, several
+from hopgate.errors import HopgateError
+from hopgate.options import options_of
+from hopgate.scale.engine import Engine
+
+if TYPE_CHECKING:
+    from hopgate.eval.data.dataset import Dataset
+    from hopgate.eval.gate.judge import Judgement
+    from hopgate.eval.gate.plan import GateOptions, Policy
+    from hopgate.eval.measures import Measure
+
+STATUS = {"OPEN": 0, "CLOSED": 10, "INCONCLUSIVE": 11, "INVALID": 12}
+# More problems than this are counted and not listed: they are usually one and the same.
+LISTED = 50
+
+folder_argument = click.argument("folder", help="A folder in the BEIR layout.", type=PATH, metavar="DIR")
+dev_share = click.option("--dev", type=float, default=0.5, help="Share of the queries that go to the split dev.")
+
+
+def _plan_options(function: Any) -> Any:
+    """Give the gate an option for all that a plan can declare; imported here, as the gate is heavy."""
+    from hopgate.eval.gate.plan import OPTIONS
+
+    return click_options(OPTIONS.values())(function)
+
+
+@click.command("gate")
+@click.argument(
+    "dataset",
+    help="A folder in the BEIR layout; with --store, one with queries and qrels.",
+    required=False,
+    type=PATH,
+    metavar="DATASET",
+)
+@flag("--store", "Judge a store's graph as it is, read-only.")
+@several("--runs", "Judge runs in TREC format: the bases', the challenger's last.", type=PATH)
+@path("--qrels", "For --runs: judgements, as TREC or as BEIR's .tsv.")
+@path("--queries", "For --runs: a queries.jsonl, for slices.")
+@path("--plan", "Declare all this in a file: read where it is there, written where not.")
+@path("--out", "Keep runs, settings and the report in this folder.")
+@_plan_options
+@click_options(option for option in options_of(Engine) if option.name != "gpus_per_worker")
+@flag("--exit-code", "Exit with 0 OPEN, 10 CLOSED, 11 INCONCLUSIVE, 12 INVALID.")
+@flag("--apply", "Where it opens, make the configuration that of the store.")
+@flag("--force", "For --apply: also where it does not open.")
+@on_store
+@as_json
+def gate(
+    where: Where,
+    dataset: Path | None,
+    store: bool,
+    runs: tuple[Path, ...],
+    qrels: Path | None,
+    queries: Path | None,
+    plan: Path | None,
+    out: Path | None,
+    exit_code: bool,
+    apply: bool,
+    force: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Test validly whether the graph leg helps: OPEN, CLOSED, INCONCLUSIVE or INVALID.
+
+    A data set is built in a throw-away store, from triples.jsonl where there is one. With --store your own store is
+    judged as it is, and nothing in it is changed. The exit status is 0 for any verdict, unless --exit-code asks.
+
+    Example: hopgate gate my-dataset --out gate-report
+    """
+    from hopgate.eval.data.dataset import read_dataset
+    from hopgate.eval.gate.chosen import apply_gate
+    from hopgate.eval.gate.plan import declared
+    from hopgate.eval.gate.run import run_gate
+
+    engine = parameters.made(Engine, given)
+    declaration = declared(plan, parameters.values(given))
+    if force and not apply:
+        raise HopgateError("--force belongs to --apply: add it, or leave --force out")
+    if runs:
+        # `--runs base challenger` gives the option its first word, and the argument the second.
+        paths = [*runs, *([dataset] if dataset is not None else [])]
+        judgement = _judge_runs(paths, qrels, queries, declaration, out)
+    elif dataset is None:
+        raise HopgateError("name a data set, or runs with --runs and --qrels")
+    elif store:
+        judgement = _judge_store(where, dataset, declaration, out, engine)
+    else:
+        if where.place is not None and not apply:
+            raise HopgateError("--data and --dsn name a store: add --store to judge its graph, or leave them out")
+        options, policy, text = declaration
+        with stages() as stage:
+            read = read_dataset(dataset)
+            judgement = run_gate(read, options, policy=policy, plan=text, out=out, stage=stage, engine=engine)
+    applied = None
+    if apply and (judgement.decision.verdict.value == "OPEN" or force):
+        with where.opened() as kb:
+            applied = apply_gate(judgement, kb)
+    if as_json:
+        print_json({**judgement.to_dict(), **({"applied": applied} if apply else {})})
+    else:
+        show_judgement(judgement, declaration[0].k)
+        if apply:
+            none = "nothing was applied: the gate is not OPEN (--force applies the challenger all the same)"
+            say(
+                f"\napplied to the store: {applied['fuser']} (gate {judgement.fingerprint})" if applied else f"\n{none}"
+            )
+        if out is not None:
+            say(f"\nreport: {out / 'report.html'}")
+    if exit_code:
+        sys.exit(STATUS[judgement.decision.verdict.value])
+
+
+def _judge_store(
+    where: Where, folder: Path, declaration: tuple[GateOptions, Policy, str], out: Path | None, engine: Engine
+) -> Judgement:
+    from hopgate.eval.data.dataset import read_dataset
+    from hopgate.eval.gate.run import gate_store
+
+    options, policy, text = declaration
+    for name in ("extractor", "statements", "embedder"):
+        if getattr(options, name):
+            raise HopgateError(f"a store is judged as it is: leave --{name} out, or leave --store out")
+    with where.opened() as kb, stages() as stage:
+        read = read_dataset(folder, kb.export())
+        return gate_store(kb, read, options, policy=policy, plan=text, out=out, stage=stage, engine=engine)
+
+
+def _judge_runs(
+    paths: Sequence[Path],
+    qrels: Path | None,
+    queries: Path | None,
+    declaration: tuple[GateOptions, Policy, str],
+    out: Path | None,
+) -> Judgement:
+    from hopgate.eval.gate.given_runs import runs_evidence
+    from hopgate.eval.gate.plan import plan_hash
+    from hopgate.eval.gate.run import look
+    from hopgate.eval.report import Notes, write_report
+
+    options, policy, plan = declaration
+    if qrels is None:
+        raise HopgateError("--runs needs --qrels: the judgements that the runs are scored with")
+    evidence = runs_evidence(paths, qrels, queries=queries, options=options, policy=policy)
+    about = {"data set": qrels.name, "plan": plan_hash(plan), "runs": ", ".join(map(str, paths))}
+    judgement, about = look(qrels.parent, evidence, about, qrels.stem, out)
+    if out is not None:
+        write_report(out, judgement, Notes(title=qrels.stem, about=about))
+    return judgement
+
+
+def show_judgement(judgement: Judgement, k: int) -> None:
+    """Print the verdict, what to do, the audit and the arms."""
+    from hopgate.eval.gate.next_step import chosen_in_words, looks_in_words, next_step
+
+    out = console()
+    out.print(cell(judgement.decision.verdict.value, style="bold"))
+    out.print(cell(judgement.decision.reason))
+    if judgement.evidence.looks > 1:
+        out.print(cell(looks_in_words(judgement)))
+    checks = [(check.name, check.status.value, check.detail) for check in judgement.checks]
+    table(("check", "status", "detail"), checks, title="audit")
+    measures = tuple(dict.fromkeys(("recall@2", "recall@5", f"recall@{k}", "recall@20", "ndcg@10", "mrr")))
+    rows = []
+    for name, figures in judgement.arms().items():
+        of_measure = {measure.lower(): figure for measure, figure in figures.items()}
+        rows.append([name, *(f"{of_measure.get(measure, float('nan')):.3f}" for measure in measures)])
+    table(("arm", *measures), rows, title="arms", right=measures)
+    out.print(cell(f"{chosen_in_words(judgement)}: {judgement.decision.chosen}"))
+    out.print(cell(f"what to do now: {next_step(judgement)}"))
+
+
+@click.command("report")
+@click.argument("folder", help="What hopgate gate --out wrote.", type=PATH, metavar="DIR")
+@path("--trec", "Also write every arm's run and the qrels as TREC files here.")
+@flag("--verify", "Only check that nothing was changed; exit with 1 where something was.")
+@click.option("--fingerprint", help="For --verify: the fingerprint that was printed when the gate was run.")
+@as_json
+def report(folder: Path, trec: Path | None, verify: bool, fingerprint: str | None, as_json: bool) -> None:
+    """Recompute a gate from its saved runs: measures, statistics, audit and verdict.
+
+    A page that is there already says more, because memories' texts are not saved with a gate: it is left as it is, and
+    a new one is written beside it.
+
+    Example: hopgate report gate-report
+    """
+    from hopgate.eval.gate.judge import judge
+    from hopgate.eval.gate.saved import load_gate
+    from hopgate.eval.gate.verify import verify_gate
+    from hopgate.eval.report import Notes, write_report, write_trec
+
+    if not (folder / "gate.json").is_file():
+        raise HopgateError(f"{folder} holds no saved gate: run hopgate gate DATASET --out {folder}")
+    if verify:
+        compared = verify_gate(folder, fingerprint)
+        state = "changed" if compared.differs else "as it was saved"
+        output.show(
+            as_json,
+            {"fingerprint": compared.fingerprint, "differs": compared.differs},
+            [*compared.differs, f"{folder}: {state}, fingerprint {compared.fingerprint}"],
+        )
+        sys.exit(1 if compared.differs else 0)
+    evidence, about = load_gate(folder)
+    judgement = judge(evidence)
+    path = write_report(folder, judgement, Notes(title=str(about.get("data set", folder.name)), about=about), keep=True)
+    if trec is not None:
+        write_trec(trec, evidence)
+    if as_json:
+        print_json(judgement)
+        return
+    show_judgement(judgement, evidence.k)
+    say(f"\nreport: {path}")
+
+
+@click.group("dataset")
+def dataset() -> None:
+    """Public files into the BEIR layout, every check at once, and scores for any system's runs."""
+
+
+@dataset.command("import")
+@click.argument("layout", help="beir, trec, hotpotqa, musique, 2wiki, locomo or longmemeval.")
+@click.argument(
+    "file", help="The questions, as JSON or lines of it; for beir the folder, for trec judgements.", type=PATH
+)
+@click.argument("folder", help="The folder to write: new or empty.", type=PATH, metavar="DIR")
+@path("--corpus", "HippoRAG's corpus.json; for trec a corpus.jsonl.", show_default="what the questions carry")
+@path("--queries", "For trec: a queries.jsonl, or lines of an id, a tab and a text.")
+@path("--triples", "HippoRAG's extraction results.")
+@dev_share
+@as_json
+def import_(layout: str, file: Path, folder: Path, as_json: bool, **given: Any) -> None:
+    """Turn a public file into a BEIR folder that passes every check.
+
+    A query goes to dev or test by a hash of its id. TREC judgements are lines of query, 0, document and grade.
+
+    Example: hopgate dataset import musique musique_ans_v1.0_dev.jsonl my-dataset
+    """
+    from hopgate.eval.data.importers import import_dataset
+
+    with progress("reading"):
+        made = import_dataset(layout, file, folder, **given)
+    _show_dataset(made, as_json)
+
+
+@dataset.command("split")
+@folder_argument
+@click.argument("out", help="The folder to write: new or empty.", type=PATH)
+@dev_share
+@flag("--by-scope", "Keep the queries of one scope together in a split.")
+@as_json
+def split(folder: Path, out: Path, dev: float, by_scope: bool, as_json: bool) -> None:
+    """Copy a data set with its queries divided anew into dev and test, by a hash of their ids.
+
+    Example: hopgate dataset split my-dataset my-split --dev 0.3
+    """
+    from hopgate.eval.data.split import split_dataset
+
+    _show_dataset(split_dataset(folder, out, dev=dev, by_scope=by_scope), as_json)
+
+
+@dataset.command("check")
+@folder_argument
+@click.option("--tune", default="dev", help="The split that a gate would tune on; none for none.")
+@click.option("--split", default="test", help="The split that a gate would report.")
+@as_json
+def check(folder: Path, tune: str, split: str, as_json: bool) -> None:
+    """Read a data set with every check, and list all that a gate would refuse it for.
+
+    The exit status is 2 where something is listed.
+
+    Example: hopgate dataset check my-dataset
+    """
+    from hopgate.eval.data.dataset import check_dataset
+    from hopgate.eval.gate.plan import GateOptions, plan_problems
+
+    with progress("reading"):
+        read, problems = check_dataset(folder)
+    if read is not None:
+        problems = plan_problems(read, GateOptions(tune=tune, split=split))
+    lines = problems[:LISTED] + ([f"… and {len(problems) - LISTED:,} more"] if len(problems) > LISTED else [])
+    if read is not None and not problems:
+        lines = list(_dataset_lines(read))
+    output.show(as_json, {**(read.counts() if read else {}), "problems": problems}, lines)
+    if problems:
+        many = "one problem" if len(problems) == 1 else counted(len(problems), "problem")
+        raise HopgateError(f"{folder} has {many}: a gate would refuse it")
+
+
+@dataset.command("score")
+@folder_argument
+@click.argument(
+    "runs", help="TREC runs: query Q0 memory rank score tag.", nargs=-1, required=True, type=PATH, metavar="RUN…"
+)
+@click.option("--split", default="test", help="The split that is scored.")
+@several("--measure", "recall@k, ndcg@k, mrr, map or success@k; again for more.", show_default="six of them")
+@as_json
+def score(folder: Path, runs: Sequence[Path], split: str, measure: Sequence[str], as_json: bool) -> None:
+    """Score runs of any system with the gate's measures.
+
+    The score decides the order, and ties go by id; a query that a run lacks counts 0.
+
+    Example: hopgate dataset score my-dataset bm25.run --measure recall@10
+    """
+    from hopgate.eval.data.dataset import read_dataset
+    from hopgate.eval.measures import parse_measure
+
+    names = measure or ["recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr"]
+    measures = [parse_measure(name) for name in names]
+    read = read_dataset(folder)
+    rows = [_scored(read, split, path, measures) for path in runs]
+    lines = []
+    for row in rows:
+        figures = "  ".join(f"{name} {figure:.3f}" for name, figure in row["measures"].items())
+        missing = f", {row['missing']} of them not in the run" if row["missing"] else ""
+        lines.append(f"{row['run']}: {figures}  ({counted(row['queries'], 'query')}{missing})")
+    output.show(as_json, rows, lines)
+
+
+def _scored(read: Dataset, split: str, path: Path, measures: Sequence[Measure]) -> dict[str, Any]:
+    from hopgate.eval.data.trec import read_run
+
+    qrels, run = read.split(split), read_run(path)
+    known = {memory.external_id for memory in read.memories}
+    for query, ranking in run.items():
+        if unknown := next((memory for memory, _ in ranking if memory not in known), None):
+            raise HopgateError(f"{path}: the query {query!r} ranks {unknown!r}, which is not in the data set's corpus")
+    return {
+        "run": str(path),
+        "queries": len(qrels),
+        "missing": len(qrels.keys() - run.keys()),
+        "measures": {str(measure): measure.mean(run, qrels) for measure in measures},
+    }
+
+
+def _show_dataset(read: Dataset, as_json: bool) -> None:
+    """Print how much of everything there is in a data set that was written."""
+    output.show(as_json, {"folder": str(read.folder), **read.counts()}, _dataset_lines(read))
+
+
+def _dataset_lines(read: Dataset) -> Iterator[str]:
+    counts = read.counts()
+    yield f"{read.folder}: {counted(counts['memories'], 'memory')}, {counts['sensitive']:,} of them sensitive"
+    yield f"  queries: {', '.join(f'{count:,} {split}' for split, count in counts['splits'].items())}"
+    if counts["types"]:
+        yield f"  types: {', '.join(f'{count:,} {name}' for name, count in counts['types'].items())}"
+    if counts["hops"]:
+        yield f"  hops: {', '.join(f'{count:,} of {number}' for number, count in counts['hops'].items())}"
+    facts = f"{counted(counts['facts'], 'fact')} and {counted(counts['mentions'], 'mention')}"
+    yield f"  triples: {facts if read.triples else 'none'}"
+
+
+@click.command("questions")
+@click.argument("file", help="The file of questions; it is made where it is not there.", type=PATH)
+@path("--out", "Write the judged questions here, for hopgate gate DIR --store.", metavar="DIR")
+@dev_share
+@count("--depth", "Candidates of each leg.", 8, most=50)
+@on_store
+@as_json
+def questions(where: Where, file: Path, out: Path | None, dev: float, depth: int, as_json: bool) -> None:
+    """Write and judge questions about your own memories: a file to fill in, with candidates to tick.
+
+    Run it once to get the file, again when questions are in it to get candidates from every leg, and with --out when
+    the boxes are ticked.
+
+    Example: hopgate questions questions.md
+    """
+    from hopgate.eval.data.own_questions import store_texts, with_candidates, write_judged
+    from hopgate.eval.data.questions_file import questions_text, read_questions
+
+    if not file.exists():
+        file.write_text(questions_text([], {}), encoding="utf-8")
+        line = f"{file}: write your questions into it, and run this again for candidates to tick"
+        output.show(as_json, {"questions": 0, "judged": 0}, line)
+        return
+    asked = read_questions(file)
+    if not asked:
+        raise HopgateError(f"{file} holds no question yet: write one after each ##")
+    judged = sum(bool(question.gold) for question in asked)
+    with where.opened() as kb:
+        if out is not None:
+            written, left = write_judged(out, asked, list(kb.id_map().values()), dev=dev)
+            # Without questions to tune on a gate is told to use what the store has.
+            tune = "" if (out / "qrels" / "dev.tsv").exists() else " --tune none"
+            line = f"{out}: {written} judged questions, {left} without a tick; now hopgate gate {out} --store{tune}"
+        else:
+            file.write_text(questions_text(with_candidates(kb, asked, depth=depth), store_texts(kb)), "utf-8")
+            line = f"{file}: {counted(len(asked), 'question')}, {judged} judged; tick what answers, then add --out DIR"
+    output.show(as_json, {"questions": len(asked), "judged": judged}, line)
+
+
+@click.group("slices")
+def slices() -> None:
+    """Multi-hop questions from one's own facts."""
+
+
+@slices.command("build")
+@path("--out", "The data set to write: a new or empty folder.", required=True)
+@path("--dataset", "Make them from this data set's triples.jsonl instead of a store's graph.")
+@click.option("--hops", type=int, default=2, help="How many facts each question joins.")
+@count("--limit", "How many questions at most.", 200)
+@count("--neighbours", "Memories among each other's nearest so many are adjacent; such hops are left out.", 10)
+@dev_share
+@click.option("--seed", type=int, default=0, help="Which of the paths come first.")
+@on_store
+@as_json
+def build(where: Where, out: Path, dataset: Path | None, as_json: bool, **given: Any) -> None:
+    """Make a data set of multi-hop questions whose hops are not adjacent, from a graph's own facts.
+
+    The facts that questions were made from are left out of its triples.jsonl, so that a gate on it is not circular.
+    Sensitive memories are left out.
+
+    Example: hopgate slices build --dataset my-dataset --out my-hops --hops 2
+    """
+    from hopgate.eval.data.dataset import read_dataset
+    from hopgate.eval.slices.hop_dataset import build_hop_dataset, dataset_source, store_source
+
+    if dataset is not None:
+        if where.place is not None:
+            raise HopgateError("--dataset is made from files: leave --data and --dsn out, or leave it out")
+        source = dataset_source(read_dataset(dataset))
+    else:
+        with where.opened() as kb:
+            source = store_source(kb)
+    with progress("making questions"):
+        made = build_hop_dataset(source, out, **given)
+    _show_dataset(made, as_json)

@@ -1,0 +1,216 @@
+"""What commands take: arguments that explain themselves, where the store is, and options that several share."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from hopgate.errors import HopgateError
+from hopgate.options import Option, options_of
+from hopgate.times import moment
+
+if TYPE_CHECKING:
+    from hopgate.kb import KnowledgeBase
+    from hopgate.store.store import Store
+
+Made = TypeVar("Made")
+# More rows than any store has, and far from the end of what PostgreSQL and C count with.
+MOST = 1_000_000_000
+PATH = click.Path(path_type=Path)
+BACKUPS = "backups"
+
+
+class Declared(click.ParamType[Any]):
+    """A value that a declared setting reads and checks."""
+
+    def __init__(self, option: Option) -> None:
+        self.option = option
+        self.name = {int: "n", float: "x", Path: "path"}.get(option.kind, "text")
+
+    def convert(self, value: Any, _parameter: click.Parameter | None, _context: click.Context | None) -> Any:
+        """Read it; what it may not be is refused in the setting's words."""
+        return self.option.read_one(value, self.option.flag) if isinstance(value, str) else value
+
+    def shell_complete(self, _context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[Any]:
+        """Give the choices that begin so."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(choice) for choice in self.option.choices if choice.startswith(incomplete)]
+
+
+def click_options(options: Iterable[Option], *, switchable: bool = False) -> Callable[[Any], Any]:
+    """Make a decorator that gives a command an option for each declared setting, None where it is not given.
+
+    Parameters
+    ----------
+    switchable : bool
+        Whether a flag can be switched off, too, as one that may be on already must be.
+    """
+
+    def made(option: Option) -> Callable[[Any], Any]:
+        text = option.meaning[:1].upper() + option.meaning[1:] + ("; again for more." if option.several else ".")
+        names = [option.flag, option.name]
+        if option.kind is bool:
+            names[0] += f"/--no-{option.flag[2:]}" if switchable else ""
+            return click.option(*names, is_flag=True, default=None, help=text, show_default=False)
+        more: dict[str, Any] = {"is_flag": False, "flag_value": option.alone} if option.alone else {}
+        text += f" Default: {option.default_in_words}." if option.default_in_words else ""
+        metavar = f"[{'|'.join(option.choices)}]" if option.choices else None
+        kind = Declared(option)
+        return click.option(*names, type=kind, multiple=option.several, metavar=metavar, help=text, **more)
+
+    return together(*map(made, options))
+
+
+def together(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Make one decorator of several options, which are listed in this order."""
+
+    def decorate(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+def flag(name: str, help: str, *names: str) -> Callable[[Any], Any]:
+    """Declare an option without a value."""
+    return click.option(name, *names, is_flag=True, help=help)
+
+
+def several(name: str, help: str, *names: str, **more: Any) -> Callable[[Any], Any]:
+    """Declare an option that may be given again."""
+    return click.option(name, *names, multiple=True, help=help, **more)
+
+
+def path(name: str, help: str, **more: Any) -> Callable[[Any], Any]:
+    """Declare an option that takes a file or a folder."""
+    return click.option(name, type=PATH, help=help, **more)
+
+
+def count(name: str, help: str, default: int | None = None, *, most: int = MOST, **more: Any) -> Callable[[Any], Any]:
+    """Declare an option that counts, from 1."""
+    kind = Declared(Option(name.strip("-"), int, default, help, low=1, high=most))
+    return click.option(name, type=kind, default=default, help=help, **more)
+
+
+class Date(click.ParamType[datetime]):
+    """A date or a time; what is none is refused with one that would do."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Read it.
+
+        Examples
+        --------
+        >>> Date().convert("2024-05-01", None, None).isoformat()
+        '2024-05-01T00:00:00+00:00'
+        """
+        read = value if isinstance(value, datetime) else moment(value)
+        if read is None:
+            self.fail(f"{value!r} is no date: write one like 2024-05-01, or a time like 2024-05-01T12:30", param, ctx)
+        return read
+
+
+class Where:
+    """Where the options say that the store is; none leaves it to the environment and the default."""
+
+    def __init__(self, data: str | None = None, dsn: str | None = None) -> None:
+        self.place: str | Path | None = None
+        if data is None and dsn is None:
+            return
+        from hopgate.store.connect import check_address, check_folder
+
+        if data is not None and dsn is not None:
+            raise HopgateError("--data and --dsn name two stores: give one of them")
+        self.place = check_folder(data) if data is not None else check_address(str(dsn))
+
+    def opened(self) -> KnowledgeBase:
+        """Open the knowledge base; an embedded server stays up, so that the next command finds it."""
+        import hopgate
+        from hopgate.store import lingering
+
+        return hopgate.open(self.place, linger=lingering.seconds(lingering.COMMAND_S))
+
+    def confirmed(self, action: str, *, yes: bool) -> str | Path:
+        """Name the store and ask whether to do something to it; give where it is."""
+        from hopgate.store.connect import located, shown
+
+        where = located(self.place)
+        ask(f"{action}, in {shown(where)}", yes=yes)
+        return where
+
+
+def on_store(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that say where its store is, and `where` in their place."""
+
+    @click.option(
+        "--data", metavar="PATH", help="Directory of the embedded store.", show_default="the user's data directory"
+    )
+    @click.option("--dsn", metavar="ADDRESS", help="Address of a server, postgresql://…, instead of --data.")
+    @functools.wraps(function)
+    def placed(data: str | None, dsn: str | None, **given: Any) -> Any:
+        return function(where=Where(data, dsn), **given)
+
+    return placed
+
+
+as_json = flag("--json", "Print one JSON value for a program to read.", "as_json")
+yes = flag("--yes", "Do it without asking, as a script must.")
+backup_first = click.option("--backup/--no-backup", "backup", default=True, help="Write a backup first.")
+limit = count("--limit", "How many.", 50)
+as_of = click.option("--as-of", type=Date(), help="Only what was true on this date.")
+known_at = click.option("--known-at", type=Date(), help="Only what was known by this date.")
+scope = several("--scope", "Only what memories of this scope say; again for more.", show_default="all")
+extractor = click.option(
+    "--extractor", help="What links: phrases, rules, llama or openai.", show_default="phrases or rules, as made it"
+)
+
+
+def values(given: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the options that were not given.
+
+    Examples
+    --------
+    >>> values({"k": 5, "depth": None, "slices": ()})
+    {'k': 5}
+    """
+    return {name: value for name, value in given.items() if value is not None and value != ()}
+
+
+def made(cls: type[Made], given: dict[str, Any], **more: Any) -> Made:
+    """Make declared settings of a command's options; those that are taken leave `given`."""
+    taken = {option.name: given.pop(option.name) for option in options_of(cls) if option.name in given}
+    return cls(**values(taken), **more)
+
+
+def ask(action: str, *, yes: bool) -> None:
+    """Ask on a terminal whether to do something; anywhere else `--yes` is needed."""
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise HopgateError(f"this would {action}: add --yes to do it without being asked")
+    if not click.confirm(f"This will {action}. Do it?", err=True):
+        raise HopgateError("nothing was changed")
+
+
+def write_backup_first(store: Store, where: str | Path, name: str) -> None:
+    """Write a backup of a store before a command changes it, and say where it is; none of a store without memories."""
+    from hopgate.files import private_folder
+    from hopgate.store.backup import has_memories, write_backup
+    from hopgate.store.server import default_directory
+
+    if not has_memories(store):
+        return
+    folder = (where if isinstance(where, Path) else default_directory()) / BACKUPS
+    private_folder(folder)
+    path = folder / f"before-{name}-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.hopgate"
+    write_backup(store, path)
+    sys.stderr.write(f"hopgate: a backup of what there was is in {path}; hopgate restore reads it\n")

@@ -1,0 +1,476 @@
+"""`hopgate db`, `backup`, `restore`, `backfill`, `embed` and `cache`: the database, and what is kept beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hopgate.cli import output, parameters
+from hopgate.cli.graph import extractor_options, make_extractor
+from hopgate.cli.memories import fields, form
+from hopgate.cli.output import counted, progress, progress_line, say
+from hopgate.cli.parameters import PATH, Where, as_json, click_options, count, flag, on_store, together
+from hopgate.errors import HopgateError
+from hopgate.options import options_of
+from hopgate.scale.engine import Engine
+from hopgate.sources.source import ReadOptions
+
+if TYPE_CHECKING:
+    from hopgate.scale.backfill import Backfilled
+    from hopgate.store.owners_table import OwnersTable
+
+# So many rejected rows are shown.
+SHOWN = 20
+# Field of a memory -> how its option is called, and what stands in the column.
+COLUMNS = {
+    "content": ("content", "texts"),
+    "external_id": ("external-id", "ids of yours"),
+    "category": ("category", "categories"),
+    "tags": ("tags", "tags: an array, JSON, or a text such as cat,vet"),
+    "expanded_keywords": ("keywords", "further words to be found by"),
+    "importance": ("importance", "importances from 0 to 1"),
+    "is_sensitive": ("sensitive", "flags of secrets: a boolean, a number or a text; NULL is one"),
+    "scope": ("scope", "scopes, such as user_id"),
+    "created_at": ("created", "times"),
+    "thread": ("thread", "threads, such as session_id"),
+    "reply_to": ("reply-to", "what is answered"),
+    "superseded_at": ("superseded-at", "when a row gave way to another"),
+}
+
+embedder = click.option(
+    "--embedder",
+    help="bge-small, sentence-transformers:NAME_OR_PATH or openai:MODEL@URL.",
+    show_default="the store's own, HOPGATE_EMBEDDER or bge-small",
+)
+
+
+@click.command("embed")
+@embedder
+@flag("--change", "Replace all vectors by those of --embedder, then change over to it.")
+@parameters.yes
+@parameters.backup_first
+@on_store
+@as_json
+def embed(where: Where, embedder: str | None, change: bool, yes: bool, backup: bool, as_json: bool) -> None:
+    """Embed the memories that have no vector yet; can be interrupted and run again.
+
+    With --change every memory is embedded anew with another embedder. Recall goes on with the old vectors until the
+    last new one is made. A backup is written first.
+
+    Example: hopgate embed --embedder sentence-transformers:BAAI/bge-large-en-v1.5
+    """
+    if not change:
+        with where.opened() as kb, progress("embedding", kb.pending_vectors()) as advance:
+            count = kb.embed(embedder, progress=advance)
+        output.show(as_json, {"embedded": count}, f"embedded {counted(count, 'memory')}")
+        return
+    if embedder is None:
+        raise HopgateError("--change needs the new embedder: name it with --embedder")
+    place = where.confirmed(f"replace all vectors by those of {embedder}", yes=yes)
+    with where.opened() as kb, progress("embedding", len(kb)) as advance:
+        if backup and kb.embedder_name():
+            parameters.write_backup_first(kb.store, place, "embed")
+        count = kb.reembed(embedder, progress=advance)
+    output.show(as_json, {"embedded": count}, f"embedded {counted(count, 'memory')} with {embedder}")
+
+
+@click.command("backfill")
+@click.argument(
+    "sources",
+    help="Files, globs or folders of JSON lines or Parquet, or a PostgreSQL address.",
+    nargs=-1,
+    required=True,
+    metavar="SOURCE…",
+)
+@click_options(options_of(Engine))
+@form
+@fields
+@click_options(option for option in options_of(ReadOptions) if option.name in ("query", "scope", "keep_unknown"))
+@embedder
+@extractor_options
+@count("--batch", "Memories that become visible together.", 512)
+@flag("--rows-only", "Rows and vectors; hopgate build makes the graph.")
+@flag("--rebuild", "Bring all names together anew at the end.")
+@on_store
+@as_json
+def backfill(
+    where: Where, sources: Sequence[str], fields: Sequence[str], rows_only: bool, as_json: bool, **given: Any
+) -> None:
+    """Bring shards of many memories in, embedded and linked; run again, it goes on where it stopped.
+
+    A batch is visible whole or not at all. A memory is there once, by its id and what it says, however often this is
+    run and by however many at once. Rows that no memory can be made of are listed with their reason, and the others go
+    on. Sensitive memories are stored and leave this process for nobody. The graph is built after the last row.
+
+    Example: hopgate backfill 'shards/*.parquet' --engine ray --workers 8 --dsn postgresql://db/notes
+    """
+    from hopgate.sources.field_map import parse_map
+
+    engine = parameters.made(Engine, given)
+    options = parameters.made(ReadOptions, given, fields=parse_map(fields))
+    with where.opened() as kb, progress_line() as show:
+        extractor = make_extractor(kb, given)
+        done = kb.backfill(
+            *sources, engine=engine, options=options, extractor=extractor, build=not rows_only, show=show, **given
+        )
+    output.show(as_json, done, _backfill_lines(done))
+
+
+def _backfill_lines(done: Backfilled) -> Iterator[str]:
+    yield str(done)
+    for stage, seconds in done.stages.items():
+        yield f"  {stage}: {seconds:,.1f} s"
+    for row in done.rejected[:SHOWN]:
+        yield f"{row.source}, {row.place}: {row.reason} (in the stage {row.stage})"
+    if len(done.rejected) > SHOWN:
+        yield f"and {counted(len(done.rejected) - SHOWN, 'row')} more: --json lists them all"
+
+
+@click.command("backup")
+@click.argument("file", help="The file to write; it must not exist.", type=PATH)
+@on_store
+@as_json
+def backup(where: Where, file: Path, as_json: bool) -> None:
+    """Write memories, vectors, graph and settings as they are at one moment into one file, and read it back.
+
+    Sensitive memories are among them: the file is readable by its owner alone.
+
+    Example: hopgate backup notes.hopgate
+    """
+    with where.opened() as kb:
+        made = kb.upkeep.backup(file)
+    rows = sum(table.rows for table in made.tables.values())
+    tables = f"{counted(rows, 'row')} of {len(made.tables)} tables, schema {made.schema}"
+    output.show(
+        as_json,
+        {"file": str(file), "schema": made.schema, "memories": made.memories, "rows": rows},
+        f"{file}: {counted(made.memories, 'memory')}, {tables}",
+    )
+
+
+@click.command("restore")
+@click.argument("file", help="A file of hopgate backup.", type=PATH)
+@on_store
+@as_json
+def restore(where: Where, file: Path, as_json: bool) -> None:
+    """Load a backup into a store without memories, and compare every table with it before it counts.
+
+    A backup of an older schema is brought up to this one. The store's own rules of sensitivity stay beside the
+    backup's, and hold in what is loaded.
+
+    Example: hopgate restore notes.hopgate --data new-store
+    """
+    with where.opened() as kb:
+        made = kb.upkeep.restore(file)
+    back = f"{counted(made.memories, 'memory')} {'is' if made.memories == 1 else 'are'} back"
+    output.show(
+        as_json,
+        {"file": str(file), "schema": made.schema, "memories": made.memories},
+        f"{file}: {back}, {len(made.tables)} tables equal by checksum",
+    )
+
+
+@click.group("cache")
+def cache() -> None:
+    """What is kept on disk beside stores: embeddings, models, compiled patterns, word lists."""
+
+
+@cache.command("info")
+@as_json
+def info(as_json: bool) -> None:
+    """Say where the caches are and how much they hold: vectors under digests, models, rules; never a text.
+
+    Example: hopgate cache info
+    """
+    from hopgate.embed import EmbeddingCache
+
+    counts = EmbeddingCache.default().info().to_dict()
+    for one, (several, files) in _kept().items():
+        counts |= {several: len(files), f"{one.replace(' ', '_')}_bytes": sum(file.stat().st_size for file in files)}
+    output.show(as_json, counts, (f"{name}: {value}" for name, value in counts.items()))
+
+
+@cache.command("clear")
+@parameters.yes
+@as_json
+def clear(yes: bool, as_json: bool) -> None:
+    """Empty the caches; what is in stores stays.
+
+    Example: hopgate cache clear
+    """
+    from hopgate.embed import EmbeddingCache
+
+    parameters.ask("empty the caches, which every store of this user shares", yes=yes)
+    removed, kept = EmbeddingCache.default().clear(), _kept()
+    for _, files in kept.values():
+        for file in files:
+            file.unlink(missing_ok=True)
+    gone = [counted(len(files), one, several.replace("_", " ")) for one, (several, files) in kept.items()]
+    output.show(
+        as_json,
+        {"removed": removed, **{several: len(files) for several, files in kept.values()}},
+        f"removed {counted(removed, 'vector')}, {', '.join(gone[:-1])} and {gone[-1]}",
+    )
+
+
+def _kept() -> dict[str, tuple[str, list[Path]]]:
+    """The files beside the vectors, by what one of them is: what several are called, and which there are."""
+    from hopgate.extract.rules.kept_patterns import kept_pattern_files, pattern_folder
+    from hopgate.extract.rules.kept_words import kept_word_lists, word_folder
+
+    return {
+        "set of patterns": ("sets_of_patterns", kept_pattern_files(pattern_folder())),
+        "word list": ("word_lists", kept_word_lists(word_folder())),
+    }
+
+
+@click.group("db")
+def db() -> None:
+    """The database's schema and, for an embedded one, its server."""
+
+
+# Which table of the owner's holds memories, and in which columns.
+owners_options = together(
+    click.option(
+        "--memories",
+        metavar="SCHEMA.TABLE",
+        help="A table of yours, such as public.notes, whose rows are memories.",
+        show_default="hopgate.memories, a table of its own",
+    ),
+    *(
+        click.option(f"--{called}-column", f"column_{field}", metavar="COLUMN", help=f"Its column of {what}.")
+        for field, (called, what) in COLUMNS.items()
+    ),
+    click.option("--hide", metavar="SQL", help="Rows that are no memories, such as 'deleted_at IS NOT NULL'."),
+    click.option("--superseded", metavar="SQL", help="Rows that gave way, such as \"content LIKE '[SUPERSEDED]%'\"."),
+    click.option(
+        "--not-sensitive",
+        multiple=True,
+        metavar="COLUMN",
+        help="A column that is called like a flag of secrets and is none.",
+    ),
+)
+
+
+def _owners(given: dict[str, Any], vectors: str | None = None) -> OwnersTable | str | None:
+    """The owner's table as the options say it."""
+    from hopgate.store.owners_table import OwnersTable
+    from hopgate.store.schema import OWN
+
+    columns = {field: given[f"column_{field}"] for field in COLUMNS if given[f"column_{field}"] is not None}
+    memories, hide, superseded = given["memories"], given["hide"], given["superseded"]
+    if memories is None or memories == OWN:
+        if columns or hide or superseded or given["not_sensitive"] or vectors:
+            raise HopgateError("columns and conditions are those of a table of yours: name it with --memories")
+        return memories if memories is None else str(memories)
+    return OwnersTable(memories, columns, hide, superseded, given["not_sensitive"], vectors)
+
+
+@db.command("upgrade")
+@owners_options
+@click.option("--embedding-column", "vectors", metavar="COLUMN", help="Its column of vectors, with --embedder.")
+@click.option("--embedder", help="Who made these vectors.")
+@on_store
+@as_json
+def upgrade(where: Where, vectors: str | None, embedder: str | None, as_json: bool, **given: Any) -> None:
+    """Make hopgate's tables, in a schema of their own.
+
+    With --memories the rows of your table are memories, now and as your programs write them. Nothing of the table is
+    changed: it gets triggers, which db drop takes away again. Its columns are found by their names, or by the options.
+
+    Example: hopgate db upgrade --dsn postgresql://me@host/notes --memories public.notes --scope-column user_id
+    """
+    from hopgate.store import connect, owners_table
+    from hopgate.store.store import open_store
+
+    if (vectors is None) != (embedder is None):
+        raise HopgateError("say both which column holds vectors and who made them: --embedding-column and --embedder")
+    owners = _owners(given, vectors)
+    if isinstance(owners, owners_table.OwnersTable):
+        with _address(where) as address, contextlib.closing(connect.connect(address)) as connection:
+            for notice in owners_table.notices(connection, owners):
+                sys.stderr.write(f"hopgate: {notice}\n")
+    with open_store(where.place, upgrade=True, memories=owners) as store:
+        if vectors is not None and embedder is not None:
+            from hopgate.embed import embedder_from
+
+            identity = embedder_from(embedder).identity
+            store.run(lambda connection: owners_table.copy_vectors(connection, vectors, identity))
+    _show_schema(where, as_json)
+
+
+@db.command("schema")
+@owners_options
+@on_store
+def schema(where: Where, **given: Any) -> None:
+    """Print the SQL that db upgrade would run, for migrations of your own.
+
+    Example: hopgate db schema > hopgate.sql
+    """
+    from hopgate.store import connect
+    from hopgate.store import schema as schema_of
+
+    owners = _owners(given)
+    with _address(where) as address, contextlib.closing(connect.connect(address)) as connection:
+        text = schema_of.sql_text(connection, owners)
+    say(f"BEGIN;\n\n{text}COMMIT;")
+
+
+@db.command("status")
+@on_store
+@as_json
+def status(where: Where, as_json: bool) -> None:
+    """Say which schema the database has and which one this hopgate needs.
+
+    Example: hopgate db status --json
+    """
+    _show_schema(where, as_json)
+
+
+def _show_schema(where: Where, as_json: bool) -> None:
+    from hopgate.store import connect, owners_table
+    from hopgate.store.schema import status as schema_status
+
+    with _address(where) as address, contextlib.closing(connect.connect(address)) as connection:
+        state = schema_status(connection)
+        table = owners_table.followed(connection)
+        version = connection.info.server_version
+    advice = {
+        "absent": "run hopgate db upgrade to create it",
+        "current": "nothing to do",
+        "other": "export with the version that made it, and ingest here",
+    }[state.state]
+    schemas = {"current": state.current, "wanted": state.wanted, "state": state.state}
+    output.show(
+        as_json,
+        {**schemas, "follows": table, "server_version": version},
+        [
+            f"schema {state.current or 'none'}, hopgate needs {state.wanted}: {advice}",
+            *([f"the rows of {table} are memories"] if table is not None else []),
+        ],
+    )
+
+
+@db.command("language")
+@click.argument("name", help="A text-search configuration of PostgreSQL, or a code such as de.", required=False)
+@on_store
+def language(where: Where, name: str | None) -> None:
+    """Say in which language memories are searched that name none, or change it.
+
+    Example: hopgate db language german
+    """
+    with where.opened() as kb:
+        say(kb.language(name))
+
+
+@db.command("drop")
+@parameters.yes
+@parameters.backup_first
+@on_store
+def drop(where: Where, yes: bool, backup: bool) -> None:
+    """Take away all that hopgate made in a database, its memories included; a table of yours stays as it was.
+
+    A backup is written first.
+
+    Example: hopgate db drop --yes
+    """
+    from hopgate.store import connect
+    from hopgate.store import schema as schema_of
+    from hopgate.store.store import Store
+
+    place = where.confirmed("take away all of hopgate's tables, memories included", yes=yes)
+    with _address(where) as address, connect.explained():
+        if backup:
+            with contextlib.closing(Store(address)) as store:
+                parameters.write_backup_first(store, place, "drop")
+        with contextlib.closing(connect.connect(address)) as connection, connection.transaction():
+            schema_of.drop(connection)
+    say("nothing of hopgate's is left in the database but the extension vector")
+
+
+@db.command("scrub")
+@parameters.yes
+@on_store
+@as_json
+def scrub(where: Where, yes: bool, as_json: bool) -> None:
+    """Remove what deleted and sensitive texts left on the disk, and say what cannot be reached.
+
+    Every table is written anew and locked meanwhile; it takes as much free disk as the largest one.
+
+    Example: hopgate db scrub --yes
+    """
+    where.confirmed("write every table of hopgate's anew, each locked meanwhile", yes=yes)
+    with where.opened() as kb:
+        scrubbed = kb.upkeep.scrub()
+    lines = [*(f"done: {line}" for line in scrubbed.done), *(f"left: {line}" for line in scrubbed.left)]
+    output.show(as_json, {"tables": scrubbed.tables, "done": scrubbed.done, "left": scrubbed.left}, lines)
+
+
+data = click.option(
+    "--data", metavar="PATH", help="Directory of the embedded store.", show_default="the user's data directory"
+)
+
+
+@db.command("start")
+@data
+def start(data: str | None) -> None:
+    """Start the embedded server and leave it running, so that each command finds it warm.
+
+    Example: hopgate db start
+    """
+    from hopgate.store import lingering
+    from hopgate.store.server import EmbeddedServer, keep
+
+    server = EmbeddedServer(_directory(data), lingering.seconds(lingering.COMMAND_S))
+    keep(server.directory, True)
+    server.close()
+    say(f"the server on {server.directory} runs until hopgate db stop")
+
+
+@db.command("stop")
+@data
+def stop(data: str | None) -> None:
+    """Stop the embedded server that `hopgate db start` left running.
+
+    Example: hopgate db stop
+    """
+    from hopgate.store import server
+
+    directory = _directory(data)
+    if not directory.is_dir():
+        raise HopgateError(f"there is no data directory {directory}: give the one of hopgate db start with --data")
+    server.keep(directory, False)
+    if not server.stop(directory):
+        raise HopgateError(f"another process uses the server on {directory}: it stops when that one ends")
+    say(f"the server on {directory} is stopped")
+
+
+def _directory(data: str | None) -> Path:
+    from hopgate.store.connect import located, shown
+
+    where = located(Where(data).place)
+    if isinstance(where, str):
+        raise HopgateError(f"{shown(where)} is not started or stopped from here: name a folder with --data")
+    return where
+
+
+@contextlib.contextmanager
+def _address(place: Where) -> Iterator[str]:
+    """The database's address without touching its schema, which may be of any version."""
+    from hopgate.store.connect import located
+    from hopgate.store.server import EmbeddedServer
+
+    where = located(place.place)
+    if isinstance(where, str):
+        yield where
+        return
+    server = EmbeddedServer(where)
+    try:
+        yield server.dsn
+    finally:
+        server.close()
