@@ -29,7 +29,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from note_labels import note_figures
+from notes import note_figures
 from speed_ratios import speed_figures
 
 import hopgate
