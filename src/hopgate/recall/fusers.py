@@ -1,0 +1,188 @@
+"""How legs' lists become one ranking, as values: a kind of fusion with one weight a leg; each prints as itself.
+
+What they do with lists is in `recall.fusion`.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from dataclasses import dataclass, fields, replace
+from numbers import Real
+from typing import Self, TypeAlias
+
+from hopgate.errors import HopgateError
+from hopgate.expressions import expression
+
+LEGS = ("lexical", "dense", "graph")
+MAX_WEIGHT = 5.0
+"""Weights are a user's settings in 0..5; at 5 a leg's first already outweighs two full legs that agree."""
+MINIMA = {"lexical": 0.0, "dense": -1.0, "graph": 0.0}
+"""The least score that a leg can give in theory: no word, the opposite direction, no mass."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Weighted:
+    """One weight a leg, in 0..5; a leg of weight 0 is off, and does no work.
+
+    Parameters
+    ----------
+    lexical, dense, graph : float
+        The legs' weights.
+
+    Examples
+    --------
+    >>> Weighted(graph=1.2).weights, Weighted(dense=0).active
+    ({'lexical': 1.0, 'dense': 1.0, 'graph': 1.2}, ('lexical', 'graph'))
+    >>> Weighted(graph=7)
+    Traceback (most recent call last):
+    hopgate.errors.HopgateError: the weight of graph must be a number between 0 and 5, not 7
+    """
+
+    lexical: float = 1.0
+    dense: float = 1.0
+    graph: float = 1.0
+
+    def __post_init__(self) -> None:
+        for leg in LEGS:
+            # abs: -0.0 would print as -0.
+            object.__setattr__(self, leg, abs(finite(f"the weight of {leg}", getattr(self, leg), 0, MAX_WEIGHT)))
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Every leg's weight."""
+        return {leg: getattr(self, leg) for leg in LEGS}
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """The legs that have a weight above 0: the others need not be run at all."""
+        return tuple(leg for leg, weight in self.weights.items() if weight > 0)
+
+    def reweighed(self, **weights: float) -> Self:
+        """Give the same fuser with other weights for the legs named."""
+        return replace(self, **weights)
+
+    def __repr__(self) -> str:
+        own = [each.name for each in fields(self) if each.name not in LEGS]
+        return f"{type(self).__name__}({', '.join(f'{name}={number(getattr(self, name))}' for name in (*own, *LEGS))})"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RRF(Weighted):
+    """Score = Σ weight / (k + rank) over the legs that list the memory.
+
+    Weighted reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009; k = 60 is theirs). Only ranks count: any
+    change of a leg's scores that keeps its order keeps the result.
+
+    Parameters
+    ----------
+    k : float
+        The larger, the less the first ranks stand out. At least 0.
+    lexical, dense, graph : float
+        The legs' weights.
+
+    Examples
+    --------
+    >>> RRF(graph=1.2)
+    RRF(k=60, lexical=1, dense=1, graph=1.2)
+    """
+
+    k: float = 60.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "k", finite("k", self.k, 0))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TM2C2(Weighted):
+    """Score = Σ weight · (score − minimum) / (maximum − minimum), with the least that a leg could give in theory.
+
+    Convex combination with theoretical min–max normalisation (Bruch, Gai and Ingber, ACM TOIS 2023). The maximum is
+    what the leg gave this query; see `MINIMA` for the minima. Weights are not divided by their sum, which would change
+    no ranking.
+
+    Examples
+    --------
+    >>> TM2C2(graph=0.5)
+    TM2C2(lexical=1, dense=1, graph=0.5)
+    """
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MinMax(Weighted):
+    """Score = Σ weight · (score − least) / (most − least), over the real scores that a leg gives to the pool.
+
+    So neither the embedder's range of cosines nor the lexical ranker's unit matters. All memories of a leg that tells
+    none of them apart get the leg's whole weight.
+
+    Examples
+    --------
+    >>> MinMax(lexical=0.3, dense=0.7, graph=0)
+    MinMax(lexical=0.3, dense=0.7, graph=0)
+    """
+
+
+Fuser: TypeAlias = RRF | TM2C2 | MinMax
+FUSERS: dict[str, type[Fuser]] = {kind.__name__: kind for kind in (RRF, TM2C2, MinMax)}
+
+
+def parse(text: str) -> Fuser:
+    """Read a fuser from what it prints; a name alone is the fuser with its defaults. Nothing is evaluated.
+
+    Examples
+    --------
+    >>> parse("RRF(k=60, lexical=1, dense=1, graph=1.2)")
+    RRF(k=60, lexical=1, dense=1, graph=1.2)
+    >>> parse("TM2C2")
+    TM2C2(lexical=1, dense=1, graph=1)
+    >>> parse("RRF(j=60)")
+    Traceback (most recent call last):
+    hopgate.errors.HopgateError: RRF has no setting 'j': it has dense, graph, k, lexical
+    """
+    try:
+        tree = expression(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise HopgateError(f"cannot read {text!r}: write it like {RRF()!r}") from None
+    call = tree if isinstance(tree, ast.Call) else ast.Call(func=tree, args=[], keywords=[])
+    if not isinstance(call.func, ast.Name) or call.func.id not in FUSERS:
+        raise HopgateError(f"cannot read {text!r}: a fuser is one of {', '.join(FUSERS)}")
+    kind = FUSERS[call.func.id]
+    if call.args:
+        raise HopgateError(f"cannot read {text!r}: every setting of {kind.__name__} is named, like {RRF()!r}")
+    known = sorted(each.name for each in fields(kind))
+    given = {}
+    for keyword in call.keywords:
+        if keyword.arg not in known:
+            raise HopgateError(f"{kind.__name__} has no setting {keyword.arg or '**'!r}: it has {', '.join(known)}")
+        try:
+            given[keyword.arg] = ast.literal_eval(keyword.value)
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            raise HopgateError(f"cannot read {keyword.arg} in {text!r}: it must be a plain number") from None
+    return kind(**given)
+
+
+def finite(name: str, value: object, low: float, high: float = math.inf) -> float:
+    """Check a parameter, and make it a float so that equal settings are equal values.
+
+    Examples
+    --------
+    >>> finite("k", 60, 0)
+    60.0
+    """
+    given = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    if not (math.isfinite(given) and low <= given <= high):
+        limits = f"between {number(low)} and {number(high)}" if math.isfinite(high) else f"of at least {number(low)}"
+        raise HopgateError(f"{name} must be a number {limits}, not {value!r}")
+    return given
+
+
+def number(value: float) -> str:
+    """Print a number the shortest way that reads back as itself.
+
+    Examples
+    --------
+    >>> number(60.0), number(1.2)
+    ('60', '1.2')
+    """
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))

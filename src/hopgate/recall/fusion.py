@@ -1,0 +1,349 @@
+"""One fusion for recall and for the gate: a query's pool as a small matrix of legs by memories, weighed and ranked.
+
+A fuser turns each leg's ranks or scores into units, from 0 to what the leg's first gets. A memory's score is the sum of
+units times weights. Units do not depend on the weights, so that one pool is weighed many times at little cost.
+
+A leg may have been unable to see a memory: it has no vector yet, is sensitive, or is not linked in the graph. That is
+not a low score. Such a memory gets from that leg what the leg gave to others of which the seeing legs say as much: the
+value of a line through the memories that all these legs saw (`_expected`), never more than the best that the leg
+really gave, and no rank.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.errors import HopgateError
+from hopgate.recall.fusers import MINIMA, RRF, TM2C2, Fuser, MinMax
+
+__all__ = ["RRF", "TM2C2", "Fuser", "Id", "MinMax", "Pool", "Ranking", "Scored", "Share", "fused"]
+
+Id = TypeVar("Id", int, str)
+Scored: TypeAlias = Sequence[tuple[Id, float]]
+"""(id, score), best first, no id twice."""
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class Share(NamedTuple):
+    """One leg's part in a memory's score.
+
+    Parameters
+    ----------
+    rank : int, optional
+        The memory's rank in the leg's list, from 1; none where the leg did not list it.
+    score : float, optional
+        The leg's real score of it; none where the leg could not see it.
+    contribution : float
+        What the leg adds: its unit times its weight.
+    seen : bool
+        Whether the leg could see the memory. Where not, the contribution is what the leg is expected to give.
+    """
+
+    rank: int | None
+    score: float | None
+    contribution: float
+    seen: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Pool(Generic[Id]):
+    """All that legs found for one query; make it with `Pool.of`.
+
+    Parameters
+    ----------
+    ids : tuple
+        The memories, in the order that breaks ties.
+    legs : tuple of str
+        The legs that found something.
+    scores : array, legs × ids
+        Each leg's real scores; NaN where it gave none.
+    ranks : array, legs × ids
+        Each memory's rank in the leg's own list, from 1; infinite where it is not listed.
+    blind : array of bool, legs × ids
+        What a leg could not see.
+    """
+
+    ids: tuple[Id, ...]
+    legs: tuple[str, ...]
+    scores: Floats
+    ranks: Floats
+    blind: NDArray[np.bool_]
+    _units: dict[tuple[Any, tuple[int, ...]], _Units] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        found: Mapping[str, Scored[Id]],
+        scores: Mapping[str, Scored[Id] | Mapping[Id, float]] | None = None,
+        *,
+        key: Callable[[Id], Any] | None = None,
+    ) -> Pool[Id]:
+        """Make the pool of the legs' lists; a leg that found nothing has nothing to say, and is left out.
+
+        Parameters
+        ----------
+        found : mapping of leg name to list of (id, score)
+            What each leg lists.
+        scores : mapping of leg name to (id, score), optional
+            A leg's real scores of the pool, more than it lists: what is missing there the leg could not see. Of a leg
+            that is not named only its list is known, and what it does not list counts as its least.
+        key : callable, optional
+            Orders ids where all else ties; by themselves where not given.
+
+        Examples
+        --------
+        >>> pool = Pool.of({"lexical": [("b", 9.0)], "dense": [("a", 0.8), ("b", 0.7)]}, {"lexical": {"b": 9.0}})
+        >>> pool.ids, pool.ranks.tolist(), pool.blind.tolist()
+        (('a', 'b'), [[inf, 1.0], [1.0, 2.0]], [[True, False], [False, False]])
+        """
+        lists = {leg: listed for leg, listed in found.items() if listed}
+        ids = tuple(sorted({id for listed in lists.values() for id, _ in listed}, key=key))
+        column = {id: place for place, id in enumerate(ids)}
+        shape = len(lists), len(ids)
+        real, ranks, blind = np.full(shape, np.nan), np.full(shape, np.inf), np.zeros(shape, dtype=bool)
+        for row, (leg, listed) in enumerate(lists.items()):
+            places = [column[id] for id, _ in listed]
+            if len(set(places)) < len(places):
+                twice = next(id for id in ids if sum(id == other for other, _ in listed) > 1)
+                raise HopgateError(f"the {leg} leg lists {twice!r} twice: a leg holds an id once")
+            known: dict[Id, float] = dict((scores or {}).get(leg, ()))
+            further = {id: score for id, score in known.items() if id in column}
+            real[row, [column[id] for id in further]] = list(further.values())
+            real[row, places] = [score for _, score in listed]
+            ranks[row, places] = np.arange(1, len(listed) + 1)
+            for id, score in {**further, **dict(listed)}.items():
+                if not math.isfinite(score):
+                    raise HopgateError(f"the {leg} leg scores {id!r} with {score}: a score must be a finite number")
+            if leg in (scores or {}):
+                blind[row] = np.isnan(real[row])
+        return cls(ids, tuple(lists), real, ranks, blind)
+
+    def units(self, fuser: Fuser, legs: Sequence[str]) -> Floats:
+        """Give what each of these legs gives to each memory at weight 1, legs × ids; other legs are as if not there."""
+        return self._weighable(fuser, tuple(self.legs.index(leg) for leg in legs)).values
+
+    def totals(self, fuser: Fuser, weights: Floats) -> Floats:
+        """Weigh the pool many times: rows of weights, one a leg of the pool, to rows of scores, one a memory.
+
+        A leg of weight 0 is as if not there: what it alone lists has the score minus infinity.
+
+        Examples
+        --------
+        >>> pool = Pool.of({"lexical": [("a", 2.0)], "dense": [("b", 0.9), ("a", 0.5)]})
+        >>> pool.totals(MinMax(), np.array([[0.3, 0.7], [1.0, 0.0]])).tolist()
+        [[0.3, 0.7], [1.0, -inf]]
+        """
+        totals = np.full((len(weights), len(self.ids)), -np.inf)
+        for rows, legs in self._by_legs(weights):
+            units = self._weighable(fuser, legs)
+            sums = np.zeros((len(rows), len(self.ids)))
+            # One leg after the other: a product of matrices would round differently from one row to many.
+            for leg, values in zip(legs, units.values, strict=True):
+                sums += weights[rows, leg, None] * values
+            totals[rows] = np.where(units.listed, sums, -np.inf)
+        return totals
+
+    def tops(self, fuser: Fuser, weights: Floats, k: int, factor: Floats | None = None) -> NDArray[np.intp]:
+        """Rank the pool once a row of weights; gives the places in `ids` of each row's first k, −1 where it ends.
+
+        Parameters
+        ----------
+        weights : array, rows × legs of the pool
+        factor : array, optional
+            What each memory's score is multiplied by, such as an importance prior.
+
+        Examples
+        --------
+        >>> pool = Pool.of({"lexical": [("a", 2.0)], "dense": [("b", 0.9), ("a", 0.5)]})
+        >>> pool.tops(RRF(), np.array([[0.3, 0.7], [1.0, 0.0]]), k=2).tolist()
+        [[0, 1], [0, -1]]
+        """
+        totals = self.totals(fuser, weights)
+        if factor is not None:
+            totals = totals * factor
+        result = np.full((len(weights), min(k, len(self.ids))), -1, dtype=np.intp)
+        for rows, legs in self._by_legs(weights):
+            units = self._weighable(fuser, legs)
+            ordered = units.tie_order[np.argsort(-tie_key(totals[rows][:, units.tie_order]), axis=1, kind="stable")]
+            listed = int(units.listed.sum())
+            result[rows, :listed] = ordered[:, : min(k, listed)]
+        return result
+
+    def _by_legs(self, weights: Floats) -> list[tuple[NDArray[np.intp], tuple[int, ...]]]:
+        """The rows of weights that have the same legs on, and these legs."""
+        rows: dict[tuple[int, ...], list[int]] = {}
+        for row, on in enumerate(weights > 0):
+            rows.setdefault(tuple(np.flatnonzero(on).tolist()), []).append(row)
+        return [(np.array(same), legs) for legs, same in rows.items()]
+
+    def _weighable(self, fuser: Fuser, legs: tuple[int, ...]) -> _Units:
+        kind = (type(fuser), getattr(fuser, "k", None))
+        if (kind, legs) not in self._units:
+            self._units[kind, legs] = _Units.of(self, fuser, legs)
+        return self._units[kind, legs]
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking(Generic[Id]):
+    """A pool in the order of its fused scores.
+
+    Parameters
+    ----------
+    pool : Pool
+    fuser : Fuser
+    weights : array
+        One a leg of the pool.
+    scores : array
+        One a memory, in the order of `pool.ids`; minus infinity for what no leg with a weight lists.
+    order : array of int
+        The places in `pool.ids` of what such a leg lists, best first.
+    """
+
+    pool: Pool[Id]
+    fuser: Fuser
+    weights: Floats
+    scores: Floats
+    order: NDArray[np.intp]
+
+    @property
+    def ids(self) -> list[Id]:
+        """The memories, best first."""
+        return [self.pool.ids[place] for place in self.order]
+
+    def top(self, k: int | None = None) -> list[tuple[Id, float]]:
+        """Give the first k with their scores, best first; all by default."""
+        return [(self.pool.ids[place], float(self.scores[place])) for place in self.order[:k]]
+
+    def shares(self, id: Id) -> dict[str, Share]:
+        """Give each weighted leg's part in a memory's score; a leg that saw it and gave it nothing is left out.
+
+        Examples
+        --------
+        >>> found = {"lexical": [("secret", 9.0), ("a", 3.0)], "dense": [("a", 0.9)]}
+        >>> ranking = fused(Pool.of(found, {"dense": {"a": 0.9}}), RRF(), {"lexical": 1, "dense": 1})
+        >>> ranking.shares("secret")["dense"].rank, ranking.shares("secret")["dense"].seen
+        (None, False)
+        """
+        place = self.pool.ids.index(id)
+        on = [row for row, weight in enumerate(self.weights) if weight > 0]
+        units = self.pool.units(self.fuser, [self.pool.legs[row] for row in on])
+        shares = {}
+        for row, unit in zip(on, units[:, place], strict=True):
+            rank, score = self.pool.ranks[row, place], self.pool.scores[row, place]
+            share = Share(
+                int(rank) if math.isfinite(rank) else None,
+                None if math.isnan(score) else float(score),
+                float(self.weights[row] * unit),
+                seen=not self.pool.blind[row, place],
+            )
+            if share.rank is not None or share.contribution or not share.seen:
+                shares[self.pool.legs[row]] = share
+        return shares
+
+
+def fused(pool: Pool[Id], fuser: Fuser, weights: Mapping[str, float] | None = None) -> Ranking[Id]:
+    """Rank a pool, best first; ties go to the better single rank, then by the order of the pool's ids.
+
+    Parameters
+    ----------
+    weights : mapping of leg name to float, optional
+        Those of the fuser by default. A leg of weight 0 is as if it had found nothing.
+
+    Examples
+    --------
+    >>> pool = Pool.of({"lexical": [("a", 0.9), ("b", 0.2)], "graph": [("b", 0.01)]})
+    >>> [(id, round(score, 4)) for id, score in fused(pool, RRF(graph=1.2)).top()]
+    [('b', 0.0358), ('a', 0.0164)]
+    """
+    given = fuser.weights if weights is None else weights
+    if unknown := [leg for leg in pool.legs if leg not in given]:
+        raise HopgateError(f"no weight for the leg {unknown[0]!r}: there are weights for {', '.join(given)}")
+    row = np.array([[float(given[leg]) for leg in pool.legs]])
+    scores = pool.totals(fuser, row)[0]
+    top = pool.tops(fuser, row, len(pool.ids))[0]
+    return Ranking(pool, fuser, row[0], scores, top[top >= 0])
+
+
+def tie_key(scores: Floats) -> Floats:
+    """Round scores so that sums which differ by the order of adding alone are equal.
+
+    Examples
+    --------
+    >>> bool(tie_key(np.array([0.1 + 0.2 + 0.3]))[0] == tie_key(np.array([0.3 + 0.2 + 0.1]))[0])
+    True
+    """
+    mantissa, exponent = np.frexp(scores)
+    return np.asarray(np.ldexp(np.round(mantissa * 2.0**40), exponent - 40))
+
+
+@dataclass(frozen=True, eq=False)
+class _Units:
+    """What some legs give at weight 1, which memories they list, and these by best single rank and the pool's order."""
+
+    values: Floats
+    listed: NDArray[np.bool_]
+    tie_order: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, pool: Pool[Any], fuser: Fuser, legs: tuple[int, ...]) -> _Units:
+        ranks, blind = pool.ranks[list(legs)], pool.blind[list(legs)]
+        in_list = np.isfinite(ranks)
+        listed: NDArray[np.bool_] = np.logical_or.reduce(in_list, axis=0)
+        values = np.zeros(ranks.shape)
+        for row, leg in enumerate(legs):
+            values[row, listed] = _unit(fuser, pool.legs[leg], pool.scores[leg, listed], ranks[row, listed])
+        _expect(values, blind, in_list, listed)
+        best = ranks.min(axis=0, initial=np.inf)
+        return cls(values, listed, np.argsort(best, kind="stable"))
+
+
+def _unit(fuser: Fuser, leg: str, scores: Floats, ranks: Floats) -> Floats:
+    """What a leg gives to the memories at weight 1; 0 to those it did not score."""
+    if isinstance(fuser, RRF):
+        return 1.0 / (fuser.k + ranks)
+    seen = ~np.isnan(scores)
+    if not seen.any():
+        return np.zeros(len(scores))
+    least, most = float(np.nanmin(scores)), float(np.nanmax(scores))
+    if isinstance(fuser, TM2C2):
+        least = MINIMA.get(leg, 0.0)
+        stretched = np.maximum(scores - least, 0.0) / (most - least) if most > least else np.zeros(len(scores))
+    else:
+        stretched = (scores - least) / (most - least) if most > least else np.ones(len(scores))
+    return np.where(seen, stretched, 0.0)
+
+
+def _expect(values: Floats, blind: NDArray[np.bool_], in_list: NDArray[np.bool_], listed: NDArray[np.bool_]) -> None:
+    """Fill in, for memories that some legs could not see, what these legs are expected to give."""
+    blind = blind & listed
+    for column in sorted({tuple(legs) for legs in blind.T[blind.any(axis=0)].tolist()}):
+        unseeing = np.array(column, dtype=bool)
+        alike = (blind == unseeing[:, None]).all(axis=0)
+        said = values[~unseeing].mean(axis=0)
+        for leg in np.flatnonzero(unseeing):
+            # Only what the seeing legs list: the pool also holds what this leg alone listed, for what it says itself.
+            known = in_list[~unseeing].any(axis=0) & ~blind[~unseeing].any(axis=0) & ~blind[leg]
+            real = values[leg, listed & ~blind[leg]]
+            values[leg, alike] = _expected(said[alike], said[known], values[leg, known], real)
+
+
+def _expected(said: Floats, said_of_known: Floats, given_to_known: Floats, real: Floats) -> Floats:
+    """What a leg is expected to give to memories that it could not see, by what the other legs say of them.
+
+    A least-squares line, never falling, through the memories that all of them saw and through two more points: of what
+    nothing is said nothing is given, and what has the most is given the leg's best. So a leg that agrees with the
+    others is taken to go on agreeing, one that does not gives its mean, and without a memory to go by the others are
+    believed.
+    """
+    best = float(real.max(initial=0.0))
+    others, own = np.append(said_of_known, [0.0, best]), np.append(given_to_known, [0.0, best])
+    spread = float(((others - others.mean()) ** 2).sum())
+    slope = float(((others - others.mean()) * (own - own.mean())).sum()) / spread if spread > 0 else 0.0
+    line = own.mean() + max(0.0, slope) * (said - others.mean())
+    return np.asarray(np.clip(line, float(real.min(initial=best)), best))

@@ -1,0 +1,242 @@
+"""Fusers are values, and one fusion on arrays obeys the algebra that a reader would expect of it."""
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hopgate.errors import HopgateError
+from hopgate.recall.fusers import LEGS, MINIMA, parse
+from hopgate.recall.fusion import RRF, TM2C2, MinMax, Pool, fused
+
+IDS = "abcdefgh"
+WEIGHT = st.one_of(st.just(0.0), st.floats(0.05, 5))
+WEIGHTS = st.fixed_dictionaries(dict.fromkeys(LEGS, WEIGHT))
+KINDS = st.sampled_from([RRF(), RRF(k=0), RRF(k=5), TM2C2(), MinMax()])
+
+
+@st.composite
+def lists(draw, min_size=0, legs=LEGS):
+    """What each leg lists, best first, ties included."""
+    found = {}
+    for leg in legs:
+        chosen = draw(st.lists(st.sampled_from(IDS), unique=True, min_size=min_size))
+        scores = draw(st.lists(st.floats(MINIMA[leg], 1, width=16), min_size=len(chosen), max_size=len(chosen)))
+        found[leg] = list(zip(chosen, sorted(scores, reverse=True), strict=True))
+    return found
+
+
+@st.composite
+def completed(draw):
+    """Lists, and real scores of all of the pool that a leg could see."""
+    found = draw(lists())
+    pool = sorted({id for listed in found.values() for id, _ in listed})
+    scores = {}
+    for leg, listed in found.items():
+        last = listed[-1][1] if listed else MINIMA[leg]
+        seen = [id for id in pool if id not in dict(listed) and draw(st.booleans())]
+        scores[leg] = {**dict(listed), **{id: draw(st.floats(MINIMA[leg], last, width=16)) for id in seen}}
+    return found, scores
+
+
+# The values.
+
+
+@given(st.sampled_from([RRF, TM2C2, MinMax]), WEIGHTS, st.one_of(st.integers(0, 10**6), st.floats(0, 1e300)))
+def test_a_fuser_is_given_back_from_what_it_prints(kind, weights, k):
+    fuser = kind(**weights, **({"k": k} if kind is RRF else {}))
+    again = parse(repr(fuser))
+    assert again == fuser and hash(again) == hash(fuser) and repr(again) == repr(fuser)
+
+
+def test_equal_settings_are_equal_values_and_change_by_copy_only():
+    assert RRF(k=60, graph=1) == RRF(k=60.0, graph=1.0) == RRF()
+    assert repr(RRF(graph=-0.0)) == "RRF(k=60, lexical=1, dense=1, graph=0)"
+    assert RRF().reweighed(dense=0).active == ("lexical", "graph")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        RRF().graph = 3
+
+
+@pytest.mark.parametrize("weight", [-0.1, 5.1, math.nan, math.inf, "1", None, True])
+@pytest.mark.parametrize("kind", [RRF, TM2C2, MinMax])
+def test_a_weight_outside_its_range_is_refused(kind, weight):
+    with pytest.raises(HopgateError, match="the weight of graph must be a number between 0 and 5"):
+        kind(graph=weight)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "RRF(",
+        "rrf()",
+        "RRF(60)",
+        "RRF(j=1)",
+        "RRF(k='60')",
+        "RRF(k=-1)",
+        "RRF(k=__import__('os'))",
+        "RRF().fuse",
+        "RRF(**{'k': 1})",
+        "TM2C2(k=60)",
+        "Importance(floor=0.7)",
+        "print()",
+        "RRF(graph=9)",
+        "\0",
+        "(" * 500,
+    ],
+)
+def test_text_that_is_no_fuser_is_refused_in_one_sentence(text):
+    with pytest.raises(HopgateError) as refused:
+        parse(text)
+    assert "\n" not in str(refused.value)
+
+
+# The formulas.
+
+
+@given(lists(), WEIGHTS, st.sampled_from([0.0, 5.0, 60.0]))
+def test_rrf_is_the_formula(found, weights, k):
+    expected = {}
+    for leg, listed in found.items():
+        for rank, (id, _) in enumerate(listed if weights[leg] else (), start=1):
+            expected[id] = expected.get(id, 0.0) + weights[leg] / (k + rank)
+    ranking = fused(Pool.of(found), RRF(k=k), weights)
+    assert dict(ranking.top()) == pytest.approx(expected)
+
+
+@given(lists(), st.integers(-3, 3))
+def test_rrf_takes_ranks_and_no_scores(found, shift):
+    rescaled = {leg: [(id, math.atan(score) * 1e6 + shift) for id, score in listed] for leg, listed in found.items()}
+    assert fused(Pool.of(found), RRF()).top() == fused(Pool.of(rescaled), RRF()).top()
+
+
+def test_tm2c2_and_min_max_by_hand():
+    found = {"lexical": [("a", 8.0), ("b", 2.0)], "dense": [("b", 0.6), ("c", 0.2)]}
+    scores = {"lexical": {"c": 0.0}, "dense": {"a": 0.4}}
+    weights = {"lexical": 0.3, "dense": 0.7}
+    by_range = dict(fused(Pool.of(found, scores), MinMax(), weights).top())
+    assert by_range == pytest.approx({"a": 0.3 + 0.35, "b": 0.075 + 0.7, "c": 0.0})
+    by_theory = dict(fused(Pool.of(found, scores), TM2C2(), weights).top())
+    assert by_theory == pytest.approx({"a": 0.3 + 0.7 * 1.4 / 1.6, "b": 0.075 + 0.7, "c": 0.7 * 1.2 / 1.6})
+
+
+def test_a_leg_that_tells_nothing_apart_gives_all_the_same():
+    found = {"lexical": [("a", 2.0), ("b", 2.0)], "dense": [("b", 0.9), ("a", 0.1)]}
+    assert fused(Pool.of(found), MinMax()).top() == [("b", 2.0), ("a", 1.0)]
+
+
+# The algebra.
+
+
+@given(completed(), KINDS, WEIGHTS)
+def test_weight_zero_is_the_same_as_no_leg(case, fuser, weights):
+    found, scores = case
+    on = {leg: listed for leg, listed in found.items() if weights[leg] > 0}
+    ranking = fused(Pool.of(found, scores), fuser, weights)
+    assert ranking.top() == fused(Pool.of(on, scores), fuser, weights).top()
+    assert sorted(ranking.ids) == sorted({id for listed in on.values() for id, _ in listed})
+
+
+@given(completed(), KINDS, st.randoms(use_true_random=False))
+def test_the_order_of_the_legs_does_not_matter(case, fuser, random):
+    found, scores = case
+    names = list(found)
+    random.shuffle(names)
+    other = fused(Pool.of({leg: found[leg] for leg in names}, scores), fuser)
+    assert other.ids == fused(Pool.of(found, scores), fuser).ids
+
+
+@given(lists(), KINDS, st.floats(0.05, 5), st.sampled_from(LEGS))
+def test_a_leg_alone_keeps_its_own_order_though_scores_tie(found, fuser, weight, leg):
+    assert fused(Pool.of({leg: found[leg]}), fuser, {leg: weight}).ids == [id for id, _ in found[leg]]
+
+
+@given(completed(), KINDS, WEIGHTS)
+def test_ties_go_to_the_better_single_rank_and_then_by_id(case, fuser, weights):
+    pool = Pool.of(*case)
+    ranking = fused(pool, fuser, weights)
+    on = [row for row, leg in enumerate(pool.legs) if weights[leg] > 0]
+    for above, below in itertools.pairwise(ranking.order):
+        assert ranking.scores[above] >= ranking.scores[below] * (1 - 1e-11)
+        if ranking.scores[above] == ranking.scores[below]:
+            best, other = (pool.ranks[on, place].min() for place in (above, below))
+            assert (best, above) < (other, below)
+
+
+def test_ties_go_by_another_order_where_one_is_given():
+    found = {"lexical": [(1, 0.5)], "dense": [(2, 0.5)]}
+    names = {1: "z", 2: "a"}
+    assert fused(Pool.of(found), RRF()).ids == [1, 2]
+    assert fused(Pool.of(found, key=names.__getitem__), RRF()).ids == [2, 1]
+
+
+@given(completed(), KINDS, st.lists(WEIGHTS, min_size=1, max_size=6), st.integers(1, 9), st.randoms())
+def test_weighing_many_times_is_weighing_each_time(case, fuser, rows, k, random):
+    pool = Pool.of(*case)
+    table = np.array([[weights[leg] for leg in pool.legs] for weights in rows]).reshape(len(rows), len(pool.legs))
+    tops = pool.tops(fuser, table, k)
+    for weights, places in zip(rows, tops, strict=True):
+        assert [pool.ids[place] for place in places if place >= 0] == fused(Pool.of(*case), fuser, weights).ids[:k]
+
+
+@given(completed(), KINDS, WEIGHTS)
+def test_the_shares_add_up_to_the_score(case, fuser, weights):
+    ranking = fused(Pool.of(*case), fuser, weights)
+    for id, score in ranking.top():
+        assert sum(share.contribution for share in ranking.shares(id).values()) == pytest.approx(score)
+
+
+def test_what_is_no_list_of_a_leg_is_refused():
+    with pytest.raises(HopgateError, match="the dense leg scores 'a' with nan"):
+        Pool.of({"dense": [("a", math.nan)]})
+    with pytest.raises(HopgateError, match="the graph leg lists 4 twice"):
+        Pool.of({"graph": [(4, 0.5), (4, 0.4)]})
+    with pytest.raises(HopgateError, match="no weight for the leg 'lexcial'"):
+        fused(Pool.of({"lexcial": [("a", 1.0)]}), RRF())
+    assert fused(Pool.of({}), RRF()).top() == fused(Pool.of({"graph": [("a", 1.0)]}), RRF(graph=0)).top() == []
+
+
+# What a leg could not see.
+
+
+@given(completed(), KINDS)
+def test_what_is_expected_of_a_leg_is_within_what_it_really_gave(case, fuser):
+    pool = Pool.of(*case)
+    units = pool.units(fuser, pool.legs)
+    for row, blind in enumerate(pool.blind):
+        real = units[row, ~blind]
+        if len(real):
+            assert (units[row, blind] <= real.max()).all() and (units[row, blind] >= real.min()).all()
+
+
+@given(completed(), KINDS)
+def test_an_unseen_memory_has_no_rank_and_no_score_of_that_leg(case, fuser):
+    pool = Pool.of(*case)
+    ranking = fused(pool, fuser)
+    for row, leg in enumerate(pool.legs):
+        for place in np.flatnonzero(pool.blind[row]):
+            share = ranking.shares(pool.ids[place])[leg]
+            assert (share.rank, share.score, share.seen) == (None, None, False)
+
+
+@given(completed(), KINDS)
+def test_of_two_that_the_same_legs_could_not_see_the_one_that_is_better_elsewhere_gets_no_less(case, fuser):
+    pool = Pool.of(*case)
+    units = pool.units(fuser, pool.legs)
+    for one, other in itertools.permutations(range(len(pool.ids)), 2):
+        unseen = pool.blind[:, one]
+        if (unseen == pool.blind[:, other]).all() and (units[~unseen, one] >= units[~unseen, other]).all():
+            assert (units[unseen, one] >= units[unseen, other] - 1e-12).all()
+
+
+def test_a_leg_that_agrees_is_expected_to_go_on_agreeing_and_one_that_does_not_gives_its_mean():
+    words = [("secret", 10.0), *((f"m{n}", 9.0 - n) for n in range(9))]
+    agrees = [(f"m{n}", 0.9 - n / 10) for n in range(9)]
+    at_odds = [(f"m{n}", (n * 37 % 9) / 10) for n in range(9)]
+    for listed, low, high in ((agrees, 0.9, 1.0), (at_odds, 0.2, 0.7)):
+        pool = Pool.of({"lexical": words, "dense": sorted(listed, key=lambda pair: -pair[1])}, {"dense": dict(listed)})
+        assert low <= pool.units(MinMax(), pool.legs)[1, pool.ids.index("secret")] <= high
