@@ -11,7 +11,6 @@ from hopgate.eval.arms.leg_lists import GraphLists
 from hopgate.eval.arms.shuffled_walks import Asked, WalkRecorder
 from hopgate.eval.data.queries import Query
 from hopgate.graph.walk.config import Walk
-from hopgate.graph.walk.hops import Hops
 from hopgate.recall.settings import Settings
 from hopgate.scale.engine import Engine, map_batches, with_shared
 from hopgate.store.store import FrozenStore, SnapshotStore
@@ -121,8 +120,7 @@ def _ask_part(asking: _Asking, queries: Sequence[Query]) -> tuple[dict[str, Legs
     with KnowledgeBase(SnapshotStore(asking.dsn, asking.snapshot)) as kb:
         kb.graph_leg.walk = plan.walk
         recorder = WalkRecorder(kb.store, plan.walk)
-        graphs = {name: kb.graph_leg.variant(hops=Hops()) for name in plan.further}
-        kept = ask(kb, recorder, queries, plan, graphs)
+        kept = ask(kb, recorder, queries, plan, {})
     nothing: Any = None
     recorded = {name: one._replace(matrix=nothing) for name, one in recorder.asked.items()}
     return {name: replace(legs, trace=None) for name, legs in kept.items()}, recorded

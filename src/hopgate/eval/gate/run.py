@@ -146,11 +146,6 @@ def _gate(
     """Collect, assemble, judge, save and report; what turned sensitive meanwhile is neither saved nor reported."""
     splits = [options.tune, options.split] if options.tune else [options.split]
     queries = [dataset.queries[name] for split in splits for name in dataset.split(split)]
-    graphs = {}
-    if options.arms != "quick":
-        from hopgate.graph.walk.hops import Hops
-
-        graphs["hops"] = kb.graph_leg.variant(hops=Hops())
     progress = stage("asking", len(queries))
     settings = replace(settings, fuser=DEFAULT_FUSER, k=options.k, depth=options.depth)
     full = options.arms == "full"
@@ -158,7 +153,6 @@ def _gate(
         kb,
         queries,
         settings=settings,
-        graphs=graphs,
         shuffles=options.shuffle_seeds,
         parts=full,
         progress=progress,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.graph.walk.config import COMMON_SHARES, Walk
+from hopgate.graph.walk.config import Walk
 from hopgate.recall.filters import Filters
 from hopgate.store import setting_rows
 from hopgate.store.graph.visible import View
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.graph.walk.cache import MatrixCache
-    from hopgate.graph.walk.hops import Hops
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.graph.walk.mixture import Mixture
     from hopgate.graph.walk.paths import PathPart
-    from hopgate.graph.walk.rank import QuerySeeds, Seeded
+    from hopgate.graph.walk.rank import QuerySeeds
     from hopgate.graph.walk.seeds import Restart
     from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
@@ -35,15 +34,15 @@ Scored = Sequence[tuple[int, float]]
 class WalkTrace:
     """What it takes to explain or to draw a walk: the graph it saw, where it started, its settings and its mixture.
 
-    `walks` has the walks from memories, names and facts, a column each; hops have none. `asked` says as of when, where
-    the query itself says so.
+    `walks` has the walks from memories, names and facts, a column each. `asked` says as of when, where the query itself
+    says so.
     """
 
     matrix: GraphMatrix
     start: Restart
     walk: Walk
     mixture: Mixture
-    walks: NDArray[np.float64] | None = None
+    walks: NDArray[np.float64]
     asked: str = ""
 
 
@@ -79,8 +78,6 @@ class GraphLeg:
         Whose graph.
     walk : Walk, optional
         How to seed and to walk; the defaults are measured. Another may be set, and holds from the next query on.
-    hops : Hops, optional
-        Rank by hops in SQL from the same seeds instead of by the walk.
     over : callable, optional
         Gives the graph to walk over in the place of the store's: a control of an evaluation.
     """
@@ -90,26 +87,20 @@ class GraphLeg:
         store: Store,
         walk: Walk | None = None,
         *,
-        hops: Hops | None = None,
         over: Callable[[GraphMatrix], GraphMatrix] | None = None,
     ) -> None:
         self.walk = walk or Walk()
         self._store = store
-        self._hops = hops
         self._over = over
 
     def variant(
-        self,
-        *,
-        walk: Walk | None = None,
-        hops: Hops | None = None,
-        over: Callable[[GraphMatrix], GraphMatrix] | None = None,
+        self, *, walk: Walk | None = None, over: Callable[[GraphMatrix], GraphMatrix] | None = None
     ) -> GraphLeg:
-        """Give this leg with another walk, with hops or over another graph; what it has loaded is shared."""
+        """Give this leg with another walk or over another graph; what it has loaded is shared."""
         # Made before the copy, so that both have the same ones.
         _ = self.matrices
         other = copy(self)
-        other.walk, other._hops, other._over = walk or self.walk, hops or self._hops, over or self._over
+        other.walk, other._over = walk or self.walk, over or self._over
         return other
 
     def look_up(
@@ -178,8 +169,6 @@ class GraphLeg:
         if not matrix.graph.arcs:
             return GraphRanking([], None, {})
         begun = seeded(matrix, self.seeds(found, base, legs or {}), walk.seeding)
-        if self._hops is not None:
-            return self._by_hops(self._hops, begun, found, walk, filters)
         allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
         walks = source_walks(matrix.graph, begun.starts, walk, near=not exact and allowed is None)
@@ -261,24 +250,3 @@ class GraphLeg:
             )
             shown = {row[0] for row in rows}
         return [hit for hit in hits if hit[0] in shown]
-
-    def _by_hops(self, hops: Hops, begun: Seeded, found: LookedUp, walk: Walk, filters: Filters) -> GraphRanking:
-        """Rank by hops in SQL from the same seeds."""
-        from hopgate.graph.walk.hops import concept_mass, hop_memories
-        from hopgate.graph.walk.mixture import Mixture
-
-        mixture = Mixture(COMMON_SHARES if walk.seeding.shares == "adaptive" else walk.seeding.shares)
-        start, matrix = begun.starts.mixed(mixture.shares), found.matrix
-        condition, parameters = replace(filters, as_of=found.as_of or filters.as_of).sql()
-        with self._store.transaction() as connection:
-            hits = hop_memories(
-                connection,
-                concept_mass(matrix, start),
-                replace(hops, depth=walk.depth),
-                View(as_of=found.as_of or filters.as_of, known_at=filters.known_at),
-                namesakes=dict(zip(matrix.namesake_id.tolist(), matrix.namesake_of.tolist(), strict=True)),
-                condition=condition,
-                parameters=parameters,
-            )
-        trace = WalkTrace(matrix, start, self.walk, mixture, None, found.asked)
-        return GraphRanking(hits, trace, {**dict.fromkeys(begun.linked, 0.0), **dict(hits)}, begun.blind)
