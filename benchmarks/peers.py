@@ -31,7 +31,7 @@ import numpy as np
 from hopgate.embed.cache import CachedEmbedder, EmbeddingCache
 from hopgate.embed.embedder import embedder_from
 from hopgate.eval.data.dataset import Dataset, read_dataset
-from hopgate.eval.data.trec import write_run
+from hopgate.eval.data.runs import write_run
 from hopgate.eval.measures import Recall
 from hopgate.memory import Cleared
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hopgate.corpus import read_corpus
 from hopgate.errors import HopgateError
-from hopgate.eval.data.queries import read_queries
+from hopgate.eval.data.dataset import read_queries
 from hopgate.extract.triples import read_triples
 from hopgate.jsonl import MAX_LINE_BYTES, json_lines, text_lines
 

@@ -85,14 +85,17 @@ def test_check_of_what_is_no_data_set(bare: Runner, tmp_path: Path) -> None:
 
 
 def test_import_of_a_public_layout(bare: Runner, tmp_path: Path) -> None:
-    paragraphs = [{"title": f"T{i}", "paragraph_text": f"Text {i}.", "is_supporting": i in (0, 2)} for i in range(3)]
-    rows = [{"id": f"2hop__{i}_1", "question": f"What of {i}?", "paragraphs": paragraphs} for i in range(8)]
+    def paragraphs(i: int) -> list[dict[str, object]]:
+        texts = [f"Text {i}.", f"Text {i + 8}.", "Noise."]
+        return [{"title": "T", "paragraph_text": text, "is_supporting": text != "Noise."} for text in texts]
+
+    rows = [{"id": f"2hop__{i}_1", "question": f"What of {i}?", "paragraphs": paragraphs(i)} for i in range(8)]
     (tmp_path / "m.json").write_text(json.dumps(rows))
     out = tmp_path / "out"
     counts = bare("dataset", "import", "musique", str(tmp_path / "m.json"), str(out), "--json").json
     assert counts["folder"] == str(out)
-    assert (counts["memories"], counts["queries"], counts["hops"]) == (3, 8, {"2": 8})
-    assert bare("dataset", "check", str(out)).out.startswith(f"{out}: 3 memories")
+    assert (counts["memories"], counts["queries"], counts["hops"]) == (17, 8, {"2": 8})
+    assert bare("dataset", "check", str(out)).out.startswith(f"{out}: 17 memories")
     again = bare("dataset", "import", "musique", str(tmp_path / "m.json"), str(out), status=2).refused()
     assert "is not empty" in again
     for arguments, reason in (

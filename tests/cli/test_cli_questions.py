@@ -13,8 +13,7 @@ from hopgate.memory import Memory
 def test_without_questions_to_tune_on_the_gate_is_told_not_to(run: Runner, kb: KnowledgeBase, tmp_path: Path) -> None:
     kb.add(Memory("m1", "Gitea runs on birch."), Memory("Haus/Keller neu.md", "birch steht im Keller."))
     asked = tmp_path / "questions.md"
-    boxes = "- [x] m1 · Gitea\n- [x] Haus/Keller neu.md · birch\n"
-    asked.write_text("".join(f"## {word}?\n{boxes}" for word in ("Where", "What", "Who", "Which")))
+    asked.write_text("## Where?\n- [x] m1 · Gitea\n## What?\n- [x] Haus/Keller neu.md · birch\n")
     told = run("questions", str(asked), "--out", str(tmp_path / "all"), "--dev", "0").out
     assert told.endswith("--store --tune none\n")
     told = run("questions", str(asked), "--out", str(tmp_path / "halves"), "--dev", "0.5").out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.gate.evidence import Arm, Evidence, GraphSource, Tuning
 from hopgate.eval.gate.plan import Policy
 from hopgate.eval.slices import All, HopCount, Known

@@ -19,7 +19,7 @@ from playwright.sync_api import sync_playwright
 import hopgate
 from hopgate import plot
 from hopgate.errors import HopgateError
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.gate.evidence import Arm, Evidence
 from hopgate.eval.gate.judge import judge
 from hopgate.graph.inspect.edges import Edge

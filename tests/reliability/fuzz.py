@@ -22,10 +22,9 @@ from types import FrameType
 from hopgate.corpus import parse_memory, read_corpus
 from hopgate.embed.embedder import embedder_from
 from hopgate.errors import HopgateError
-from hopgate.eval.data import trec
-from hopgate.eval.data.qrels import read_tsv
-from hopgate.eval.data.queries import read_queries
-from hopgate.eval.data.questions_file import read_questions
+from hopgate.eval.data.dataset import read_queries
+from hopgate.eval.data.questions import read_questions
+from hopgate.eval.data.runs import read_qrels, read_run
 from hopgate.eval.measures.parse import parse_measure
 from hopgate.exports.memories import escaped_markdown
 from hopgate.extract.dates import iso
@@ -233,8 +232,8 @@ def readers(folder: Path) -> list[Target]:
     days = (datetime(2024, 9, 1, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC), None)
     known = (("immich", "service"), ("alder", "host"))
 
-    def file(name: str, read: Callable[[Path], object]) -> Target:
-        return Target(name, _through_a_file(folder / f"{name}.txt", read), (LINES[name],))
+    def file(name: str, read: Callable[[Path], object], ending: str = ".txt") -> Target:
+        return Target(name, _through_a_file(folder / f"{name}{ending}", read), (LINES[name],))
 
     return [
         Target(
@@ -294,9 +293,9 @@ def readers(folder: Path) -> list[Target]:
         file("queries", read_queries),
         file("triples", lambda path: read_triples(path, {"m1"})),
         file("statements", lambda path: read_statements(path, {"m1"})),
-        file("qrels", read_tsv),
-        file("run", trec.read_run),
-        file("judgements", trec.read_qrels),
+        file("qrels", read_qrels, ".tsv"),
+        file("run", read_run),
+        file("judgements", read_qrels),
         file("questions", read_questions),
         file("types", read_type_table),
     ]

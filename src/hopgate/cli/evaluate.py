@@ -243,7 +243,8 @@ def dataset() -> None:
 def import_(layout: str, file: Path, folder: Path, as_json: bool, **given: Any) -> None:
     """Turn a public file into a BEIR folder that passes every check.
 
-    A query goes to dev or test by a hash of its id. TREC judgements are lines of query, 0, document and grade.
+    Queries of one scope, with the same text or with gold in common stay together in a split. TREC judgements are lines
+    of query, 0, document and grade.
 
     Example: hopgate dataset import musique musique_ans_v1.0_dev.jsonl my-dataset
     """
@@ -258,16 +259,18 @@ def import_(layout: str, file: Path, folder: Path, as_json: bool, **given: Any) 
 @folder_argument
 @click.argument("out", help="The folder to write: new or empty.", type=PATH)
 @dev_share
-@flag("--by-scope", "Keep the queries of one scope together in a split.")
+@flag("--across-scopes", "Let the queries of one scope fall into both splits.")
 @as_json
-def split(folder: Path, out: Path, dev: float, by_scope: bool, as_json: bool) -> None:
-    """Copy a data set with its queries divided anew into dev and test, by a hash of their ids.
+def split(folder: Path, out: Path, dev: float, across_scopes: bool, as_json: bool) -> None:
+    """Copy a data set with its queries divided anew into dev and test.
+
+    Queries of one scope, with the same text or with gold in common stay together.
 
     Example: hopgate dataset split my-dataset my-split --dev 0.3
     """
-    from hopgate.eval.data.split import split_dataset
+    from hopgate.eval.data.dataset import split_dataset
 
-    _show_dataset(split_dataset(folder, out, dev=dev, by_scope=by_scope), as_json)
+    _show_dataset(split_dataset(folder, out, dev=dev, by_scope=not across_scopes), as_json)
 
 
 @dataset.command("check")
@@ -329,7 +332,7 @@ def score(folder: Path, runs: Sequence[Path], split: str, measure: Sequence[str]
 
 
 def _scored(read: Dataset, split: str, path: Path, measures: Sequence[Measure]) -> dict[str, Any]:
-    from hopgate.eval.data.trec import read_run
+    from hopgate.eval.data.runs import read_run
 
     qrels, run = read.split(split), read_run(path)
     known = {memory.external_id for memory in read.memories}
@@ -365,7 +368,7 @@ def _dataset_lines(read: Dataset) -> Iterator[str]:
 @click.argument("file", help="The file of questions; it is made where it is not there.", type=PATH)
 @path("--out", "Write the judged questions here, for hopgate gate DIR --store.", metavar="DIR")
 @dev_share
-@count("--depth", "Candidates of each leg.", 8, most=50)
+@count("--depth", "Candidates of each leg.", 10, most=50)
 @on_store
 @as_json
 def questions(where: Where, file: Path, out: Path | None, dev: float, depth: int, as_json: bool) -> None:
@@ -376,26 +379,29 @@ def questions(where: Where, file: Path, out: Path | None, dev: float, depth: int
 
     Example: hopgate questions questions.md
     """
-    from hopgate.eval.data.own_questions import store_texts, with_candidates, write_judged
-    from hopgate.eval.data.questions_file import questions_text, read_questions
+    from hopgate.eval.data import questions as own
 
     if not file.exists():
-        file.write_text(questions_text([], {}), encoding="utf-8")
+        file.write_text(own.questions_text([], {}), encoding="utf-8")
         line = f"{file}: write your questions into it, and run this again for candidates to tick"
         output.show(as_json, {"questions": 0, "judged": 0}, line)
         return
-    asked = read_questions(file)
+    asked = own.read_questions(file)
     if not asked:
         raise HopgateError(f"{file} holds no question yet: write one after each ##")
     judged = sum(bool(question.gold) for question in asked)
     with where.opened() as kb:
         if out is not None:
-            written, left = write_judged(out, asked, list(kb.id_map().values()), dev=dev)
+            known = set(kb.id_map().values())
+            written, left = own.write_judged(out, asked, known, own.read_pool(file), dev=dev)
             # Without questions to tune on a gate is told to use what the store has.
             tune = "" if (out / "qrels" / "dev.tsv").exists() else " --tune none"
             line = f"{out}: {written} judged questions, {left} without a tick; now hopgate gate {out} --store{tune}"
         else:
-            file.write_text(questions_text(with_candidates(kb, asked, depth=depth), store_texts(kb)), "utf-8")
+            texts = own.store_texts(kb)
+            asked, pool = own.with_candidates(kb, asked, texts, depth=depth)
+            own.write_pool(file, pool)
+            file.write_text(own.questions_text(asked, texts), encoding="utf-8")
             line = f"{file}: {counted(len(asked), 'question')}, {judged} judged; tick what answers, then add --out DIR"
     output.show(as_json, {"questions": len(asked), "judged": judged}, line)
 

@@ -269,7 +269,7 @@ def audit(where: Where, leg: str | None, queries: Path | None, as_json: bool, **
 def _on_lists(
     queries: Path, chosen: Settings, legs: Sequence[str], extras: dict[str, Any], where: Where
 ) -> list[ListReach]:
-    from hopgate.eval.data.queries import read_queries
+    from hopgate.eval.data.dataset import read_queries
     from hopgate.recall.reach import on_lists
 
     read = read_queries(queries)

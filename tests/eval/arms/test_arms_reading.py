@@ -9,7 +9,7 @@ from hopgate.eval.arms.collect import Collected
 from hopgate.eval.arms.cross_reading import CrossReading
 from hopgate.eval.arms.fused_runs import remade_run, reread
 from hopgate.eval.arms.leg_lists import GraphLists, LegLists
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.measures import Recall
 from hopgate.memory import Cleared
 

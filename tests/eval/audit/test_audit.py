@@ -8,7 +8,7 @@ import pytest
 from eval_world import evidence, prototype, saved_values
 
 from hopgate.eval.audit import CHECKS, Case, Status, audit
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.gate.evidence import Arm, GraphSource, Tuning
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.slices import All, NamedSlice, NonAdjacent

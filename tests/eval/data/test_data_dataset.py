@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import read_dataset
+from hopgate.eval.data.dataset import Query, divide, read_dataset, split_dataset
 from hopgate.extract.triples import Triple
 
 
@@ -54,6 +55,8 @@ REFUSED = [
     ("queries.jsonl", '{"_id": "q9", "text": "unjudged"}', r"queries.jsonl, line 3: the query 'q9' has no gold in any"),
     ("queries.jsonl", '{"_id": "q9"}', r"line 3: the field 'text' is missing"),
     ("queries.jsonl", '{"_id": "q9", "text": "x", "metadata": {"hops": 0}}', r"line 3: hops must be"),
+    ("queries.jsonl", '{"_id": "q9", "text": "x", "metadata": {"cluster": 7}}', r"line 3: cluster must be a text"),
+    ("queries.jsonl", '{"_id": "q9", "text": "x", "metadata": {"as_of": "May"}}', r"line 3: as_of must be an ISO date"),
     ("queries.jsonl", "{", r"queries.jsonl, line 3: not JSON"),
     ("corpus.jsonl", '{"_id": "m1", "text": "again"}', r"corpus.jsonl, line 4: _id 'm1' stands already on line 1"),
     ("corpus.jsonl", '{"_id": "m9", "text": "x", "metadata": {"importance": NaN}}', r"corpus.jsonl, line 4: .*NaN"),
@@ -95,7 +98,7 @@ def test_gold_out_of_scope_is_refused(folder):
 
 def test_missing_and_empty_judgements_are_refused(folder):
     (folder / "qrels/dev.tsv").write_text("query-id\tcorpus-id\tscore\n")
-    with pytest.raises(HopgateError, match="the split 'dev' has no judgements"):
+    with pytest.raises(HopgateError, match=r"dev.tsv holds no judgements"):
         read_dataset(folder)
     (folder / "qrels/dev.tsv").write_text("q1\tm1\t1\n")
     with pytest.raises(HopgateError, match="line 1: the header line is missing"):
@@ -119,3 +122,64 @@ def test_a_missing_file_or_split_is_named(folder):
     (folder / "corpus.jsonl").unlink()
     with pytest.raises(HopgateError, match=r"corpus.jsonl is missing"):
         read_dataset(folder)
+
+
+def judged(**gold: str) -> tuple[dict[str, Query], dict[str, dict[str, int]]]:
+    """Queries by what they are: a scope, a text and gold memories, such as "s1 text m1 m2"."""
+    queries, qrels = {}, {}
+    for name, row in gold.items():
+        scope, text, *memories = row.split()
+        queries[name] = Query(name, text, {} if scope == "-" else {"scope": scope})
+        qrels[name] = dict.fromkeys(memories, 1)
+    return queries, qrels
+
+
+@pytest.mark.parametrize(
+    ("gold", "apart"),
+    [
+        ({"a": "s1 x m1", "b": "s1 y m2", "c": "s2 z m3"}, 2),  # by scope
+        ({"a": "- Where? m1", "b": "- where? m2", "c": "- z m3"}, 2),  # by text
+        ({"a": "- x m1", "b": "- y m1 m2", "c": "- z m2", "d": "- w m3"}, 2),  # by gold, one after the other
+        ({f"q{i}": f"- {i} m{i}" for i in range(20)}, 20),
+    ],
+)
+def test_what_hangs_together_stays_in_one_split(gold, apart):
+    queries, qrels = judged(**gold)
+    seen = set()
+    for share in range(0, 101, 5):
+        splits = divide(queries, qrels, share / 100)
+        assert {query for split in splits.values() for query in split} == set(gold)
+        seen.add(frozenset(splits.get("dev", ())))
+    # Every share takes a whole group more than the one below.
+    assert len(seen) == apart + 1 and seen >= {frozenset(), frozenset(gold)}
+
+
+def test_the_share_is_kept_and_a_given_split_too():
+    queries, qrels = judged(**{f"q{i}": f"- {i} m{i}" for i in range(100)})
+    splits = divide(queries, qrels, 0.3, given={"q7": "dev", "q8": "train"})
+    assert len(splits["dev"]) == 1 + 29 and set(splits["train"]) == {"q8"} and "q7" in splits["dev"]
+    with pytest.raises(HopgateError, match="between 0 and 1"):
+        divide(queries, qrels, 2)
+
+
+def test_a_set_is_split_anew_by_scope(folder: Path, tmp_path: Path) -> None:
+    before = read_dataset(folder)
+    out = folder / "new"
+    with pytest.raises(HopgateError, match="one of the two splits would be empty"):
+        split_dataset(folder, out)  # both questions have the memory m1 in common
+    (folder / "qrels/dev.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tm3\t1\n")
+    again = split_dataset(folder, out)
+    assert again.memories == before.memories and sorted(map(len, again.splits.values())) == [1, 1]
+    assert split_dataset(folder, folder / "other").splits == again.splits
+    with pytest.raises(HopgateError, match="is not empty"):
+        split_dataset(folder, out)
+
+
+def test_within_a_scope_only_where_that_is_asked(folder: Path) -> None:
+    (folder / "qrels/dev.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tm2\t1\n")
+    (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq2\tm1\t1\n")
+    rows = [{"_id": name, "text": name, "metadata": {"scope": "home"}} for name in ("q1", "q2")]
+    (folder / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(HopgateError, match="--across-scopes"):
+        split_dataset(folder, folder / "out")
+    assert len(split_dataset(folder, folder / "out", by_scope=False).splits) == 2

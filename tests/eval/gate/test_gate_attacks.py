@@ -13,7 +13,7 @@ from hopgate.cli import main
 from hopgate.eval.arms.ablation import ablate
 from hopgate.eval.arms.collect import Collected
 from hopgate.eval.arms.leg_lists import GraphLists, LegLists
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.gate.evidence import Arm, Evidence
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.gate.saved import save_gate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.gate.compare import per_query
 from hopgate.eval.gate.evidence import Arm, Evidence
 from hopgate.eval.gate.hidden_ids import hidden_ids, labelled, with_hidden_ids

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 import pytest
 from eval_world import evidence, prototype
 
-from hopgate.eval.data.queries import Query
-from hopgate.eval.data.trec import read_qrels, read_run
+from hopgate.eval.data.dataset import Query
+from hopgate.eval.data.runs import read_qrels, read_run
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.report import Notes, page, to_html, to_markdown, write_report, write_trec
 from hopgate.eval.report.scale import AxisScale, fitted

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.slices import All, HopCount, Known, NamedSlice, NonAdjacent, Stratum, Type
 from hopgate.eval.slices.adjacency import VectorSpace, adjacent
 from hopgate.eval.slices.latent import latent_space

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.fact_keys import fact_key, fingerprint
+from hopgate.eval.data.dataset import fact_key, fingerprint
 from hopgate.eval.slices.adjacency import VectorSpace
 from hopgate.eval.slices.hop_questions import build_hop_slice
 from hopgate.extract.triples import Triple

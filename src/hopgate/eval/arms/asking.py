@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.eval.arms.leg_lists import GraphLists
 from hopgate.eval.arms.shuffled_walks import Asked, WalkRecorder
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.graph.walk.config import Walk
 from hopgate.recall.settings import Settings
 from hopgate.scale.engine import Engine, map_batches, with_shared

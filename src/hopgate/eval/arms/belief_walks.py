@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hopgate.eval.arms.graph_controls import Shuffle
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.recall.filters import Filters
 from hopgate.recall.run_stages import belief
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hopgate.eval.arms.asking import AskingPlan, ask, ask_by_workers
 from hopgate.eval.arms.leg_lists import GraphLists, LegLists
 from hopgate.eval.arms.shuffled_walks import WalkRecorder
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.recall.completion import complete
 from hopgate.recall.fuse import Importance
 from hopgate.recall.settings import Settings

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hopgate.eval.arms.fused_runs import READ, follow_walk, reread
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import Run
 from hopgate.eval.gate.evidence import Arm
 from hopgate.memory import Cleared

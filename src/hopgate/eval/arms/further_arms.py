@@ -10,7 +10,7 @@ from hopgate.eval.arms.choose import choose
 from hopgate.eval.arms.fused_runs import fused_arm, leg_arm
 from hopgate.eval.arms.grid import challenger_grid
 from hopgate.eval.arms.leg_lists import LegLists
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import Qrels
 from hopgate.eval.gate.evidence import GRAPH, LEGS, Arm
 from hopgate.recall.fuse import RRF, AnyFuser, ExactMatch, active

@@ -1,26 +1,126 @@
-"""A BEIR folder: corpus, queries, judgements by split, and triples where there are some."""
+"""A data set: a folder in the BEIR layout, read with every check, written, and divided into dev and test."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from dataclasses import field as member
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from hopgate.corpus import read_corpus
 from hopgate.errors import HopgateError
-from hopgate.eval.data.qrels import read_tsv
-from hopgate.eval.data.queries import Query, read_queries
-from hopgate.eval.data.runs import Qrels, relevant
+from hopgate.eval.data.runs import Qrels, numbered_qrels, relevant, write_qrels
 from hopgate.extract.statements import Statement, read_statements
 from hopgate.extract.triples import Triple, read_triples
-from hopgate.jsonl import text_lines
+from hopgate.jsonl import field, json_lines, refuse, text_lines
 from hopgate.memory import Cleared, Memory, cleared
+from hopgate.times import utc
 
 T = TypeVar("T")
+_TEXTS = ("type", "stratum", "scope", "cluster")
+_DATES = ("as_of", "known_at")
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question to recall for.
+
+    Parameters
+    ----------
+    id, text : str
+        Its id, and what is asked.
+    metadata : mapping
+        `type`, `stratum` (exact, paraphrase or multi-hop), `hops`, `scope`, `cluster`, `as_of`, `known_at`, and
+        whatever else was written beside it.
+
+    Examples
+    --------
+    >>> Query("q1", "Who owns the NAS?", {"hops": 2, "type": "bridge"}).hops
+    2
+    """
+
+    id: str
+    text: str
+    metadata: Mapping[str, Any] = member(default_factory=dict, hash=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it in the shape of a saved gate."""
+        return {"id": self.id, "text": self.text, "metadata": dict(self.metadata)}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Query:
+        """Make it from a saved gate's record."""
+        return cls(record["id"], record["text"], record["metadata"])
+
+    @property
+    def hops(self) -> int | None:
+        """How many memories must be put together, where it is known."""
+        hops = self.metadata.get("hops")
+        return hops if isinstance(hops, int) else None
+
+    @property
+    def type(self) -> str | None:
+        """The kind of question, where it is known."""
+        return self._text("type")
+
+    @property
+    def stratum(self) -> str | None:
+        """`exact`, `paraphrase` or `multi-hop`, where it is known."""
+        return self._text("stratum")
+
+    @property
+    def scope(self) -> str | None:
+        """The only scope it may be answered from, where there is one."""
+        return self._text("scope")
+
+    @property
+    def cluster(self) -> str | None:
+        """What it belongs to by declaration: queries of one cluster are no independent evidence."""
+        return self._text("cluster")
+
+    def moment(self, name: str) -> datetime | None:
+        """Give the date that it is asked `as_of` or `known_at`, where its metadata has one."""
+        date = self._text(name)
+        return utc(datetime.fromisoformat(date)) if date else None
+
+    def _text(self, name: str) -> str | None:
+        value = self.metadata.get(name)
+        return value if isinstance(value, str) else None
+
+
+def read_queries(path: Path) -> dict[str, Query]:
+    """Read a `queries.jsonl`; the first bad line is refused, naming file, line and reason."""
+    queries: dict[str, Query] = {}
+    lines: dict[str, int] = {}
+    for line, row in json_lines(path):
+        name, text = field(row, "_id", path, line), field(row, "text", path, line)
+        if name in queries:
+            refuse(path, line, f"_id {name!r} stands already on line {lines[name]}")
+        if not isinstance(metadata := row.get("metadata") or {}, dict):
+            refuse(path, line, "metadata must be an object")
+        hops = metadata.get("hops")
+        if hops is not None and (isinstance(hops, bool) or not isinstance(hops, int) or hops < 1):
+            refuse(path, line, f"hops must be a whole number of at least 1, not {hops!r}")
+        for key in (*_TEXTS, *_DATES):
+            if not isinstance(metadata.get(key), str | None):
+                refuse(path, line, f"{key} must be a text")
+        queries[name], lines[name] = Query(name, text, metadata), line
+        for key in _DATES:
+            try:
+                queries[name].moment(key)
+            except ValueError:
+                refuse(path, line, f"{key} must be an ISO date, not {metadata[key][:40]!r}")
+    if not queries:
+        raise HopgateError(f"{path} holds no queries")
+    return queries
 
 
 @dataclass(frozen=True)
@@ -141,7 +241,7 @@ def check_dataset(folder: str | Path, known: Iterable[Memory] | None = None) -> 
     queries = attempt(read_queries, folder / "queries.jsonl")
     scopes = None if memories is None else {memory.external_id: memory.scope for memory in memories}
     paths = sorted((folder / "qrels").glob("*.tsv"))
-    judged = [(path, *read) for path in paths if (read := attempt(read_tsv, path)) is not None]
+    judged = [(path, *read) for path in paths if (read := attempt(numbered_qrels, path)) is not None]
     if not paths:
         problems.append(f"{folder / 'qrels'} holds no judgements: write qrels/dev.tsv and qrels/test.tsv")
     problems += _misfits(judged, queries, scopes)
@@ -197,3 +297,209 @@ def _unjudged(path: Path, queries: Mapping[str, Query], splits: Mapping[str, Qre
     for query, (line, _) in zip(queries, text_lines(path), strict=True):
         if query not in judged:
             yield f"{path}, line {line}: the query {query!r} has no gold in any split: judge it in qrels/, or remove it"
+
+
+@dataclass
+class NewDataset:
+    """Rows of `corpus.jsonl`, `queries.jsonl` and `triples.jsonl`, and the gold of each query, as they are found.
+
+    Examples
+    --------
+    >>> data = NewDataset()
+    >>> data.query("q1", "Where is it?", [data.document("NAS", "It is in the cellar.")])
+    >>> data.gold, data.queries["q1"].hops
+    ({'q1': {'d000000': 1}}, 1)
+    """
+
+    corpus: dict[str, dict[str, Any]] = member(default_factory=dict)
+    queries: dict[str, Query] = member(default_factory=dict)
+    gold: dict[str, Mapping[str, int]] = member(default_factory=dict)
+    triples: list[dict[str, Any]] = member(default_factory=list)
+    split_of: dict[str, str] = member(default_factory=dict)  # of queries whose split the source gives
+    _by_content: dict[tuple[str, str], str] = member(default_factory=dict)
+
+    def document(self, title: str, text: str) -> str:
+        """Give the id of a document, adding it when it is new."""
+        key = (title, " ".join(text.split()))
+        if key not in self._by_content:
+            name = f"d{len(self._by_content):06d}"
+            self._by_content[key] = name
+            self.corpus[name] = {"_id": name, "title": title, "text": text}
+        return self._by_content[key]
+
+    def find(self, title: str, text: str) -> str | None:
+        """Give the id of a document that is there already."""
+        return self._by_content.get((title, " ".join(text.split())))
+
+    def query(self, name: str, text: str, gold: Iterable[str], **metadata: Any) -> None:
+        """Add a query with the ids of its gold documents; without `hops` it has as many hops as documents."""
+        documents = dict.fromkeys(gold, 1)
+        known = {key: value for key, value in {"hops": len(documents), **metadata}.items() if value not in (None, "")}
+        self.add(Query(name, text, known), documents)
+
+    def add(self, query: Query, gold: Mapping[str, int]) -> None:
+        """Add a query with the grades of its documents; one without a relevant document is refused."""
+        if query.id in self.queries:
+            raise HopgateError(f"the question {query.id!r} stands twice in the source")
+        if not relevant(gold):
+            raise HopgateError(f"the question {query.id!r} has no supporting document in the source")
+        self.queries[query.id], self.gold[query.id] = query, gold
+
+
+def write_dataset(out: Path, data: NewDataset, dev: float) -> Dataset:
+    """Write a new folder with corpus, queries, the splits `dev` and `test`, and triples where there are some.
+
+    It is read back with every check; what does not pass them is removed again, so that nothing half made stays.
+    """
+    splits = divide(data.queries, data.gold, dev, given=data.split_of)
+    with _new_folder(out):
+        write_rows(out / "corpus.jsonl", data.corpus.values())
+        write_queries(out, data.queries.values())
+        for split, qrels in splits.items():
+            write_qrels(out / "qrels" / f"{split}.tsv", qrels)
+        if data.triples:
+            write_rows(out / "triples.jsonl", data.triples)
+        return read_dataset(out)
+
+
+def split_dataset(folder: str | Path, out: str | Path, *, dev: float = 0.5, by_scope: bool = True) -> Dataset:
+    """Copy a data set with new splits, and read the copy back with every check.
+
+    Parameters
+    ----------
+    dev : float
+        The share of `dev`.
+    by_scope : bool
+        Whether the queries of a scope stay together; see `divide`.
+    """
+    dataset, target = read_dataset(folder), Path(out)
+    judged = {query: gold for qrels in dataset.splits.values() for query, gold in qrels.items()}
+    splits = divide(dataset.queries, judged, dev, by_scope=by_scope)
+    if len(splits) < 2:
+        raise HopgateError("one of the two splits would be empty: give another --dev, or --across-scopes")
+    with _new_folder(target):
+        for path in sorted(dataset.folder.glob("*.jsonl")):
+            shutil.copyfile(path, target / path.name)
+        for split, qrels in splits.items():
+            write_qrels(target / "qrels" / f"{split}.tsv", qrels)
+        return read_dataset(target)
+
+
+def divide(
+    queries: Mapping[str, Query],
+    judged: Qrels,
+    dev: float,
+    *,
+    by_scope: bool = True,
+    given: Mapping[str, str] | None = None,
+) -> dict[str, dict[str, Mapping[str, int]]]:
+    """Divide judged queries into `dev` and `test`, so that nothing tuned on the one is known of the other.
+
+    Queries of one scope, with the same text or with a relevant memory in common stay together. What stays together
+    goes to `dev` as a whole, in the order of a hash of its first id, until `dev` has its share.
+
+    Parameters
+    ----------
+    dev : float
+        The share of `dev`, of the queries whose split is not given.
+    by_scope : bool
+        Whether a scope stays together, so that nothing is tuned on a conversation that is reported.
+    given : mapping of query to split, optional
+        The queries whose split is known already.
+    """
+    if not 0 <= dev <= 1:
+        raise HopgateError(f"the share of development queries must be between 0 and 1, not {dev:g}")
+    given = given or {}
+    keys: dict[str, list[Hashable]] = {}
+    for name, gold in judged.items():
+        query = queries[name]
+        keys[name] = [("text", folded_name(query.text)), *(("memory", memory) for memory in relevant(gold))]
+        keys[name] += [("scope", query.scope)] if by_scope and query.scope is not None else []
+    groups: dict[str, list[str]] = {}
+    for name, first in together(keys).items():
+        if name not in given:
+            groups.setdefault(first, []).append(name)
+    wanted, taken = dev * sum(map(len, groups.values())), 0
+    split_of = dict(given)
+    for first in sorted(groups, key=lambda name: hashlib.sha256(name.encode()).digest()):
+        split = "dev" if taken + len(groups[first]) / 2 < wanted else "test"
+        taken += len(groups[first]) if split == "dev" else 0
+        split_of |= dict.fromkeys(groups[first], split)
+    splits: dict[str, dict[str, Mapping[str, int]]] = {}
+    for name, gold in judged.items():
+        splits.setdefault(split_of[name], {})[name] = gold
+    return splits
+
+
+def together(keys: Mapping[str, Iterable[Hashable]]) -> dict[str, str]:
+    """Give for each name the first of all the names that it hangs together with, by keys that they share.
+
+    Examples
+    --------
+    >>> together({"q1": ["m1"], "q2": ["m2"], "q3": ["m2", "m1"], "q4": []})
+    {'q1': 'q1', 'q2': 'q1', 'q3': 'q1', 'q4': 'q4'}
+    """
+    before = {name: name for name in keys}
+    place = {name: number for number, name in enumerate(keys)}
+    holder: dict[Hashable, str] = {}
+
+    def first(name: str) -> str:
+        while before[name] != name:
+            before[name] = before[before[name]]
+            name = before[name]
+        return name
+
+    for name, own in keys.items():
+        for key in own:
+            early, late = sorted((first(name), first(holder.setdefault(key, name))), key=place.__getitem__)
+            before[late] = early
+    return {name: first(name) for name in keys}
+
+
+@contextmanager
+def _new_folder(out: Path) -> Iterator[None]:
+    """Make a folder, or take an empty one; where what is done in it fails, nothing of it stays."""
+    existed = out.exists()
+    if existed and (not out.is_dir() or any(out.iterdir())):
+        raise HopgateError(f"{out} is not empty: give a new folder")
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(out)
+        if existed:
+            out.mkdir()
+        raise
+
+
+def write_queries(folder: Path, queries: Iterable[Query]) -> None:
+    """Write a folder's `queries.jsonl`."""
+    rows = ({"_id": query.id, "text": query.text, "metadata": dict(query.metadata)} for query in queries)
+    write_rows(folder / "queries.jsonl", rows)
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write JSON lines."""
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+def fact_key(triple: Triple) -> str:
+    """Name a fact by what it says and where, in twelve hexadecimal digits.
+
+    Examples
+    --------
+    >>> fact_key(Triple("m1", "NAS", "runs", "Immich")) == fact_key(Triple("m1", "nas", "Runs", " immich"))
+    True
+    """
+    parts = (triple.doc_id, *(folded_name(part) for part in (triple.subject, triple.relation, triple.object)))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def fingerprint(triples: Iterable[Triple]) -> str:
+    """Name a graph by its facts and mentions, whatever their order."""
+    return hashlib.sha256("".join(sorted(fact_key(triple) for triple in triples)).encode()).hexdigest()[:12]
+
+
+def folded_name(text: str) -> str:
+    """Fold case and white space, so that two spellings of a name compare equal."""
+    return " ".join(text.casefold().split())

@@ -1,13 +1,15 @@
-"""Runs and qrels: the two shapes every figure is computed from."""
+"""Runs and judgements: the two shapes every figure is computed from, and their files."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
+from pathlib import Path
 from typing import TypeAlias
 
 from hopgate.errors import HopgateError
+from hopgate.jsonl import refuse, text_lines
 
 Ranking: TypeAlias = Sequence[tuple[str, float]]
 """Ids with scores, for one query."""
@@ -16,7 +18,9 @@ Run: TypeAlias = Mapping[str, Ranking]
 """Query id → ranking."""
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
-"""Query id → memory id → grade; a grade of 1 or more is relevant."""
+"""Query id → memory id → grade."""
+
+HEADER = "query-id\tcorpus-id\tscore"
 
 
 def ordered(ranking: Ranking) -> list[str]:
@@ -35,12 +39,111 @@ def ordered(ranking: Ranking) -> list[str]:
     return list(dict.fromkeys(map(itemgetter(0), by_score)))
 
 
-def relevant(gold: Mapping[str, int]) -> set[str]:
-    """Ids with a grade of 1 or more.
+def relevant(gold: Mapping[str, int], least: int = 1) -> set[str]:
+    """Ids whose grade is at least this.
 
     Examples
     --------
-    >>> sorted(relevant({"a": 1, "b": 0, "c": 2}))
-    ['a', 'c']
+    >>> sorted(relevant({"a": 1, "b": 0, "c": 2})), relevant({"a": 1, "b": 0, "c": 2}, least=2)
+    (['a', 'c'], {'c'})
     """
-    return {name for name, grade in gold.items() if grade >= 1}
+    return {name for name, grade in gold.items() if grade >= least}
+
+
+def read_run(path: str | Path) -> dict[str, list[tuple[str, float]]]:
+    """Read `query Q0 memory rank score tag` lines; as in trec_eval the score decides, not the rank.
+
+    Raises
+    ------
+    HopgateError
+        For the first line that is wrong, naming file, line and reason.
+    """
+    path = Path(path)
+    run: dict[str, dict[str, float]] = {}
+    for number, line in text_lines(path):
+        columns = line.split()
+        if len(columns) != 6:
+            refuse(path, number, f"six columns are expected (query Q0 memory rank score tag), not {len(columns)}")
+        query, _, memory, _, text, _ = columns
+        try:
+            score = float(text)
+        except ValueError:
+            refuse(path, number, f"the score must be a number, not {text!r}")
+        if math.isnan(score):
+            refuse(path, number, "the score is not a number")
+        if memory in run.setdefault(query, {}):
+            refuse(path, number, f"{memory!r} stands twice in the ranking of {query!r}")
+        run[query][memory] = score
+    return {query: sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])) for query, scores in run.items()}
+
+
+def write_run(path: str | Path, run: Run, tag: str = "hopgate") -> None:
+    """Write a run; scores are written in full, so that reading it back gives the same run."""
+    lines = []
+    for query, ranking in run.items():
+        scores = dict(ranking)
+        _plain(path, query, tag, *scores)
+        lines += [
+            f"{query} Q0 {memory} {rank} {scores[memory]!r} {tag}" for rank, memory in enumerate(ordered(ranking), 1)
+        ]
+    Path(path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def read_qrels(path: str | Path) -> dict[str, dict[str, int]]:
+    """Read judgements: in a `.tsv` BEIR's three columns below a header, in any other file TREC's four.
+
+    Raises
+    ------
+    HopgateError
+        For the first line that is wrong, naming file, line and reason, and for a file without judgements.
+    """
+    return numbered_qrels(Path(path))[0]
+
+
+def numbered_qrels(path: Path) -> tuple[dict[str, dict[str, int]], dict[tuple[str, str], int]]:
+    """Read judgements as `read_qrels` does, with the line of each."""
+    qrels: dict[str, dict[str, int]] = {}
+    lines: dict[tuple[str, str], int] = {}
+    beir = path.suffix == ".tsv"
+    for number, line in text_lines(path):
+        columns = [column.strip() for column in line.split("\t")] if beir else line.split()
+        if beir and len(columns) != 3:
+            refuse(path, number, f"three columns parted by tabs are expected (query, memory, grade): {len(columns)}")
+        if not beir and len(columns) != 4:
+            refuse(path, number, f"four columns are expected (query 0 memory grade), not {len(columns)}")
+        query, memory, text = columns[0], columns[-2], columns[-1]
+        try:
+            grade = int(text)
+        except ValueError:
+            if beir and number == 1:
+                continue
+            refuse(path, number, f"the grade must be a whole number, not {text!r}")
+        if beir and number == 1:
+            refuse(path, number, f"the header line is missing: {HEADER!r}")
+        if (query, memory) in lines:
+            refuse(path, number, f"{query!r} and {memory!r} are judged already on line {lines[query, memory]}")
+        lines[query, memory] = number
+        qrels.setdefault(query, {})[memory] = grade
+    if not qrels:
+        raise HopgateError(f"{path} holds no judgements")
+    return qrels, lines
+
+
+def write_qrels(path: str | Path, qrels: Qrels) -> None:
+    """Write judgements, in the columns that `read_qrels` expects in a file of this name."""
+    path = Path(path)
+    rows = [(query, memory, grade) for query, gold in qrels.items() for memory, grade in gold.items()]
+    if path.suffix == ".tsv":
+        lines = [HEADER, *(f"{query}\t{memory}\t{grade}" for query, memory, grade in rows)]
+    else:
+        _plain(path, *(name for query, memory, _ in rows for name in (query, memory)))
+        lines = [f"{query} 0 {memory} {grade}" for query, memory, grade in rows]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _plain(path: str | Path, *names: str) -> None:
+    """Refuse an id that TREC's columns, which are parted by white space, cannot hold."""
+    for name in names:
+        if name.split() != [name]:
+            raise HopgateError(f"{path}: TREC columns are parted by white space, so the id {name!r} cannot be written")

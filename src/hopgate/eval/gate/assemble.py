@@ -14,8 +14,7 @@ from hopgate.eval.arms.collect import Collected
 from hopgate.eval.arms.cross_reading import CrossReading, bundled_reading
 from hopgate.eval.arms.fused_runs import fused_run
 from hopgate.eval.arms.grid import SWEPT_WEIGHTS
-from hopgate.eval.data.dataset import Dataset
-from hopgate.eval.data.fact_keys import fact_key, fingerprint
+from hopgate.eval.data.dataset import Dataset, fact_key, fingerprint
 from hopgate.eval.data.runs import Qrels
 from hopgate.eval.gate.evidence import LEGS, MEASURES, Arm, Evidence, GraphSource
 from hopgate.eval.gate.plan import OWN_STATEMENTS, GateOptions, Policy

@@ -10,7 +10,7 @@ from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.eval.arms.leg_lists import Blind, LegLists
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import Qrels, Run
 from hopgate.eval.gate.plan import Policy
 from hopgate.eval.measures import MRR, NDCG, Measure, Recall

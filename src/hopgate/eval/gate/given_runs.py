@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.qrels import read_tsv
-from hopgate.eval.data.queries import Query, read_queries
-from hopgate.eval.data.runs import Qrels
-from hopgate.eval.data.trec import read_qrels, read_run
+from hopgate.eval.data.dataset import Query, read_queries
+from hopgate.eval.data.runs import Qrels, read_qrels, read_run
 from hopgate.eval.gate.evidence import MEASURES, Arm, Evidence
 from hopgate.eval.gate.plan import GateOptions, Policy
 from hopgate.eval.measures import Recall
@@ -26,7 +24,7 @@ def read_judgements(path: Path) -> Qrels:
     HopgateError
         For the first thing that is wrong, naming file, line and reason.
     """
-    return read_tsv(path)[0] if path.suffix == ".tsv" else read_qrels(path)
+    return read_qrels(path)
 
 
 def runs_evidence(

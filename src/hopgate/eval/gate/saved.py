@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import Run
 from hopgate.eval.gate.compare import per_query
 from hopgate.eval.gate.evidence import Arm, Evidence, GraphSource, Tuning

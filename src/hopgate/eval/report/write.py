@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from hopgate.eval.data.trec import write_qrels, write_run
+from hopgate.eval.data.runs import write_qrels, write_run
 from hopgate.eval.gate.evidence import Evidence
 from hopgate.eval.gate.judge import Judgement
 from hopgate.eval.report.html import to_html

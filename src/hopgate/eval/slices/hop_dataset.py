@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.corpus import to_record
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import Dataset
-from hopgate.eval.data.new_dataset import NewDataset, write_dataset
+from hopgate.eval.data.dataset import Dataset, NewDataset, write_dataset
 from hopgate.eval.slices.hop_questions import build_hop_slice
 from hopgate.eval.slices.latent import latent_space
 from hopgate.extract.triples import Triple

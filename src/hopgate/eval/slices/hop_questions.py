@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.fact_keys import fact_key, fingerprint, folded_name
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query, fact_key, fingerprint, folded_name
 from hopgate.eval.data.runs import Qrels
 from hopgate.eval.slices.adjacency import VectorSpace, adjacent
 from hopgate.extract.triples import Triple

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.slices.slice import Known, Slice
 
 

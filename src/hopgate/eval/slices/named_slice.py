@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dataclasses import field as member
 from typing import Any
 
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.slices.slice import Known, Slice
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.queries import Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import relevant
 from hopgate.eval.slices.adjacency import adjacent
 from hopgate.eval.slices.slice import Known, Slice

@@ -7,8 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.runs import ordered
-from hopgate.eval.data.trec import read_qrels, read_run, write_qrels, write_run
+from hopgate.eval.data.runs import ordered, read_qrels, read_run, write_qrels, write_run
 
 names = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=6)
 scores = st.floats(allow_nan=False, allow_infinity=False)
@@ -27,10 +26,13 @@ def test_a_run_comes_back(tmp_path, run):
 
 
 @same_folder
-@given(st.dictionaries(names, st.dictionaries(names, st.integers(0, 3), min_size=1, max_size=5), max_size=4))
-def test_judgements_come_back(tmp_path, qrels):
-    write_qrels(tmp_path / "qrels", qrels)
-    assert read_qrels(tmp_path / "qrels") == qrels
+@given(
+    st.dictionaries(names, st.dictionaries(names, st.integers(0, 3), min_size=1, max_size=5), min_size=1, max_size=4)
+)
+def test_judgements_come_back_in_both_formats(tmp_path, qrels):
+    for name in ("qrels", "qrels.tsv"):
+        write_qrels(tmp_path / name, qrels)
+        assert read_qrels(tmp_path / name) == qrels
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,8 @@ def test_a_bad_line_of_a_run_is_refused(tmp_path, line, reason):
 
 
 @pytest.mark.parametrize(
-    ("line", "reason"), [("q1 0 d1", "four columns"), ("q1 0 d1 1", "judged twice"), ("q1 0 d2 high", "whole number")]
+    ("line", "reason"),
+    [("q1 0 d1", "four columns"), ("q1 0 d1 1", "judged already on line 1"), ("q1 0 d2 high", "whole number")],
 )
 def test_a_bad_line_of_qrels_is_refused(tmp_path, line, reason):
     (tmp_path / "qrels").write_text(f"q1 0 d1 1\n{line}\n")

@@ -1,0 +1,324 @@
+"""Public layouts → a BEIR folder: a function for each layout, and one door to them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from hopgate.corpus import read_corpus, to_record
+from hopgate.errors import HopgateError
+from hopgate.eval.data.dataset import Dataset, NewDataset, Query, read_queries, write_dataset
+from hopgate.eval.data.runs import Qrels, read_qrels, relevant
+from hopgate.jsonl import json_lines, refuse, text_lines
+from hopgate.times import utc
+
+Rows: TypeAlias = Iterable[dict[str, Any]]
+
+# Where a BEIR set has no `dev`, its `train` takes that place: a gate tunes on the one and reports the other.
+DEV_OF = {"dev": "dev", "validation": "dev", "train": "dev", "test": "test"}
+# The numbers of LoCoMo's file; 5 is adversarial: a question whose answer is not there, so there is no gold.
+LOCOMO_TYPES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
+_LOCOMO_TURN = re.compile(r"D\s*:?\s*(\d+)\s*:\s*0*(\d+)")
+_LOCOMO_SESSION = re.compile(r"session_(\d+)")
+# How LongMemEval ends the id of a question whose answer is not in its history: there is no gold for it.
+ABSTENTION = "_abs"
+# How the dates of chat sessions are written: a pattern that finds the part that counts, its form, and an example.
+LOCOMO_DATE = (r"(.*)", "%I:%M %p on %d %B, %Y", "1:56 pm on 8 May, 2023")
+LONGMEMEVAL_DATE = (r"(\d+/\d+/\d+) \(\w+\)( \d+:\d+)", "%Y/%m/%d %H:%M", "2023/05/20 (Sat) 02:21")
+
+
+def musique(questions: Rows, data: NewDataset) -> None:
+    """MuSiQue: questions with `paragraphs`, each marked `is_supporting`; a new paragraph is added to the corpus."""
+    for row in questions:
+        if row.get("answerable") is False:
+            continue
+        gold = []
+        for paragraph in row["paragraphs"]:
+            document = data.document(paragraph["title"], paragraph.get("paragraph_text") or paragraph["text"])
+            if paragraph.get("is_supporting"):
+                gold.append(document)
+        kind = row["id"].split("__")[0]
+        hops = int(kind[0]) if kind[:1].isdigit() else len(set(gold))
+        data.query(row["id"], row["question"], gold, hops=hops, type=kind, answer=row.get("answer"))
+
+
+def hotpot(questions: Rows, data: NewDataset) -> None:
+    """HotpotQA, 2WikiMultiHopQA: a `context` of titles and sentences, and `supporting_facts`, as pairs or as lists.
+
+    Examples
+    --------
+    >>> data = NewDataset()
+    >>> row = {"_id": "q", "question": "?", "type": "bridge", "context": [["A", ["One.", "Two."]], ["B", ["Three."]]]}
+    >>> hotpot([row | {"supporting_facts": [["B", 0]]}], data)
+    >>> data.gold, data.corpus["d000000"]["text"]
+    ({'q': {'d000001': 1}}, 'One. Two.')
+    """
+    for row in questions:
+        name = row.get("_id") or row["id"]
+        documents: dict[str, str] = {}
+        for title, sentences in _pairs(row["context"], "title", "sentences"):
+            documents.setdefault(title, data.document(title, joined(sentences)))
+        gold = []
+        for title, _ in _pairs(row["supporting_facts"], "title", "sent_id"):
+            if title not in documents:
+                raise HopgateError(f"the question {name!r} is supported by {title!r}, which its context lacks")
+            gold.append(documents[title])
+        data.query(name, row["question"], gold, type=row.get("type"), answer=row.get("answer"))
+
+
+def _pairs(value: Any, first: str, second: str) -> list[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return list(zip(value[first], value[second], strict=True))
+    return [(pair[0], pair[1]) for pair in value]
+
+
+def joined(sentences: list[str] | str) -> str:
+    """Put sentences together: HotpotQA's carry their own spaces, 2WikiMultiHopQA's do not.
+
+    Examples
+    --------
+    >>> joined(["One.", " Two."]), joined(["One.", "Two."])
+    ('One. Two.', 'One. Two.')
+    """
+    if isinstance(sentences, str):
+        return sentences
+    return " ".join(sentence.strip() for sentence in sentences if sentence.strip())
+
+
+def locomo(conversations: Rows, data: NewDataset) -> None:
+    """LoCoMo: every turn of a conversation is a memory in its scope, with the answerable questions about them.
+
+    A few questions name turns that do not exist; those turns are left out, and the question too when none is left.
+    """
+    for row in conversations:
+        scope, conversation = str(row["sample_id"]), row["conversation"]
+        turns = {}
+        for session in filter(_LOCOMO_SESSION.fullmatch, conversation):
+            when = _instant(conversation[f"{session}_date_time"], LOCOMO_DATE)
+            for turn in conversation[session]:
+                name = turns[turn["dia_id"]] = f"{scope}/{turn['dia_id']}"
+                photo = f" [shares a photo: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
+                text = f"{turn['speaker']}: {turn['text']}{photo}"
+                about = {"scope": scope, "category": session, "created_at": when, "thread": f"{scope}/{session}"}
+                data.corpus[name] = {"_id": name, "title": "", "text": text, "metadata": about}
+        for number, asked in enumerate(row["qa"]):
+            found = [pair for text in asked.get("evidence", ()) for pair in _LOCOMO_TURN.findall(text)]
+            gold = [turns[turn] for session, place in found if (turn := f"D{session}:{place}") in turns]
+            kind, answer = LOCOMO_TYPES.get(asked["category"]), asked.get("answer")
+            if kind and gold:
+                data.query(f"{scope}/q{number}", asked["question"], gold, scope=scope, type=kind, answer=answer)
+
+
+def longmemeval(questions: Rows, data: NewDataset) -> None:
+    """LongMemEval: every turn of a question's own history is a memory in its scope.
+
+    Gold are the turns marked `has_answer`; where none is, all turns of the sessions that answer.
+    """
+    for row in questions:
+        scope = str(row["question_id"])
+        if scope.endswith(ABSTENTION):
+            continue
+        marked, answering = list[str](), list[str]()
+        sessions = zip(row["haystack_session_ids"], row["haystack_dates"], row["haystack_sessions"], strict=True)
+        for session, date, turns in sessions:
+            thread = f"{scope}/{session}"
+            for number, turn in enumerate(turns):
+                name = f"{thread}/{number}"
+                if name in data.corpus or not turn["content"].strip():
+                    continue
+                text = f"{turn['role']}: {turn['content']}"
+                about = {"scope": scope, "thread": thread, "created_at": _instant(date, LONGMEMEVAL_DATE)}
+                data.corpus[name] = {"_id": name, "title": "", "text": text, "metadata": about}
+                marked += [name] if turn.get("has_answer") else []
+                answering += [name] if session in row["answer_session_ids"] else []
+        kind, answer = row["question_type"], str(row["answer"])
+        data.query(scope, row["question"], marked or answering, scope=scope, type=kind, answer=answer)
+
+
+def _instant(text: str, written: tuple[str, str, str]) -> str:
+    pattern, form, example = written
+    try:
+        found = re.fullmatch(pattern, text.strip())
+        return utc(datetime.strptime("".join(found.groups()) if found else text, form)).isoformat()
+    except ValueError:
+        raise HopgateError(f"a session's date must read like {example!r}, not {text!r}") from None
+
+
+def beir(folder: Path, data: NewDataset) -> None:
+    """A public BEIR folder; fields that are not a memory's are kept as extra, and several splits stay as they are."""
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels"):
+        if not (folder / name).exists():
+            raise HopgateError(f"{folder / name} is missing: give the folder of a BEIR data set")
+    judged = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
+    if {"dev", "validation"} & judged.keys():
+        judged.pop("train", None)
+    queries = read_queries(folder / "queries.jsonl")
+    _add_corpus(folder / "corpus.jsonl", data)
+    for split, path in judged.items():
+        added = _add_judged(path, read_qrels(path), queries, data)
+        # A set with one split is divided like any other.
+        data.split_of |= dict.fromkeys(added, DEV_OF.get(split, split)) if len(judged) > 1 else {}
+    if not data.queries:
+        raise HopgateError(f"{folder} holds no query with a relevant document")
+
+
+def trec(judgements: Path, corpus: Path, queries: Path, data: NewDataset) -> None:
+    """A TREC collection: judgements, a `corpus.jsonl`, and a `queries.jsonl` or lines of an id, a tab and a text."""
+    _add_corpus(corpus, data)
+    if not _add_judged(judgements, read_qrels(judgements), _topics(queries), data):
+        raise HopgateError(f"{judgements} holds no query with a relevant document")
+
+
+def _topics(path: Path) -> dict[str, Query]:
+    if path.suffix == ".jsonl":
+        return read_queries(path)
+    topics: dict[str, Query] = {}
+    for number, line in text_lines(path):
+        name, _, text = (part.strip() for part in line.partition("\t"))
+        if not name or not text:
+            refuse(path, number, "a topic is an id, a tab and a text")
+        topics[name] = Query(name, text)
+    return topics
+
+
+def _add_corpus(path: Path, data: NewDataset) -> None:
+    data.corpus |= {memory.external_id: to_record(memory) for memory in read_corpus(path, keep_unknown=True)}
+
+
+def _add_judged(path: Path, qrels: Qrels, queries: Mapping[str, Query], data: NewDataset) -> list[str]:
+    """Add the queries that have a relevant document, as others cannot be scored; give their ids."""
+    added = [query for query, gold in qrels.items() if relevant(gold)]
+    for query in added:
+        if query not in queries:
+            raise HopgateError(f"{path} judges the query {query!r}, which the queries lack")
+        if unknown := [document for document in qrels[query] if document not in data.corpus]:
+            raise HopgateError(f"{path} judges the document {unknown[0]!r}, which the corpus lacks")
+        data.add(queries[query], qrels[query])
+    return added
+
+
+def hipporag_triples(documents: Rows, data: NewDataset) -> Iterator[dict[str, str]]:
+    r"""HippoRAG's extraction: a `triples.jsonl` row for every fact and mention of a passage that is in the corpus.
+
+    A triple that is not three texts (models write such) is left out, and so are repeated ones.
+
+    Examples
+    --------
+    >>> data = NewDataset()
+    >>> _ = data.document("A", "a is b")
+    >>> passage = {"passage": "A\na is b", "extracted_entities": ["b"], "extracted_triples": [["a", "is"]]}
+    >>> list(hipporag_triples([passage], data))
+    [{'doc_id': 'd000000', 'entity': 'b'}]
+    """
+    for document in documents:
+        title, _, text = document["passage"].partition("\n")
+        name = data.find(title.strip(), text)
+        if name is None:
+            continue
+        facts = [
+            tuple(part.strip() for part in triple if isinstance(part, str) and part.strip())
+            for triple in document.get("extracted_triples", ())
+        ]
+        for fact in dict.fromkeys(fact for fact in facts if len(fact) == 3):
+            yield {"doc_id": name, "subject": fact[0], "relation": fact[1], "object": fact[2]}
+        for entity in dict.fromkeys(document.get("extracted_entities", ())):
+            if isinstance(entity, str) and entity.strip():
+                yield {"doc_id": name, "entity": entity.strip()}
+
+
+QUESTIONS: Mapping[str, Callable[[Rows, NewDataset], None]] = {
+    "musique": musique,
+    "2wiki": hotpot,
+    "hotpotqa": hotpot,
+    "locomo": locomo,
+    "longmemeval": longmemeval,
+}
+LAYOUTS = ("beir", "trec", *QUESTIONS)
+
+
+def import_dataset(
+    layout: str,
+    source: str | Path,
+    out: str | Path,
+    *,
+    corpus: str | Path | None = None,
+    queries: str | Path | None = None,
+    triples: str | Path | None = None,
+    dev: float = 0.5,
+) -> Dataset:
+    """Turn a public file into a BEIR folder, and read that back with every check.
+
+    Parameters
+    ----------
+    layout : str
+        One of `LAYOUTS`.
+    source : path
+        The questions, as JSON or JSON lines; for `beir` the folder, for `trec` the judgements.
+    out : path
+        A new or empty folder.
+    corpus : path, optional
+        HippoRAG's `*_corpus.json`; without it the corpus is what the questions carry. For `trec` a `corpus.jsonl`.
+    queries : path, optional
+        For `trec`, and needed there: a `queries.jsonl`, or topics as lines of an id, a tab and a text.
+    triples : path, optional
+        HippoRAG's extraction results.
+    dev : float
+        Share of the queries that go to the split `dev`, see `divide`. A BEIR folder with several splits keeps them.
+    """
+    source, data = Path(source), NewDataset()
+    if layout not in LAYOUTS:
+        raise HopgateError(f"there is no importer for {layout!r}: use one of {', '.join(LAYOUTS)}")
+    if layout == "trec":
+        if corpus is None or queries is None:
+            raise HopgateError("the layout trec has only judgements: give the corpus and the queries they are about")
+        trec(source, Path(corpus), Path(queries), data)
+    elif queries is not None:
+        raise HopgateError(f"the layout {layout} carries its own queries: leave those out")
+    elif layout == "beir":
+        if corpus is not None:
+            raise HopgateError("a BEIR folder has its corpus in it: leave --corpus out")
+        beir(source, data)
+    else:
+        if corpus is not None:
+            with _reading(corpus := Path(corpus), "HippoRAG's corpus"):
+                for document in _rows(corpus):
+                    data.document(document["title"], joined(document["text"]))
+        with _reading(source, layout):
+            QUESTIONS[layout](_rows(source), data)
+    if triples is not None:
+        with _reading(triples := Path(triples), "HippoRAG's extraction"):
+            data.triples += hipporag_triples(_rows(triples), data)
+        if not data.triples:
+            raise HopgateError(f"{triples} holds nothing about the documents of {source}")
+    return write_dataset(Path(out), data, dev)
+
+
+@contextmanager
+def _reading(path: Path, layout: str) -> Iterator[None]:
+    """Refuse a file whose fields are not where its layout has them."""
+    try:
+        yield
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise HopgateError(f"{path} is not in the layout of {layout}: {type(error).__name__} {error}") from None
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    """Read JSON lines, a list of objects, the list under `docs` or `data`, or titles with their sentences."""
+    if path.suffix == ".jsonl":
+        return [row for _, row in json_lines(path)]
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise HopgateError(f"{path} is not JSON: {error}") from None
+    if not isinstance(rows, dict):
+        return list(rows)
+    if isinstance(found := rows.get("docs", rows.get("data")), list) and all(isinstance(row, dict) for row in found):
+        return found
+    return [{"title": title, "text": sentences} for title, sentences in rows.items()]
