@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
     from hopgate.exports.memories import ConceptPage
     from hopgate.extract.model.judge import Judge
-    from hopgate.graph.build.curate import Curation, Decide, Proposal
+    from hopgate.graph.build.curate import Curation, Proposal
     from hopgate.graph.build.merge import Change, MergeProposal, RemovalPreview
     from hopgate.graph.clusters import ConceptClusters
     from hopgate.graph.inspect.edges import ConceptDetail, Conflict, Edge, EdgeChanges, MemoryDetail
@@ -389,29 +387,24 @@ class ConceptGraph:
             merged, apart = merged + (decided is True), apart + (decided is False)
         return merged, apart
 
-    def curate(
-        self, *, since: datetime | None = None, apply: bool = False, decide: Decide | None = None
-    ) -> list[Proposal]:
+    def curate(self, *, since: datetime | None = None, apply: bool = False) -> list[Proposal]:
         """Propose what new memories mean for older ones (ADD, UPDATE, DELETE, NOOP); carry it out only with `apply`."""
         from hopgate.graph.build import curate
-        from hopgate.store.clearance import memory_guard
 
         with self._store.transaction() as connection:
-            guard = partial(memory_guard, self._store)
             compared: dict[str, str] = {}
-            proposals = list(curate.proposals(connection, since=since, decide=decide, guard=guard, compared=compared))
+            proposals = list(curate.proposals(connection, since=since, compared=compared))
             if apply:
                 done = curate.apply(connection, proposals, compared)
                 # What changed, moved or gave way on the way stays as it is, and is not reported as done.
                 proposals = [one for one in proposals if one.gives_way is None or one.gives_way in done]
         return proposals
 
-    def curation(self, *, limit: int = 50, seconds: float = math.inf) -> Curation:
-        """Give the first proposals by which a memory would give way; look no further after so many seconds."""
+    def curation(self, *, limit: int = 50) -> Curation:
+        """Give the first proposals by which a memory would give way."""
         from hopgate.graph.build.curate import first_proposals
 
-        until = time.monotonic() + seconds
-        return self._store.run(lambda connection: first_proposals(connection, limit=limit, until=until))
+        return self._store.run(lambda connection: first_proposals(connection, limit=limit))
 
     def supersede(self, chosen: Sequence[Proposal]) -> None:
         """Carry out these proposals, all or none: each memory that gives way is left out of recall, none is deleted."""

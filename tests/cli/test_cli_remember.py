@@ -203,8 +203,6 @@ def test_curation_says_which_of_two_memories_goes(run: Runner) -> None:
 
 def test_a_second_opinion_needs_a_model(run: Runner) -> None:
     assert "only a model has a second opinion" in run("build", "--tie-break", status=2).refused()
-    assert "needs --model" in run("curate", "--extractor", "llama", status=2).refused()
-    assert "only a model" in run("curate", "--extractor", "phrases", status=2).refused()
 
 
 def test_a_graph_of_another_extractor_is_made_anew(run: Runner, corpus: Writer) -> None:

@@ -204,28 +204,6 @@ def test_a_second_opinion_is_not_asked_about_names_that_went(
     nothing_left(kb, cache)
 
 
-def test_curation_asks_no_model_about_what_turned_and_writes_none_of_its_words(
-    kb: KnowledgeBase, models: ModelServer, cache: Path
-) -> None:
-    kb.add(*OPEN, SECRET, Memory("t", f"Ada gave {CANARY.title()} the code of Vault Nine again."))
-    kb.build()
-    answers = Judge(OpenAI("m", models.url, retry=QUICK))
-    acted: list[bool] = []
-
-    def meanwhile(body: str) -> int:
-        if CANARY in body.lower() and not acted:
-            acted.append(True)
-            with hopgate.open(kb.store.dsn) as other:
-                other.mark_sensitive(["s", "t"])
-            return 503
-        return 200
-
-    models.meanwhile = meanwhile
-    kb.graph.curate(apply=True, decide=answers.decide)
-    assert sum(CANARY in body.lower() for body in models.bodies) == 1  # the one that was on its way
-    nothing_left(kb, cache)
-
-
 def test_a_retriever_hands_on_nothing_that_a_rule_says_is_sensitive(kb: KnowledgeBase) -> None:
     """Another program writes into the table and knows no rules."""
     kb.add(Memory("s", f"The vault opens with {CANARY}."), Memory("t", "The vault is green."))

@@ -88,7 +88,7 @@ def test_what_is_mended_is_previewed_logged_and_undone(running):
     assert found["complete"] and not running.get("mend/curation", params={"limit": 1}).json()["complete"]
     assert (contradicted["action"], contradicted["gives_way"]) == ("DELETE", "m1")
     assert (one["gives_way"], one["older_text"]) == ("m3", "Immich runs on the new server.")
-    chosen = {name: one[name] for name in ("action", "memory", "older", "reason")}
+    chosen = {name: one[name] for name in ("action", "memory", "older")}
     assert running.post("mend/curation", chosen).json()["memory_ids"] == ["m3"]
     assert running.post("mend/removal/preview", {"ids": ["m4"]}).json()["concepts"] == ["basement", "cat"]
     assert running.post("mend/delete", {"ids": ["m4"]}).json()["undoable"] is False

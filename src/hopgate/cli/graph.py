@@ -398,9 +398,6 @@ def edges(where: Where, concept: str, scope: Sequence[str], as_json: bool, **giv
 @flag("--apply", "Carry the proposals out.")
 @click.option("--since", type=Date(), help="Only memories made since this date are new.")
 @flag("--all", "Also list memories that are simply kept.", "every")
-@click.option("--extractor", help="llama or openai: a model decides, and the rules where it does not.")
-@model
-@url
 @several("--restore", "Take back that this _id was superseded; may be given again.")
 @on_store
 @as_json
@@ -409,31 +406,23 @@ def curate(
     apply: bool,
     since: datetime | None,
     every: bool,
-    extractor: str | None,
-    model: str | None,
-    url: str | None,
     restore: Sequence[str],
     as_json: bool,
 ) -> None:
     """Propose what each new memory means for older ones: ADD, UPDATE, DELETE or NOOP. Nothing changes without --apply.
 
-    A memory that gives way is never deleted: it keeps a tombstone and is left out of recall. Contradictions are seen in
-    the graph, so run hopgate build first. With --model a model is asked first, never about sensitive memories.
+    A memory that gives way is never deleted: it keeps a tombstone and is left out of recall. It says nothing but facts
+    that another memory states as well, or that are over: run hopgate build first.
 
     Example: hopgate curate --since 2024-06-01 --apply
     """
-    from hopgate.extract.model.judge import Judge
-    from hopgate.extract.spec import extractor_from
-
     with where.opened() as kb:
         if restore:
             done = kb.graph.restore(restore)
             line = f"{counted(done, 'memory')} {'is' if done == 1 else 'are'} no longer superseded"
             output.show(as_json, {"restored": done}, line)
             return
-        asked = bool(extractor or model)
-        decide = Judge(extractor_from(extractor or "openai", model=model, url=url)).decide if asked else None
-        proposals = kb.graph.curate(since=since, apply=apply, decide=decide)
+        proposals = kb.graph.curate(since=since, apply=apply)
     listed = [proposal for proposal in proposals if every or proposal.gives_way]
     gone, gave = sum(proposal.gives_way is not None for proposal in listed), "gave" if apply else "would give"
     lines = []
@@ -443,7 +432,7 @@ def curate(
         way = f"; {proposal.gives_way} {gave} way" if proposal.gives_way else ""
         lines.append(f"{proposal.action.value:<6} {proposal.memory}{older}: {proposal.reason}{way}")
     lines.append(f"{counted(gone, 'memory')} {gave} way" + ("" if apply or not gone else "; --apply does it"))
-    rows = [asdict(proposal) | {"gives_way": proposal.gives_way} for proposal in listed]
+    rows = [asdict(proposal) | {"reason": proposal.reason, "gives_way": proposal.gives_way} for proposal in listed]
     output.show(as_json, {"applied": apply, "proposals": rows}, lines)
 
 

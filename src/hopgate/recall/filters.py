@@ -65,8 +65,10 @@ class Filters:
         """The condition on `memories`, and its parameters."""
         conditions, parameters = [], dict[str, Any]()
         if not self.superseded:
-            # What was superseded after `known_at` was in force then.
-            then = "" if self.known_at is None else " OR superseded_at > %(known_at)s"
+            # What was superseded after these times was in force then.
+            times = {"known_at": self.known_at, "as_of": self.as_of}
+            parameters |= {name: time for name, time in times.items() if time is not None}
+            then = "".join(f" OR superseded_at > %({name})s" for name in parameters)
             conditions.append(f"(superseded_at IS NULL{then})" if then else "superseded_at IS NULL")
         if self.scope is not None:
             alone = isinstance(self.scope, str)

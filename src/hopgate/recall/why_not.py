@@ -174,7 +174,8 @@ def _with_own(scopes: list[str] | None, own: str | None) -> Scopes:
 
 def _superseded(memory: Memory, filters: Filters) -> bool:
     since = memory.superseded_at
-    return since is not None and not filters.superseded and (filters.known_at is None or since <= filters.known_at)
+    times = [time for time in (filters.known_at, filters.as_of) if time is not None]
+    return since is not None and not filters.superseded and all(since <= time for time in times)
 
 
 def _linked(store: Store, key: int, filters: Filters) -> bool:

@@ -11,8 +11,7 @@ from pydantic import BaseModel, Field
 
 import hopgate
 from hopgate.errors import HopgateError
-from hopgate.extract.model.judge import Action
-from hopgate.graph.build.curate import Proposal
+from hopgate.graph.build.curate import Action, Proposal
 from hopgate.graph.build.merge import Change, RemovalPreview
 from hopgate.serve.api_graph import ConceptAnswer
 from hopgate.serve.bounds import Served, Service
@@ -26,8 +25,6 @@ explorer = APIRouter(prefix=PREFIX, tags=["explorer"])
 
 NameText = Annotated[Text, Field(min_length=1, max_length=1000)]
 # What a server that is bound to scopes refuses: it would show or move what others say.
-# Seconds after which a page shows what was found so far.
-LOOKS = 10.0
 MERGES, CURATION, THE_LOG = "merges are", "curation is", "the log is"
 EntryId = Annotated[int, Path(description="The entry's id.", ge=1, le=2**63 - 1)]
 
@@ -69,7 +66,6 @@ class CurationRequest(Strict):
     action: Literal["UPDATE", "DELETE", "NOOP"]
     memory: Key
     older: Key
-    reason: Annotated[Text, Field(max_length=500)] = ""
 
 
 class CurationAnswer(BaseModel):
@@ -152,7 +148,7 @@ def refuse_merge(asked: KeepApartRequest, served: Served) -> MendEntryAnswer:
 def curation(served: Served, limit: Limit = 20) -> CurationsAnswer:
     """List memories that repeat, extend or contradict others, with both texts."""
     served.require_whole_store(CURATION)
-    found = served.kb.graph.curation(limit=served.require_rows(limit), seconds=LOOKS)
+    found = served.kb.graph.curation(limit=served.require_rows(limit))
     return CurationsAnswer(proposals=[_proposal(one, served) for one in found.proposals], complete=found.complete)
 
 
@@ -162,7 +158,7 @@ def accept_curation(asked: CurationRequest, served: Served) -> MendEntryAnswer:
     _require_mending(served, CURATION)
     for key in (asked.memory, asked.older):
         served.memory(key)
-    chosen = Proposal(Action(asked.action), asked.memory, asked.older, asked.reason)
+    chosen = Proposal(Action(asked.action), asked.memory, asked.older)
     served.kb.graph.supersede([chosen])
     return _last(served)
 
@@ -238,6 +234,7 @@ def _entry(entry: JournalEntry) -> MendEntryAnswer:
 def _proposal(one: Proposal, served: Service) -> CurationAnswer:
     return CurationAnswer(
         **asdict(one),
+        reason=one.reason,
         gives_way=one.gives_way,
         memory_text=_text(one.memory, served),
         older_text=_text(one.older, served) if one.older else None,

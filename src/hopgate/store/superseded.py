@@ -22,38 +22,10 @@ class Gone(NamedTuple):
     scope: str | None
 
 
-REPEATED, EXTENDED, ENDED = (
-    "the older memory says all of it",
-    "it says what the older one said, and more",
-    "every fact of the older memory has ended",
-)
-REASONS = (REPEATED, EXTENDED, ENDED)
-"""What the rules say about why a memory gives way; a model says what it likes."""
-
 _CURRENT = "NOT is_sensitive AND superseded_at IS NULL"
-# An older memory is contradicted when each of its facts is ended by one of the newer memory's: same source, same
-# single-valued relation, another target, a later start (or told later of what has none), or by a change that both
-# memories tell; and the graph lets it: no edge that is believed still holds the old one. (Two birthdays are of one
-# relation and end neither.)
-_CONTRADICTED = (
-    "EXISTS (SELECT 1 FROM facts WHERE memory_id = o.id) AND NOT EXISTS (SELECT 1 FROM facts f "
-    "JOIN relations r ON r.scope = f.scope AND r.raw = f.relation JOIN concept_names s ON s.id = f.subject_id "
-    "JOIN concept_names t ON t.id = f.object_id WHERE f.memory_id = o.id "
-    "AND NOT ((EXISTS (SELECT 1 FROM facts c WHERE c.memory_id = o.id AND c.read_with = me.id "
-    "AND c.valid_to IS NOT NULL AND (c.subject_id, c.relation, c.object_id) = (f.subject_id, f.relation, f.object_id)) "
-    "OR r.single_valued AND EXISTS ("
-    "SELECT 1 FROM facts g JOIN relations q ON q.scope = g.scope AND q.raw = g.relation "
-    "JOIN concept_names u ON u.id = g.subject_id "
-    "JOIN concept_names v ON v.id = g.object_id WHERE g.memory_id = me.id AND u.concept_id = s.concept_id "
-    "AND q.canonical = r.canonical AND v.concept_id <> t.concept_id "
-    "AND (coalesce(g.valid_from, g.recorded_at) > coalesce(f.valid_from, f.recorded_at) "
-    "OR f.valid_from IS NULL AND g.recorded_at > f.recorded_at))) "
-    "AND NOT EXISTS (SELECT 1 FROM concept_edges e WHERE e.src_id = s.concept_id AND e.relation = r.canonical "
-    "AND e.dst_id = t.concept_id AND e.retired_at IS NULL AND e.valid_to IS NULL)))"
-)
 
 
-def not_superseded(connection: Connection[Any], *, since: datetime | None) -> list[int]:
+def not_superseded(connection: Connection[Any], *, since: datetime | None = None) -> list[int]:
     """Memories that are neither superseded nor sensitive, in the order in which they became known."""
     rows = connection.execute(
         f"SELECT id FROM memories WHERE {_CURRENT} AND (%(since)s::timestamptz IS NULL OR created_at >= %(since)s) "
@@ -63,48 +35,56 @@ def not_superseded(connection: Connection[Any], *, since: datetime | None) -> li
     return [row[0] for row in rows]
 
 
-def neighbours(
-    connection: Connection[Any], memory_ids: Sequence[int], near: Sequence[tuple[int, int]], *, limit: int
-) -> dict[int, list[tuple[int, bool]]]:
-    """Older memories of the same scope that share concepts or are near, each with whether it is contradicted.
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """A fact of a memory that has not given way, and what the graph makes of it now.
 
-    The most alike first: by shared concepts, then by vector. Many are asked for at once: to plan this statement takes
-    longer than to run it for one.
-
-    Parameters
-    ----------
-    near : sequence of (int, int)
-        Pairs of a memory and one that is near by vector.
+    `edge_id` is the edge that holds of which the memory is evidence; `has_ended` says that it is evidence of such as
+    are over alone. `is_over` is what the memory itself says of it.
     """
-    older = (
-        "m.scope IS NOT DISTINCT FROM me.scope AND (m.created_at, m.id) < (me.created_at, me.id) "
-        "AND NOT m.is_sensitive AND m.superseded_at IS NULL"
+
+    memory_id: int
+    source_id: int
+    relation: str
+    target_id: int
+    single_valued: bool
+    subject: str
+    raw: str
+    object: str
+    valid_from: datetime | None
+    is_over: bool
+    read_with: int | None
+    edge_id: int | None
+    has_ended: bool
+
+
+def stated_facts(connection: Connection[Any]) -> list[StatedFact]:
+    """The facts of all memories that are neither superseded nor sensitive."""
+    holds = "e.valid_to IS NULL OR e.valid_to > now()"
+    return fetch(
+        connection,
+        StatedFact,
+        "SELECT f.memory_id, s.concept_id AS source_id, r.canonical AS relation, o.concept_id AS target_id, "
+        "r.single_valued, s.name AS subject, f.relation AS raw, o.name AS object, f.valid_from, "
+        "f.valid_to IS NOT NULL AS is_over, f.read_with, edge.held AS edge_id, "
+        "edge.held IS NULL AND coalesce(edge.over, false) AS has_ended FROM facts f "
+        f"JOIN (SELECT id FROM memories WHERE {_CURRENT}) m ON m.id = f.memory_id "
+        "JOIN relations r ON r.scope = f.scope AND r.raw = f.relation "
+        "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id CROSS JOIN LATERAL ("
+        f"SELECT max(e.id) FILTER (WHERE {holds}) AS held, bool_or(NOT ({holds})) AS over FROM concept_edges e "
+        "WHERE e.src_id = s.concept_id AND e.relation = r.canonical AND e.dst_id = o.concept_id "
+        "AND e.retired_at IS NULL AND f.memory_id = ANY(e.evidence_memory_ids)) edge ORDER BY f.id",
     )
+
+
+def same_words(connection: Connection[Any]) -> dict[int, list[int]]:
+    """For each memory the older ones of its scope and day whose texts have the same words."""
     rows = connection.execute(
-        "WITH near AS MATERIALIZED (SELECT * FROM unnest(%(near)s::bigint[], %(others)s::bigint[]) AS n (id, other)) "
-        f"SELECT me.id, o.id, {_CONTRADICTED} FROM memories me CROSS JOIN LATERAL ("
-        "SELECT a.id, sum(a.score) AS score FROM ("
-        "(SELECT m.id, sum(1.0 / c.memory_count) AS score FROM memory_concepts mine "
-        "JOIN concepts c ON c.id = mine.concept_id JOIN memory_concepts x ON x.concept_id = mine.concept_id "
-        f"JOIN memories m ON m.id = x.memory_id WHERE mine.memory_id = me.id AND c.memory_count < 1000 AND {older} "
-        "GROUP BY m.id ORDER BY 2 DESC, 1 LIMIT %(limit)s) "
-        "UNION ALL SELECT m.id, 0.5 FROM near JOIN memories m ON m.id = near.other "
-        f"WHERE near.id = me.id AND {older} "
-        "UNION ALL (SELECT DISTINCT m.id, 0.5 FROM facts f JOIN memories m ON m.id = f.memory_id "
-        f"WHERE f.read_with = me.id AND {older} LIMIT %(limit)s)) a "
-        "GROUP BY a.id ORDER BY 2 DESC, 1 LIMIT %(limit)s) o "
-        "WHERE me.id = ANY(%(ids)s) ORDER BY me.id, o.score DESC, o.id",
-        {
-            "ids": list(memory_ids),
-            "near": [one for one, _ in near],
-            "others": [other for _, other in near],
-            "limit": limit,
-        },
+        "SELECT array_agg(id ORDER BY created_at, id) FROM memories "
+        f"WHERE {_CURRENT} GROUP BY scope, created_at::date, "
+        "md5(lower(regexp_replace(content, '[^[:alnum:]]+', ' ', 'g'))) HAVING count(*) > 1"
     )
-    found: dict[int, list[tuple[int, bool]]] = {key: [] for key in memory_ids}
-    for key, other, contradicted in rows:
-        found[key].append((other, bool(contradicted)))
-    return found
+    return {key: ids[:place] for (ids,) in rows for place, key in enumerate(ids) if place}
 
 
 def supersede(
@@ -216,27 +196,7 @@ def reason_superseded(connection: Connection[Any], memory_id: int) -> str:
 
 
 def bring_back(connection: Connection[Any], ids: Sequence[int]) -> list[Gone]:
-    """Let what gave way to these memories come back, and remove what was written about why; give what came back.
-
-    A model may have quoted any memory of a scope that it was shown: of its reasons none in these scopes stays. The
-    rules' own sentences quote nothing.
-    """
-    given = {"ids": list(ids), "plain": list(REASONS)}
-    scopes = "SELECT g.scope FROM memories g WHERE g.id = ANY(%(ids)s)"
-    meant = (
-        "superseded_by = ANY(%(ids)s) OR superseded_reason IS NOT NULL AND (id = ANY(%(ids)s) "
-        f"OR superseded_reason <> ALL(%(plain)s) AND EXISTS ({scopes} AND g.scope IS NOT DISTINCT FROM m.scope))"
-    )
-    rows = connection.execute(
-        f"SELECT id FROM memories m WHERE {meant} ORDER BY id FOR NO KEY UPDATE", given
-    ).fetchall()
-    if not rows:
-        return []
-    given["these"] = [row[0] for row in rows]
-    connection.execute("UPDATE memories SET superseded_reason = NULL WHERE id = ANY(%(these)s)", given)
-    back = connection.execute(
-        "UPDATE memories SET superseded_by = NULL, superseded_at = NULL "
-        "WHERE id = ANY(%(these)s) AND superseded_by = ANY(%(ids)s) RETURNING id, scope",
-        given,
-    )
-    return [Gone(*row) for row in back]
+    """Let what gave way to these memories come back; give it."""
+    found = "SELECT id FROM memories WHERE superseded_by = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
+    rows = connection.execute(found, (list(ids),)).fetchall()
+    return take_back(connection, [row[0] for row in rows]) if rows else []

@@ -417,26 +417,6 @@ def has_passages(connection: Connection[Any]) -> bool:
     return bool(row and row[0])
 
 
-def nearest_older(connection: Connection[Any], ids: Sequence[int], *, limit: int) -> list[tuple[int, int]]:
-    """Pairs of a memory and an older one of its scope, the nearest first; none for a memory without a vector.
-
-    Neither is sensitive or superseded. Every vector is compared: of many memories each takes some milliseconds.
-    """
-    if not has_space(connection):
-        return []
-    current = "embedding IS NOT NULL AND NOT {0}.is_sensitive AND {0}.superseded_at IS NULL"
-    rows = connection.execute(
-        "SELECT m.id, near.id FROM memories m CROSS JOIN LATERAL ("
-        f"SELECT o.id, o.embedding <=> m.embedding AS distance FROM memories o WHERE o.{current.format('o')} "
-        "AND o.scope IS NOT DISTINCT FROM m.scope AND (o.created_at, o.id) < (m.created_at, m.id) "
-        # A second key keeps the planner off the HNSW index, which is not exact.
-        "ORDER BY distance, o.created_at, o.id LIMIT %(limit)s) AS near "
-        f"WHERE m.id = ANY(%(ids)s) AND m.{current.format('m')} ORDER BY m.created_at, m.id, near.distance, near.id",
-        {"ids": list(ids), "limit": limit},
-    )
-    return rows.fetchall()
-
-
 # ---- Changing the embedder -------------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""A model's word on ambiguous names and proposed changes: used, recorded, taken back, ignored when it is none."""
+"""A model's word on ambiguous names: used, recorded, taken back, ignored when it is none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hopgate.errors import HopgateError
-from hopgate.extract.model.judge import Action, Judge
+from hopgate.extract.model.judge import Judge
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
@@ -80,42 +80,3 @@ def test_a_pair_that_is_two_is_no_longer_undecided_and_one_it_does_not_know_is(k
     assert len(kb.graph.ambiguous()) == 1
     assert kb.graph.tie_break(Judge(Answering(lambda _: '{"answer": "different"}'))) == (0, 1)
     assert kb.graph.ambiguous() == []
-
-
-def notes(kb: KnowledgeBase) -> None:
-    kb.add(Memory("old", "Ada Lovelace keeps the spare key in the shed."))
-    kb.add(Memory("secret", "Ada Lovelace keeps the code under the vase.", is_sensitive=True))
-    kb.add(Memory("new", "Ada Lovelace gave the spare key to Bea Byron."))
-    kb.build()
-
-
-def test_a_model_decides_what_a_new_memory_means_and_it_is_taken_back(kb: KnowledgeBase) -> None:
-    notes(kb)
-    model = Answering(lambda _: '{"action": "DELETE", "older": 1, "reason": "the key moved"}')
-    (found,) = [one for one in kb.graph.curate(apply=True, decide=Judge(model).decide) if one.older]
-    assert (found.action, found.memory, found.older, found.reason) == (
-        *(Action.DELETE, "new", "old"),
-        "the model: the key moved",
-    )
-    old = kb.get("old")
-    assert old and old.superseded_by == "new"
-    assert "vase" not in json.dumps(model.questions)
-    assert kb.graph.memory("old").reason == "the model: the key moved"
-    kb.mark_sensitive(["new"])
-    assert kb.graph.memory("old").reason == ""
-    # Nothing is hidden by what cannot be read.
-    assert kb.get("old").superseded_at is None
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        *('{"action": "DELETE", "older": 9, "reason": ""}', '{"action": "FORGET", "older": 1, "reason": ""}'),
-        *('{"action": "NOOP", "older": true, "reason": ""}', "I would keep both.", ""),
-    ],
-)
-def test_an_answer_that_is_none_leaves_it_to_the_rules(kb: KnowledgeBase, said: str) -> None:
-    notes(kb)
-    opinion = Judge(Answering(lambda _: said))
-    assert kb.graph.curate(decide=opinion.decide) == kb.graph.curate()
-    assert opinion.asked > 0 and opinion.answered == 0

@@ -1,39 +1,61 @@
-"""Curation, never on by default: what a new memory means for those it resembles, as proposals to review or apply.
+"""Curation, never on by default: memories that others wholly restate or end, as proposals to review or apply.
 
-ADD keeps it beside them. UPDATE: it contains what an older one contains, and more. DELETE: it contradicts all facts of
-an older one. NOOP: an older one contains it already. Nothing is deleted: the superseded one gets a tombstone (since
-when, and by which other) and is left out of recall unless asked for.
+UPDATE: a newer memory states everything that an older one does, and more. NOOP: it is the newer one that says nothing
+of its own. DELETE: a newer memory ended every fact of an older one. ADD: it is kept beside the others. A memory gives
+way only where each of its words belongs to such facts, so that it says nothing else, and never to one that is not sure
+of it. Nothing is deleted: what gave way gets a tombstone (since when, and by which other) and is left out of recall
+unless asked for.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from enum import StrEnum
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from hopgate.errors import HopgateError, WithdrawnError
-from hopgate.extract.model.judge import Action, Neighbour
+from hopgate.errors import HopgateError
+from hopgate.extract.rules.date_spans import date_spans
+from hopgate.extract.rules.language_tables import LANGUAGES
+from hopgate.extract.rules.tokenise import analysed
 from hopgate.graph.names import name_words
-from hopgate.memory import Cleared, Memory, cleared
-from hopgate.sending import SendingGuard, guarded
-from hopgate.store import journal, memories, superseded, vectors
+from hopgate.store import journal, memories, superseded
 from hopgate.store.graph import version
-from hopgate.times import utc
+from hopgate.times import moment, utc
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-# Of the words of the shorter text so many must be in the longer one. Short memories differ in a name or a number, one
-# word of ten: nothing below 1 keeps "the NAS has 4 disks" apart from "the NAS has 8 disks".
-CONTAINED = 1.0
-NEIGHBOURS = 10
-# So many memories' neighbours are asked for in one statement.
-TOGETHER = 64
-# Texts whose words are remembered: neighbours come again and again.
-REMEMBERED = 10_000
+    from hopgate.memory import Memory
+    from hopgate.store.superseded import StatedFact
+
+# A memory is compared with so many others that state something of the same thing: those that were made last before it.
+NEIGHBOURS = 50
+# Memories whose texts are read in one statement.
+TOGETHER = 1000
+_BETWEEN = re.compile(r"(?<=[.!?;])\s+|\s*\n\s*")
+
+
+class Action(StrEnum):
+    """What to do with a new memory."""
+
+    ADD = "ADD"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    NOOP = "NOOP"
+
+
+_REASONS = {
+    Action.ADD: "no other memory says this",
+    Action.UPDATE: "it says what the older one said, and more",
+    Action.DELETE: "every fact of the older memory has ended",
+    Action.NOOP: "the older memory says all of it",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +64,12 @@ class Proposal:
 
     action: Action
     memory: str
-    older: str | None
-    reason: str
+    older: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why: a sentence that quotes no memory."""
+        return _REASONS[self.action]
 
     @property
     def gives_way(self) -> str | None:
@@ -51,63 +77,140 @@ class Proposal:
         return {Action.UPDATE: self.older, Action.DELETE: self.older, Action.NOOP: self.memory}.get(self.action)
 
 
+@dataclass(frozen=True)
+class Stated:
+    """A memory, and the facts that it states.
+
+    Examples
+    --------
+    >>> from hopgate.memory import Memory
+    >>> Stated(Memory("m1", "Is the NAS in the attic? Ada thinks so."), ()).is_unsure_of({"attic"})
+    True
+    """
+
+    memory: Memory
+    facts: Sequence[StatedFact]
+
+    @cached_property
+    def sentences(self) -> list[list[str]]:
+        """The words of each sentence, or line, of its text."""
+        return [name_words(text) for text in _BETWEEN.split(self.memory.text)]
+
+    @cached_property
+    def own(self) -> list[StatedFact]:
+        """What it says itself: not that what it once said is over, which another memory tells with it."""
+        return [fact for fact in self.facts if not (fact.is_over and fact.read_with not in (None, fact.memory_id))]
+
+    @cached_property
+    def _of_facts(self) -> set[str]:
+        """Small words, the names and relations of its facts, and the dates from which these hold."""
+        tokens, lower, _, code = analysed(self.memory.text)
+        small = (part for word in LANGUAGES[code].function for part in name_words(word))
+        since = {fact.valid_from for fact in self.own}
+        dates = (
+            word
+            for span in date_spans(tokens, lower, code, self.memory.created_at)
+            if moment(span.iso) in since
+            for word in name_words(" ".join(tokens[span.start : span.end]))
+        )
+        texts = (f"{fact.subject} {fact.raw} {fact.relation} {fact.object}" for fact in self.own)
+        return {*small, *dates, *(word for text in texts for word in name_words(text))}
+
+    @cached_property
+    def edges(self) -> set[int]:
+        """The edges that hold and of which it is evidence."""
+        return {fact.edge_id for fact in self.facts if fact.edge_id is not None}
+
+    def says_only_facts(self) -> bool:
+        """Whether all words of its title and text are those of its facts, or small words."""
+        return not any(self._left(sentence) for sentence in (name_words(self.memory.title), *self.sentences))
+
+    def _left(self, sentence: Sequence[str]) -> set[str]:
+        """The words of a sentence that say something besides its own facts."""
+        return {*sentence} - self._of_facts
+
+    def is_unsure_of(self, words: set[str]) -> bool:
+        """Whether a sentence with one of these words asks, or only supposes."""
+        doubts = {word for language in LANGUAGES.values() for word in language.hypothetical}
+        return any(
+            not words.isdisjoint(name_words(text))
+            and (text.rstrip().endswith("?") or not doubts.isdisjoint(re.findall(r"[\w']+", text.lower())))
+            for text in _BETWEEN.split(self.memory.text)
+        )
+
+    def restates(self, other: Stated) -> bool:
+        """Whether this says all that another memory says.
+
+        Both are evidence of the same edges, which hold without a break from one to the other. Words that are no fact's
+        stand in a sentence with one, and here in a sentence that begins with the same words.
+        """
+        if not other.own or any(fact.is_over or fact.edge_id not in self.edges for fact in other.own):
+            return False
+        begun = [
+            sentence
+            for sentence in other.sentences
+            if any({*name_words(fact.object)} <= {*sentence} for fact in other.own)
+            and any(sentence == mine[: len(sentence)] for mine in self.sentences)
+        ]
+        left = [sentence for sentence in other.sentences if sentence not in begun and other._left(sentence)]
+        if self.memory.title != other.memory.title:
+            left += [words for words in (name_words(other.memory.title),) if other._left(words)]
+        return not left and not self.is_unsure_of({word for fact in other.own for word in name_words(fact.object)})
+
+    def ended_by(self, newer: Stated) -> bool:
+        """Whether every fact of this memory is over, and the newer one told of an end."""
+        if not self.own or any(fact.is_over or not fact.has_ended for fact in self.own):
+            return False
+        ends = any(fact.is_over and fact.read_with == newer.facts[0].memory_id for fact in self.facts) or any(
+            (fact.source_id, fact.relation) == (end.source_id, end.relation)
+            and (end.is_over if fact.target_id == end.target_id else fact.single_valued and not end.is_over)
+            for fact in self.own
+            for end in newer.own
+        )
+        names = {word for fact in self.own for word in name_words(f"{fact.subject} {fact.object}")}
+        return ends and self.says_only_facts() and not newer.is_unsure_of(names)
+
+    def repeats(self, older: Stated) -> bool:
+        """Whether this is the text of another memory of the same day; on another day it may have happened again."""
+        mine, others = self.memory, older.memory
+        if mine.created_at is None or others.created_at is None or mine.created_at.date() != others.created_at.date():
+            return False
+        return (mine.title, self.sentences) == (others.title, older.sentences)
+
+
+def propose(newer: Stated, older: Sequence[Stated]) -> Iterator[Proposal]:
+    """Say what a memory means for older ones of its scope.
+
+    Examples
+    --------
+    >>> from hopgate.memory import Memory
+    >>> notes = [Stated(Memory(name, "The NAS is in the attic.", created_at=datetime(2024, 5, 1)), ()) for name in "ab"]
+    >>> for proposal in propose(notes[1], notes[:1]):
+    ...     print(proposal.action, proposal.memory, proposal.older)
+    NOOP b a
+    """
+    name = newer.memory.external_id
+    for other in older:
+        if newer.repeats(other) or other.restates(newer):
+            yield Proposal(Action.NOOP, name, other.memory.external_id)
+            return
+    for other in older:
+        if newer.restates(other):
+            yield Proposal(Action.UPDATE, name, other.memory.external_id)
+        elif newer.facts and other.ended_by(newer):
+            yield Proposal(Action.DELETE, name, other.memory.external_id)
+
+
 @dataclass(frozen=True, slots=True)
 class Curation:
-    """Proposals by which a memory would give way; `complete` when no memory is left that was not compared."""
+    """Proposals by which a memory would give way; `complete` when there are no more."""
 
     proposals: tuple[Proposal, ...]
     complete: bool
 
 
-Decide = Callable[[Cleared, Sequence[Neighbour]], "tuple[Action, str | None, str] | None"]
-"""A model's decision: an action, the older memory it is about, and why; None leaves it to the rules."""
-
-
-def propose(
-    external_id: str, text: Cleared, neighbours: Sequence[Neighbour], words: Callable[[str], list[str]] = name_words
-) -> Proposal:
-    """Decide by rules alone: repeated and extended texts by their words, contradicted ones by their facts.
-
-    Parameters
-    ----------
-    words : callable, optional
-        Gives the words of a text; whoever proposes for many memories has one that remembers them.
-
-    Examples
-    --------
-    >>> old = Neighbour("m1", Cleared("The NAS is in the attic."))
-    >>> propose("m2", Cleared("The NAS is in the attic."), [old]).action.value
-    'NOOP'
-    >>> propose("m2", Cleared("The NAS is in the attic, behind the chimney."), [old]).action.value
-    'UPDATE'
-    >>> propose("m2", Cleared("The NAS moved to the cellar."), [Neighbour("m1", old.text, True)]).action.value
-    'DELETE'
-    """
-    new = words(text)
-    for older in neighbours:
-        if _within(new, words(older.text)):
-            return Proposal(Action.NOOP, external_id, older.external_id, superseded.REPEATED)
-    for older in neighbours:
-        if older.contradicted:
-            return Proposal(Action.DELETE, external_id, older.external_id, superseded.ENDED)
-        if _within(words(older.text), new):
-            return Proposal(Action.UPDATE, external_id, older.external_id, superseded.EXTENDED)
-    return Proposal(Action.ADD, external_id, None, "no older memory says this")
-
-
-def _within(short: list[str], long: list[str]) -> bool:
-    """Whether a text's words are all in another, in the same order: then nothing of it is lost or turned around."""
-    rest = iter(long)
-    return bool(short) and sum(word in rest for word in short) >= CONTAINED * len(short)
-
-
 def proposals(
-    connection: Connection[Any],
-    *,
-    since: datetime | None = None,
-    decide: Decide | None = None,
-    guard: Callable[[Mapping[int, Memory]], SendingGuard] | None = None,
-    compared: dict[str, str] | None = None,
+    connection: Connection[Any], *, since: datetime | None = None, compared: dict[str, str] | None = None
 ) -> Iterator[Proposal]:
     """Go through memories in the order in which they became known and propose what each means for older ones.
 
@@ -115,83 +218,49 @@ def proposals(
     ----------
     since : datetime, optional
         Only memories made at or after this time are new.
-    decide : callable, optional
-        Asked first. Sensitive memories are never shown to it.
-    guard : callable, optional
-        Gives the guard of some memories, which is asked before each request about them: with one that may not be read
-        any more, nothing is proposed.
     compared : dict, optional
         Gets the texts of those that would give way and of those they would give way to, by external id.
     """
+    facts: dict[int, list[StatedFact]] = defaultdict(list)
+    for fact in superseded.stated_facts(connection):
+        facts[fact.memory_id].append(fact)
+    near = _older(superseded.not_superseded(connection), facts, superseded.same_words(connection))
     gone: set[str] = set()
-    remembered = lru_cache(REMEMBERED)(name_words)
-    for near, known in _with_neighbours(connection, superseded.not_superseded(connection, since=utc(since))):
-        texts = dict(cleared(known.items()))
-        key, *others = known
-        if key not in texts or known[key].external_id in gone:
-            continue
-        external_id, text = known[key].external_id, texts[key]
-        neighbours = [
-            Neighbour(known[other].external_id, texts[other], near[other])
-            for other in others
-            if other in texts and known[other].external_id not in gone
-        ]
-        try:
-            answer = _decided(decide, text, neighbours, guard({at: known[at] for at in texts}) if guard else None)
-        except WithdrawnError:
-            continue
-        proposal = (
-            Proposal(answer[0], external_id, *answer[1:])
-            if answer
-            else propose(external_id, text, neighbours, remembered)
-        )
-        if proposal.gives_way:
-            gone.add(proposal.gives_way)
-            if compared is not None:
-                compared |= {known[at].external_id: known[at].content for at in texts}
-        yield proposal
+    new = superseded.not_superseded(connection, since=utc(since))
+    for start in range(0, len(new), TOGETHER):
+        some = new[start : start + TOGETHER]
+        known = memories.fetch_by_id(connection, sorted({*some, *(older for key in some for older in near[key])}))
+        notes = {key: Stated(memory, facts.get(key, ())) for key, memory in known.items()}
+        # One that is deleted meanwhile is not among them.
+        for note, key in ((notes[key], key) for key in some if key in notes):
+            name = note.memory.external_id
+            older = [notes[other] for other in near[key] if other in notes]
+            found = list(propose(note, [other for other in older if other.memory.external_id not in gone]))
+            gone |= {proposal.gives_way for proposal in found if proposal.gives_way}
+            if compared is not None and found:
+                compared |= {other.memory.external_id: other.memory.content for other in (note, *older)}
+            yield from found or [Proposal(Action.ADD, name)]
 
 
-def _decided(
-    decide: Decide | None, text: Cleared, neighbours: Sequence[Neighbour], guard: SendingGuard | None
-) -> tuple[Action, str | None, str] | None:
-    """What a model decides; asked only about what may be read at this moment, which it may look at again itself."""
-    if decide is None:
-        return None
-    if guard is None:
-        return decide(text, neighbours)
-    guard.check()
-    with guarded(guard):
-        return decide(text, neighbours)
+def _older(
+    order: Sequence[int], facts: Mapping[int, Sequence[StatedFact]], same_words: Mapping[int, Sequence[int]]
+) -> dict[int, list[int]]:
+    """The older memories that each is compared with: of the same words, or with a fact of the same thing."""
+    stating: dict[tuple[int, str], list[int]] = defaultdict(list)
+    near: dict[int, list[int]] = {}
+    for key in order:
+        groups = {(fact.source_id, fact.relation) for fact in facts.get(key, ())}
+        older = [*same_words.get(key, ()), *(other for group in groups for other in stating[group][-NEIGHBOURS:])]
+        near[key] = sorted({*older}, reverse=True)
+        for group in groups:
+            stating[group].append(key)
+    return near
 
 
-def first_proposals(connection: Connection[Any], *, limit: int, until: float) -> Curation:
-    """Give the first proposals by which a memory would give way; look no further at a time of the monotonic clock."""
-    found: list[Proposal] = []
-    for one in proposals(connection):
-        if one.gives_way:
-            found.append(one)
-        if len(found) >= limit or time.monotonic() > until:
-            return Curation(tuple(found), complete=False)
-    return Curation(tuple(found), complete=True)
-
-
-def _with_neighbours(
-    connection: Connection[Any], keys: Sequence[int]
-) -> Iterator[tuple[dict[int, bool], dict[int, Memory]]]:
-    """Each memory, and after it its neighbours, by id; and which neighbours are contradicted."""
-    for start in range(0, len(keys), TOGETHER):
-        some = keys[start : start + TOGETHER]
-        nearest = vectors.nearest_older(connection, some, limit=NEIGHBOURS)
-        found = superseded.neighbours(connection, some, nearest, limit=NEIGHBOURS)
-        known = memories.fetch_by_id(
-            connection, sorted({*some, *(other for near in found.values() for other, _ in near)})
-        )
-        for key in some:
-            # One that is deleted meanwhile is in neither.
-            if key in known:
-                near = {other: contradicted for other, contradicted in found[key] if other in known}
-                yield near, {key: known[key], **{other: known[other] for other in near}}
+def first_proposals(connection: Connection[Any], *, limit: int) -> Curation:
+    """Give the first proposals by which a memory would give way."""
+    found = list(islice((one for one in proposals(connection) if one.gives_way), limit + 1))
+    return Curation(tuple(found[:limit]), complete=len(found) <= limit)
 
 
 def apply(

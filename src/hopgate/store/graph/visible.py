@@ -93,8 +93,10 @@ class View:
         if self.known_at is not None:
             conditions.append(f"{alias}.created_at <= %(known_at)s")
         if not superseded:
-            later = "" if self.known_at is None else f" OR {alias}.superseded_at > %(known_at)s"
-            conditions.append(f"({alias}.superseded_at IS NULL{later})")
+            # One that gave way after these times was in force then.
+            times = {"known_at": self.known_at, "as_of": self.as_of}
+            later = (f" OR {alias}.superseded_at > %({name})s" for name, time in times.items() if time is not None)
+            conditions.append(f"({alias}.superseded_at IS NULL{''.join(later)})")
         if self.scopes is not None:
             conditions.append(f"{alias}.scope = ANY(%(scopes)s)")
         return " AND ".join(conditions)

@@ -128,7 +128,7 @@ function curationItem(one) {
             body: h("p", {}, "It gets a tombstone and recall leaves it out. Nothing is deleted, and it can be undone."), action: "Let it give way",
           });
           if (!sure) return;
-          const entry = await post("mend/curation", { action: one.action, memory: one.memory, older: one.older, reason: one.reason });
+          const entry = await post("mend/curation", { action: one.action, memory: one.memory, older: one.older });
           doneWithUndo(place, `${one.gives_way} gave way.`, entry);
         } catch (error) {
           place.append(failure(error));
@@ -139,7 +139,7 @@ function curationItem(one) {
 function curation(place) {
   filled(place, async () => {
     const { proposals, complete } = await get("mend/curation", { limit: 20 });
-    const rest = complete ? null : h("p", { class: "muted" }, "Not all memories were compared: there may be more once these are decided, and ", h("code", {}, "hopgate curate"), " looks through all.");
+    const rest = complete ? null : h("p", { class: "muted" }, "There are more once these are decided, and ", h("code", {}, "hopgate curate"), " shows all.");
     if (proposals.length) return h("div", {}, h("ul", { class: "plain" }, proposals.map(curationItem)), rest);
     return complete ? empty("No memory repeats, extends or contradicts another.") : rest;
   }, "Comparing memories with older ones …");
