@@ -120,7 +120,7 @@ def _embed(kb: KnowledgeBase) -> None:
             with kb.store.transaction() as connection:
                 run_with(
                     connection,
-                    f"UPDATE {table} t SET embedding = v.vector FROM copied_vectors v WHERE t.id = v.id",
+                    f"UPDATE {table} t SET embedding = v.vector FROM given_vectors v WHERE t.id = v.id",
                     part,
                     drawn(noise, centres, len(part)),
                 )

@@ -12,15 +12,14 @@ import json
 import random
 import tempfile
 import time
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import hopgate
 from hopgate.corpus import read_corpus
-from hopgate.store import memories
-from hopgate.store.memories import INCOMING
+from hopgate.memory import Memory
 
-COLUMNS = INCOMING
+COLUMNS = "external_id, content, title_length, tags, category, importance, created_at"
 
 
 def write_corpus(path: Path, rows: int, seed: int = 0) -> None:
@@ -46,6 +45,15 @@ def write_corpus(path: Path, rows: int, seed: int = 0) -> None:
             out.write(json.dumps(record) + "\n")
 
 
+def values_of(memory: Memory) -> tuple[Any, ...]:
+    """A memory's values of `COLUMNS`."""
+    length = len(memory.title)
+    return (
+        memory.external_id, memory.content, length, list(memory.tags), memory.category, memory.importance,
+        memory.created_at,
+    )  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
@@ -54,7 +62,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "corpus.jsonl"
         write_corpus(path, options.rows)
-        rows = [memories.row_values(memory, datetime.now(UTC)) for memory in read_corpus(path)]
+        rows = [values_of(memory) for memory in read_corpus(path)]
         with hopgate.open(Path(folder) / "store") as kb:
             # Warm up both ways: the server's first COPY pays for files and catalogues.
             kb.ingest(path, limit=1000)

@@ -9,7 +9,7 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.memory import Memory, cleared
+from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
 from hopgate.store import (
     clearance,
@@ -69,12 +69,11 @@ class MemoryWriter:
         within: Sequence[str] | None = None,
         *,
         alone: bool | None,
-        own: Mapping[str, str] | None = None,
     ) -> Written:
         if alone is not None:
             memories.take_turns(connection, alone=alone)
         gone: list[tuple[str, str, datetime | None]] = []
-        written = memories.upsert(connection, _noting(self._rules(connection).applied(new), gone), within, own)
+        written = memories.upsert(connection, _noting(self._rules(connection).applied(new), gone), within)
         # A text that was replaced may be what turns sensitive later: the caches keep none that a store gave up.
         if touched := sorted({*written.changed, *written.now_sensitive}):
             known = memories.fetch_by_id(connection, written.now_sensitive).values()
@@ -112,12 +111,8 @@ class MemoryWriter:
             if identity is None or not made:
                 return self._write(connection, left, alone=None)
             vectors.claim(connection, identity)
-            passed = {key: made[key] for key, _ in cleared((one.external_id, one) for one in left) if key in made}
-            for rows in passed.values():
-                vectors.check_rows(connection, rows, column="embedding", dimension=identity.dimension)
-            own = {key: vectors.to_sql(rows[0]) for key, rows in passed.items()}
-            written = self._write(connection, left, alone=None, own=own)
-            vectors.add_vectors(connection, left, passed, identity)
+            written = self._write(connection, left, alone=None)
+            vectors.add_vectors(connection, left, made, identity)
             return written
 
         return self._store.run(work)

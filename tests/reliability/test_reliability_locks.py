@@ -134,8 +134,8 @@ def test_vectors_are_written_in_the_order_in_which_they_are_forgotten(kb: Knowle
         kb.embed(endpoint.spec)
         with kb.store.transaction() as connection:
             ids = memories.ids_of(connection, [f"m{number}" for number in range(40)])
-            dimension = vectors.space(connection).identity.dimension  # type: ignore[union-attr]
-            rows = np.ones((40, dimension), np.float32)
+            identity = vectors.space(connection).identity  # type: ignore[union-attr]
+            rows = np.ones((40, identity.dimension), np.float32)
     both = threading.Barrier(2)
 
     def write() -> None:
@@ -143,7 +143,8 @@ def test_vectors_are_written_in_the_order_in_which_they_are_forgotten(kb: Knowle
         for _ in range(15):
             with connect.explained(), kb.store.transaction() as connection:
                 connection.execute("SET LOCAL deadlock_timeout = '20ms'")
-                vectors.write(connection, [vectors.Embedded(key, Cleared("text"), rows[:1]) for key in ids[::-1]])
+                batch = [vectors.Embedded(key, Cleared("text"), rows[:1]) for key in ids[::-1]]
+                vectors.write(connection, batch, identity)
 
     def forget() -> None:
         both.wait(PATIENCE)

@@ -16,15 +16,15 @@ def test_a_memory_goes_while_it_is_about_to_be_embedded(
     kb: KnowledgeBase, dsn: str, gone: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kb.add(Memory("a", "Immich runs on cedar."), Memory("b", "Caddy runs on cedar."))
-    fetch = memories.fetch_with_rules
+    fetch = memories.fetch_by_id
 
     def meanwhile(connection, ids):
-        monkeypatch.setattr(memories, "fetch_with_rules", fetch)  # once: who deletes reads memories too
+        monkeypatch.setattr(memories, "fetch_by_id", fetch)  # once: who deletes reads memories too
         with hopgate.open(dsn) as other:
             other.delete(gone)
         return fetch(connection, ids)
 
-    monkeypatch.setattr(memories, "fetch_with_rules", meanwhile)
+    monkeypatch.setattr(memories, "fetch_by_id", meanwhile)
     with serving() as endpoint:
         assert kb.embed(endpoint.spec) == 2 - len(gone)
 

@@ -47,7 +47,7 @@ def write(connection: psycopg.Connection[Any], keys: list[int], rows: np.ndarray
     """Vectors of the first of the memories of `filled`."""
     texts = [Cleared(f"text number {n}") for n in range(len(keys))]
     batch = [vectors.Embedded(key, text, row[None]) for key, text, row in zip(keys, texts, rows, strict=True)]
-    return vectors.write(connection, batch)
+    return vectors.write(connection, batch, TINY)
 
 
 def test_a_space_belongs_to_one_embedder(filled: KnowledgeBase) -> None:
@@ -90,8 +90,6 @@ def test_a_sensitive_memory_is_never_pending(filled: KnowledgeBase) -> None:
 def test_what_is_no_vector_is_refused_and_nothing_written(
     filled: KnowledgeBase, value: float, width: int, reason: str
 ) -> None:
-    with filled.store.transaction() as connection:
-        vectors.claim(connection, TINY)
     keys = ids(filled)[:2]
     rows = np.ones((2, width), dtype=np.float32)
     rows[1] = value
@@ -101,8 +99,6 @@ def test_what_is_no_vector_is_refused_and_nothing_written(
 
 
 def test_a_memory_that_changed_or_turned_sensitive_meanwhile_gets_no_vector(filled: KnowledgeBase) -> None:
-    with filled.store.transaction() as connection:
-        vectors.claim(connection, TINY)
     keys = ids(filled)[:3]
     filled.add(Memory("m0", "another text"))
     filled.mark_sensitive(["m1"])

@@ -33,8 +33,9 @@ def open_memories(connection: Connection[Any], ids: Sequence[int], *, lock: bool
             "SELECT id FROM memories WHERE id = ANY(%s) AND NOT is_sensitive ORDER BY id FOR SHARE", (list(ids),)
         )
         ids = [row[0] for row in rows]
-    found, written = memories.fetch_with_rules(connection, ids)
-    rules = SensitivityRules.of(written)
+    found = memories.fetch_by_id(connection, ids)
+    # After the memories: a rule that came meanwhile holds, too.
+    rules = SensitivityRules.of(setting_rows.sensitivity(connection))
     return {
         key: memory for key, memory in found.items() if not (memory.is_sensitive or (rules and rules.meets(memory)))
     }

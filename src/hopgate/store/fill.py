@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hopgate.errors import WithdrawnError
 from hopgate.memory import Cleared, cleared
@@ -18,9 +18,8 @@ from hopgate.store import clearance, connect, memories, schema, vectors
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from psycopg import Connection
 
-    from hopgate.embed import CachedEmbedder, Identity
+    from hopgate.embed import CachedEmbedder
     from hopgate.store.store import Store
 
 DEFAULT = "bge-small"
@@ -125,12 +124,10 @@ class Embedding:
         parts = [passage_text(Cleared(text), span) for text in texts for span in passages(text)]
         EmbeddingCache.default().forget([*texts, *parts])
 
-    def _run(self, embedder: CachedEmbedder, column: str, progress: Progress | None) -> int:
+    def _run(self, embedder: CachedEmbedder, column: vectors.Column, progress: Progress | None) -> int:
         made = after = 0
         while True:
             with self._store.transaction() as connection:
-                if not vectors.has_column(connection, column):
-                    return made
                 ids = vectors.pending(connection, limit=BATCH, after=after, column=column)
                 known = clearance.open_memories(connection, ids)
             if not ids:
@@ -146,7 +143,7 @@ class Embedding:
             except WithdrawnError:
                 # One of them is not what it was: the page is read again; what was embedded comes from the cache.
                 continue
-            written = self._store.run(partial(_write, batch, embedder.identity, column))
+            written = self._store.run(partial(vectors.write, batch=batch, identity=embedder.identity, column=column))
             # What changed, went or turned sensitive on the way must not stay in the cache either.
             self.forget([memory.content for memory in batch if memory.memory_id not in written])
             made += len(written)
@@ -176,15 +173,6 @@ def _embedded(embedder: CachedEmbedder, passed: Sequence[tuple[int, Cleared]]) -
         batch.append(vectors.Embedded(key, text, rows[at : at + len(several)]))
         at += len(several)
     return batch
-
-
-def _write(batch: Sequence[vectors.Embedded], identity: Identity, column: str, connection: Connection[Any]) -> set[int]:
-    if not vectors.has_column(connection, column):
-        return set()
-    if column == "embedding":
-        # In the transaction of its first vectors, so that an embedder that never gave one claims nothing.
-        vectors.claim(connection, identity)
-    return vectors.write(connection, batch, column=column, dimension=identity.dimension)
 
 
 def _same(embedder: CachedEmbedder, space: vectors.EmbeddingSpace | None) -> bool:

@@ -1,17 +1,13 @@
-"""Memories in and out of the table, by COPY and by external id; and which of them hold a word or a name."""
+"""Memories in and out of the table, by external id; and which of them hold a word or a name."""
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from psycopg.errors import SerializationFailure, UniqueViolation
 from psycopg.rows import class_row
 
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
@@ -23,13 +19,29 @@ if TYPE_CHECKING:
 
 
 NAMED = "external_id = ANY(%(names)s)"
-# The columns that a new memory gives to one that is there; beside them stand some that also depend on that one.
-_GIVEN = (
-    *("content", "category", "tags", "expanded_keywords", "importance", "scope"),
-    *("title_length", "thread", "reply_to", "source", "search_language"),
-)
-# The columns that a memory comes in with.
-INCOMING = ", ".join(("external_id", *_GIVEN, "is_sensitive", "created_at", "dated"))
+# The columns that a memory gives to a row that has its id already, with their types; whether that is sensitive, and its
+# date, also depend on what was there.
+_GIVEN = {
+    "content": "text",
+    "category": "text",
+    "tags": "text[]",
+    "expanded_keywords": "text[]",
+    "importance": "float8",
+    "scope": "text",
+    "title_length": "integer",
+    "thread": "text",
+    "reply_to": "text",
+    "source": "json",
+    "search_language": "text",
+}
+_INCOMING = {
+    "external_id": "text",
+    **_GIVEN,
+    "is_sensitive": "boolean",
+    "created_at": "timestamptz",
+    "dated": "boolean",
+}
+_ROWS = f"json_to_recordset(%(rows)s::json) AS i ({', '.join(f'{name} {kind}' for name, kind in _INCOMING.items())})"
 _COLUMNS = (
     "id, external_id, content, category, tags, expanded_keywords, importance, is_sensitive, scope, created_at, "
     "title_length, thread, reply_to, source, search_language, superseded_at, "
@@ -37,12 +49,11 @@ _COLUMNS = (
 )
 # So many turns after a memory may have been read with it: some of them were perhaps sensitive then, or are now.
 FOLLOWERS = 8
-CHUNK = 5000
+# So many memories are written by one statement, or fewer where they are large: a value of PostgreSQL's ends at 1 GiB.
+CHUNK, CHUNK_CHARACTERS = 5000, 16 << 20
 # From so many memories on the planner may sample their words: it keeps those of some ten memories and more, and needs
 # them, since without a query within a scope takes up to four times as long. In a smaller store it would keep any word.
 SAMPLED_FROM = 20_000
-# So often a chunk is looked at again because others added some of its ids since.
-ATTEMPTS = 3
 # A title may have a short addition to the name, in brackets: "(road)", "(1954 film)".
 MAX_ADDITION = 60
 # A longer first line names nothing.
@@ -95,13 +106,6 @@ class MemoryRow:
 
 
 @dataclass(frozen=True, slots=True)
-class _RowWithRules(MemoryRow):
-    """A row, and the store's rules by which memories are sensitive."""
-
-    rules: dict[str, Any] | None
-
-
-@dataclass(frozen=True, slots=True)
 class Written:
     """What an upsert did: how many rows came in, and which memories must lose what was made of their old text."""
 
@@ -120,156 +124,137 @@ class Written:
 # ---- Writing ---------------------------------------------------------------------------------------------------------
 
 
-def upsert(
-    connection: Connection[Any],
-    memories: Iterable[Memory],
-    within: Sequence[str] | None = None,
-    vectors: Mapping[str, str] | None = None,
-) -> Written:
+def upsert(connection: Connection[Any], memories: Iterable[Memory], within: Sequence[str] | None = None) -> Written:
     """Add memories, or bring those with a known external id up to date; all or nothing, being one transaction.
-
-    Chunks without a known id, which is what most loads are made of, go by COPY straight into the table while the next
-    chunk is being read; the others take a detour through a temporary table.
 
     Parameters
     ----------
     within : sequence of str, optional
         Scopes: a known id of another one is refused.
-    vectors : mapping, optional
-        By external id the vectors of new memories as SQL reads them, which go the same way; known ones get none here.
     """
     written = Written()
     for chunk in _chunks(memories):
         setting_rows.require_languages(connection, {memory.language for memory in chunk if memory.language})
-        written += _copy(connection, chunk, vectors) or _merge(connection, chunk, within)
+        left = chunk
+        while left:
+            known = _locked(connection, left, within)
+            written += _update(connection, [memory for memory in left if memory.external_id in known], known)
+            new = [memory for memory in left if memory.external_id not in known]
+            added = _insert(connection, new)
+            written += Written(len(added), len(added))
+            # What another process added meanwhile is known now, and looked at once more.
+            left = [memory for memory in new if memory.external_id not in added]
     return written
 
 
 def _chunks(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
-    """Cut the input into chunks, reading one ahead: parsing then costs no time while the server is at work."""
-    stream = iter(memories)
-    with ThreadPoolExecutor(1) as reader:
-        ahead = reader.submit(lambda: list(itertools.islice(stream, CHUNK)))
-        while chunk := ahead.result():
-            ahead = reader.submit(lambda: list(itertools.islice(stream, CHUNK)))
+    chunk: list[Memory] = []
+    size = 0
+    for memory in memories:
+        chunk.append(memory)
+        size += len(memory.text) + (len(str(memory.source)) if memory.source else 0)
+        if len(chunk) == CHUNK or size > CHUNK_CHARACTERS:
             yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
-def _copy(connection: Connection[Any], chunk: Sequence[Memory], vectors: Mapping[str, str] | None) -> Written | None:
-    """Add a chunk by COPY, or do nothing when one of its ids is known (or becomes so meanwhile)."""
-    if ids_of(connection, [memory.external_id for memory in chunk]):
-        return None
-    now = datetime.now(UTC)
-    columns = f"{INCOMING}, embedding" if vectors else INCOMING
-    try:
-        with (
-            connection.transaction(),
-            connection.cursor() as cursor,
-            cursor.copy(f"COPY memories ({columns}) FROM STDIN") as copy,
-        ):
-            for memory in chunk:
-                row = row_values(memory, now)
-                copy.write_row((*row, vectors.get(memory.external_id)) if vectors else row)
-    except UniqueViolation:
-        return None
-    return Written(len(chunk), len(chunk))
+def _locked(connection: Connection[Any], chunk: Sequence[Memory], within: Sequence[str] | None) -> dict[str, MemoryRow]:
+    """The rows that have the memories' ids, by these, locked for change; one of another scope than these is refused."""
+    names = named([memory.external_id for memory in chunk])
+    rows = _rows(connection, f"WHERE {NAMED} ORDER BY id FOR NO KEY UPDATE", names)
+    if within is not None and any(row.scope not in within for row in rows):
+        what = f"the id {chunk[0].external_id[:80]!r}" if len(chunk) == 1 else "one of the ids"
+        raise TakenError(f"{what} is taken: choose another")
+    return {row.external_id: row for row in rows}
 
 
-def row_values(memory: Memory, now: datetime | None = None) -> tuple[Any, ...]:
-    """A memory's values of the columns `INCOMING`."""
-    return (
-        memory.external_id,
-        memory.content,
-        memory.category,
-        list(memory.tags),
-        list(memory.expanded_keywords),
-        memory.importance,
-        memory.scope,
-        len(memory.title),
-        memory.thread,
-        memory.reply_to,
-        None if memory.source is None else json.dumps(memory.source, ensure_ascii=False),
-        memory.language,
-        memory.is_sensitive,
-        memory.created_at or now,
-        memory.created_at is not None,
+def _insert(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
+    """Add memories whose id nobody has; give the ids of those that were added."""
+    if not new:
+        return set()
+    values = ", ".join(_INCOMING).replace("created_at", "coalesce(created_at, now())")
+    rows = connection.execute(
+        f"INSERT INTO memories ({', '.join(_INCOMING)}) SELECT {values} FROM {_ROWS} "
+        "ON CONFLICT (external_id) DO NOTHING RETURNING external_id",
+        {"rows": _as_json(new)},
     )
+    return {row[0] for row in rows}
 
 
-def _merge(connection: Connection[Any], chunk: Sequence[Memory], within: Sequence[str] | None) -> Written:
-    """Add or update a chunk, and say which memories changed.
-
-    Again where another process added some of it meanwhile, or deleted some of what was looked at.
-    """
-    for _ in range(ATTEMPTS):
-        with contextlib.suppress(UniqueViolation, SerializationFailure), connection.transaction():
-            return _merged(connection, chunk, within)
-    return _merged(connection, chunk, within)
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """A memory that was there: whether it is read in another way now, what it loses, and what stays."""
-
-    id: int
-    changed: bool
-    now_sensitive: bool
-    replaced: str | None
-    kept_sensitive: bool
-    moved: bool
-
-
-# Who "she" is and who "I" am, and since when a fact holds, follow from these.
-_MOVED = (
-    "(m.scope IS DISTINCT FROM i.scope OR m.thread IS DISTINCT FROM i.thread "
-    "OR m.created_at <> coalesce(i.created_at, m.created_at))"
-)
-_KNOWN = (
-    "SELECT m.id, m.content IS DISTINCT FROM i.content OR m.tags IS DISTINCT FROM i.tags "
-    f"OR m.expanded_keywords IS DISTINCT FROM i.expanded_keywords OR {_MOVED} AS changed, "
-    "i.is_sensitive AND NOT m.is_sensitive AS now_sensitive, "
-    "CASE WHEN m.content IS DISTINCT FROM i.content AND NOT m.is_sensitive THEN m.content END AS replaced, "
-    f"m.is_sensitive AND NOT i.is_sensitive AS kept_sensitive, {_MOVED} AND m.thread IS NOT NULL AS moved "
-    "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id"
-)
-_UPDATE = (
-    f"UPDATE memories m SET {', '.join(f'{name} = i.{name}' for name in _GIVEN)}, "
-    # Sensitivity stays: a file that is read again does not know that somebody marked its memory since.
-    "is_sensitive = m.is_sensitive OR i.is_sensitive, created_at = coalesce(i.created_at, m.created_at), "
-    "dated = i.dated OR m.dated FROM incoming i WHERE m.external_id = i.external_id"
-)
-_INSERT = (
-    f"INSERT INTO memories ({INCOMING}) SELECT {INCOMING.replace('created_at', 'coalesce(created_at, now())')} "
-    "FROM incoming i WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.external_id = i.external_id)"
-)
-
-
-def _merged(connection: Connection[Any], chunk: Sequence[Memory], within: Sequence[str] | None) -> Written:
-    """Write a chunk by way of a temporary table; an id that another process adds meanwhile is a unique violation."""
-    if within is not None:
-        _require_within(connection, [memory.external_id for memory in chunk], within)
-    connection.execute(f"CREATE TEMP TABLE incoming ON COMMIT DROP AS SELECT {INCOMING} FROM memories WITH NO DATA")
-    with connection.cursor() as cursor, cursor.copy(f"COPY incoming ({INCOMING}) FROM STDIN") as copy:
-        for memory in chunk:
-            copy.write_row(row_values(memory))
-    connection.execute(
-        "SELECT FROM memories WHERE external_id IN (SELECT external_id FROM incoming) ORDER BY id FOR NO KEY UPDATE"
-    )
-    with connection.cursor(row_factory=class_row(_Known)) as known_rows:
-        known = known_rows.execute(_KNOWN).fetchall()
-    followers = _followers(connection, [row.id for row in known if row.moved])
-    connection.execute(_UPDATE)
-    connection.execute(_INSERT)
-    connection.execute("DROP TABLE incoming")
+def _update(connection: Connection[Any], new: Sequence[Memory], known: Mapping[str, MemoryRow]) -> Written:
+    """Bring known memories up to date, and say what of them is read in another way now."""
+    pairs = [(memory, known[memory.external_id]) for memory in new]
+    other = [(memory, row) for memory, row in pairs if memory.source != row.source or not is_same(memory, row.memory)]
+    moved = [row.id for memory, row in other if row.thread is not None and _moved(memory, row)]
+    followers = _followers(connection, moved)
+    if other:
+        connection.execute(
+            f"UPDATE memories m SET {', '.join(f'{name} = i.{name}' for name in _GIVEN)}, "
+            # Sensitivity stays: a file that is read again does not know that somebody marked its memory since.
+            "is_sensitive = m.is_sensitive OR i.is_sensitive, created_at = coalesce(i.created_at, m.created_at), "
+            f"dated = i.dated OR m.dated FROM {_ROWS} WHERE m.external_id = i.external_id",
+            {"rows": _as_json([memory for memory, _ in other])},
+        )
     return Written(
-        len(chunk),
-        len(chunk) - len(known),
-        tuple(row.id for row in known if row.changed),
-        tuple(row.id for row in known if row.now_sensitive),
-        tuple(row.replaced for row in known if row.replaced is not None),
-        sum(row.kept_sensitive for row in known),
-        followers,
+        rows=len(pairs),
+        changed=tuple(row.id for memory, row in other if _reads_otherwise(memory, row)),
+        now_sensitive=tuple(row.id for memory, row in other if memory.is_sensitive and not row.is_sensitive),
+        replaced=tuple(row.content for memory, row in other if memory.content != row.content and not row.is_sensitive),
+        kept_sensitive=sum(row.is_sensitive and not memory.is_sensitive for memory, row in pairs),
+        followers=followers,
     )
+
+
+def _as_json(memories: Iterable[Memory]) -> str:
+    """Memories as `_ROWS` reads them."""
+    rows = (
+        {
+            "external_id": memory.external_id,
+            "content": memory.content,
+            "category": memory.category,
+            "tags": memory.tags,
+            "expanded_keywords": memory.expanded_keywords,
+            "importance": memory.importance,
+            "scope": memory.scope,
+            "title_length": len(memory.title),
+            "thread": memory.thread,
+            "reply_to": memory.reply_to,
+            "source": memory.source,
+            "search_language": memory.language,
+            "is_sensitive": memory.is_sensitive,
+            "created_at": memory.created_at and memory.created_at.isoformat(),
+            "dated": memory.created_at is not None,
+        }
+        for memory in memories
+    )
+    return json.dumps(list(rows), ensure_ascii=False)
+
+
+def is_same(new: Memory, kept: Memory) -> bool:
+    """Whether writing a memory would change nothing of the one that is kept: dates of arrival and marks stay."""
+    if new.is_sensitive and not kept.is_sensitive:
+        return False
+    as_new = replace(
+        kept,
+        is_sensitive=new.is_sensitive,
+        created_at=kept.created_at if new.created_at else None,
+        superseded_by=kept.superseded_by if new.superseded_by else None,
+        superseded_at=kept.superseded_at if new.superseded_at else None,
+    )
+    return as_new == new
+
+
+def _moved(new: Memory, row: MemoryRow) -> bool:
+    """Whether a memory comes to another place: who "she" is and who "I" am, and since when a fact holds, follow."""
+    return (new.scope, new.thread, new.created_at or row.created_at) != (row.scope, row.thread, row.created_at)
+
+
+def _reads_otherwise(new: Memory, row: MemoryRow) -> bool:
+    """Whether what was made of a memory's text holds no more."""
+    read = (new.content, list(new.tags), list(new.expanded_keywords))
+    return read != (row.content, row.tags, row.expanded_keywords) or _moved(new, row)
 
 
 def _followers(connection: Connection[Any], moved: list[int]) -> tuple[int, ...]:
@@ -286,22 +271,6 @@ def _followers(connection: Connection[Any], moved: list[int]) -> tuple[int, ...]
     name_rows.lock(connection)
     turns = {*thread_rows.read_with(connection, moved), *thread_rows.turns_after(connection, moved, limit=FOLLOWERS)}
     return tuple(sorted(turns - {*moved}))
-
-
-def _require_within(connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str]) -> None:
-    """Refuse to write over a memory of another scope than these, and let nobody bring one in until then."""
-    find = f"SELECT scope FROM memories WHERE {NAMED} ORDER BY id"
-    new = len(connection.execute(find, named(external_ids)).fetchall()) < len(external_ids)
-    if new:
-        # What is not there has no row to lock: another writer could add it in another scope just before the update.
-        connection.execute("LOCK TABLE memories IN SHARE ROW EXCLUSIVE MODE")
-    scopes = [row[0] for row in connection.execute(f"{find} FOR NO KEY UPDATE", named(external_ids))]
-    if any(scope not in within for scope in scopes):
-        what = f"the id {external_ids[0][:80]!r}" if len(external_ids) == 1 else "one of the ids"
-        raise TakenError(f"{what} is taken: choose another")
-    if len(scopes) < len(external_ids) and not new:
-        # The table's lock comes before its rows': from the beginning, then.
-        raise SerializationFailure("a memory was deleted since it was looked for")
 
 
 def remove(connection: Connection[Any], ids: Sequence[int]) -> None:
@@ -345,20 +314,6 @@ def fetch_by_id(
     """Read memories by the store's own id, of any scope or only of these."""
     rows = _rows(connection, f"WHERE id = ANY(%(ids)s){in_scopes(scopes)}", {"ids": list(ids), "scopes": scopes})
     return {row.id: row.memory for row in rows}
-
-
-def fetch_with_rules(
-    connection: Connection[Any], ids: Sequence[int]
-) -> tuple[dict[int, Memory], dict[str, Any] | None]:
-    """Read memories by the store's own id, and in the same look the rules by which memories are sensitive."""
-    # One statement, so that both are of one moment.
-    with connection.cursor(row_factory=class_row(_RowWithRules)) as cursor:
-        rows = cursor.execute(
-            f"SELECT {_COLUMNS}, (SELECT value FROM store_settings WHERE name = %(rules)s) AS rules "
-            "FROM memories WHERE id = ANY(%(ids)s)",
-            {"ids": list(ids), "rules": setting_rows.SENSITIVITY},
-        ).fetchall()
-    return {row.id: row.memory for row in rows}, rows[0].rules if rows else None
 
 
 def _rows(connection: Connection[Any], condition: str, parameters: Mapping[str, Any]) -> list[MemoryRow]:

@@ -7,8 +7,8 @@ import json
 import os
 import random
 import time
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from psycopg import errors
@@ -22,12 +22,15 @@ from hopgate.store.memories import lock
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from psycopg import Connection, Cursor
+    from psycopg import Connection
 
     from hopgate.embed import Identity
 
 TextVectors = Mapping[str, "NDArray[np.float32]"]
 """By external id the vectors of a memory: its own in the first row, those of its passages after it."""
+
+Column = Literal["embedding", "next_embedding"]
+"""The vectors that recall compares, or those that will take their place."""
 
 # Below this many memories a full scan is as quick as the index and exact (spec §5, issue 3).
 EXACT_BELOW = 50_000
@@ -117,15 +120,16 @@ def check(found: EmbeddingSpace, identity: Identity) -> None:
     )
 
 
-def pending(connection: Connection[Any], *, limit: int, after: int = 0, column: str = "embedding") -> list[int]:
-    """Memories that still need a vector, in order; a sensitive one never does.
-
-    Who lacks the store's own vector is on a list; who lacks the next embedder's nearly all do.
-    """
-    listed = (waiting("waiting_vectors"), "memory_id") if column == "embedding" else ("memories m", "m.id")
+def pending(connection: Connection[Any], *, limit: int, after: int = 0, column: Column = "embedding") -> list[int]:
+    """Memories that still need a vector, in order; a sensitive one never does, nor any where nobody changes over."""
+    if column == "embedding":
+        source, lacks, key = waiting("waiting_vectors"), "true", "memory_id"
+    elif changing_to(connection) is not None:
+        source, lacks, key = "memories m", "next_embedding IS NULL", "m.id"
+    else:
+        return []
     rows = connection.execute(
-        f"SELECT m.id FROM {listed[0]} WHERE NOT is_sensitive AND {listed[1]} > %s "
-        f"{'' if column == 'embedding' else f'AND {column} IS NULL '}ORDER BY {listed[1]} LIMIT %s",
+        f"SELECT m.id FROM {source} WHERE NOT is_sensitive AND {lacks} AND {key} > %s ORDER BY {key} LIMIT %s",
         (after, limit),
     )
     return [row[0] for row in rows]
@@ -188,41 +192,31 @@ class Embedded(NamedTuple):
 
 
 def write(
-    connection: Connection[Any],
-    batch: Sequence[Embedded],
-    *,
-    column: str = "embedding",
-    dimension: int | None = None,
-    copied: Collection[int] = (),
+    connection: Connection[Any], batch: Sequence[Embedded], identity: Identity, column: Column = "embedding"
 ) -> set[int]:
     """Store vectors of memories, except of those that changed or turned sensitive while they were embedded.
 
-    Returns the memories that have theirs now.
-
-    Parameters
-    ----------
-    dimension : int, optional
-        That of the space, where the caller has just claimed it.
-    copied : collection of int
-        Memories that this transaction wrote with their own vectors: only those of their passages are missing.
+    Returns the memories that have theirs now. The first vectors make the store their embedder's.
     """
     import numpy as np
 
     if not batch:
         return set()
+    if column == "embedding":
+        claim(connection, identity)
+    elif changing_to(connection) != identity:
+        return set()
     lock(connection, [memory.memory_id for memory in batch])
-    check_rows(connection, np.concatenate([memory.rows for memory in batch]), column=column, dimension=dimension)
-    written, missing = set(copied), [memory for memory in batch if memory.memory_id not in copied]
-    if missing:
-        updated = run_with(
-            connection,
-            f"UPDATE memories m SET {column} = v.vector FROM copied_vectors v WHERE m.id = v.id "
-            "AND md5(m.content) = v.hash AND NOT m.is_sensitive RETURNING m.id",
-            [memory.memory_id for memory in missing],
-            np.stack([memory.rows[0] for memory in missing]),
-            hashes=[hashlib.md5(memory.content.encode()).hexdigest() for memory in missing],
-        )
-        written |= {row[0] for row in updated}
+    _check_rows(np.concatenate([memory.rows for memory in batch]), identity)
+    updated = run_with(
+        connection,
+        f"UPDATE memories m SET {column} = v.vector FROM given_vectors v WHERE m.id = v.id "
+        "AND md5(m.content) = v.hash AND NOT m.is_sensitive RETURNING m.id",
+        [memory.memory_id for memory in batch],
+        np.stack([memory.rows[0] for memory in batch]),
+        hashes=[hashlib.md5(memory.content.encode()).hexdigest() for memory in batch],
+    )
+    written = {row[0] for row in updated}
     parts = [
         (part, memory.rows[1 + part.number])
         for memory in batch
@@ -237,14 +231,14 @@ def write(
 
 
 def _write_passages(
-    connection: Connection[Any], passages: Sequence[PassageRow], made: NDArray[np.float32], column: str
+    connection: Connection[Any], passages: Sequence[PassageRow], made: NDArray[np.float32], column: Column
 ) -> None:
     run_with(
         connection,
         f"INSERT INTO passages (memory_id, number, starts, ends, {column}) "
         "SELECT p.memory_id, p.number, p.starts, p.ends, v.vector "
         "FROM unnest(%(memories)s::bigint[], %(numbers)s::integer[], %(starts)s::integer[], %(ends)s::integer[]) "
-        "WITH ORDINALITY AS p (memory_id, number, starts, ends, place) JOIN copied_vectors v ON v.id = p.place - 1 "
+        "WITH ORDINALITY AS p (memory_id, number, starts, ends, place) JOIN given_vectors v ON v.id = p.place - 1 "
         "ON CONFLICT (memory_id, number) DO UPDATE "
         f"SET starts = excluded.starts, ends = excluded.ends, {column} = excluded.{column}",
         range(len(passages)),
@@ -261,47 +255,26 @@ def _write_passages(
 def unchanged(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
     """Those of the memories, by external id, that the store holds as they come, with a vector where they need one."""
     known = memories.fetch(connection, [memory.external_id for memory in new])
-    same = {memory.external_id for memory in new if _same(memory, known.get(memory.external_id))}
+    same = {
+        memory.external_id
+        for memory in new
+        if memory.external_id in known and memories.is_same(memory, known[memory.external_id])
+    }
     return same - set(pending_names(connection, sorted(same))) if same else same
 
 
-def _same(new: Memory, kept: Memory | None) -> bool:
-    """Whether writing a memory would change nothing of the one that is kept: dates of arrival and marks stay."""
-    if kept is None or (new.is_sensitive and not kept.is_sensitive):
-        return False
-    as_new = replace(
-        kept,
-        is_sensitive=new.is_sensitive,
-        created_at=kept.created_at if new.created_at else None,
-        superseded_by=kept.superseded_by if new.superseded_by else None,
-        superseded_at=kept.superseded_at if new.superseded_at else None,
-    )
-    return as_new == new
-
-
 def add_vectors(connection: Connection[Any], new: Sequence[Memory], made: TextVectors, identity: Identity) -> None:
-    """Give memories that were just written their vectors, and the passages of those that were copied with them.
-
-    Those that changed or turned sensitive since their vectors were made get none.
-    """
+    """Give memories that were just written their vectors; those that changed or turned sensitive since get none."""
     by_name = {memory.external_id: memory for memory in new if memory.external_id in made}
     rows = connection.execute(
-        "SELECT id, external_id, embedding IS NOT NULL FROM memories WHERE external_id = ANY(%s) ORDER BY id",
-        (list(by_name),),
+        "SELECT id, external_id FROM memories WHERE external_id = ANY(%s) ORDER BY id", (list(by_name),)
     ).fetchall()
-    batch = [
-        Embedded(key, text, made[name])
-        for (key, name), text in cleared(((key, name), by_name[name]) for key, name, _ in rows)
-    ]
-    passed = {memory.memory_id for memory in batch}
-    copied = {key for key, _, has_vector in rows if has_vector and key in passed}
-    write(connection, batch, dimension=identity.dimension, copied=copied)
+    texts = cleared(((key, name), by_name[name]) for key, name in rows)
+    write(connection, [Embedded(key, text, made[name]) for (key, name), text in texts], identity)
 
 
-def check_rows(
-    connection: Connection[Any], vectors: NDArray[np.float32], *, column: str, dimension: int | None = None
-) -> None:
-    """Refuse vectors that cannot be stored, or that are not of this store's space, whose dimension may be known."""
+def _check_rows(vectors: NDArray[np.float32], identity: Identity) -> None:
+    """Refuse vectors that cannot be stored, or that are not of the length that their embedder says."""
     import numpy as np
 
     if not np.isfinite(vectors).all():
@@ -309,13 +282,10 @@ def check_rows(
     # A half is zero below 6e-8: such a vector has no direction, and its cosine is not a number.
     if not vectors.astype(np.float16).any(axis=1).all():
         raise HopgateError("the embedder returned a vector of zeros: nothing of this batch was written")
-    if dimension is None and (found := space(connection)) is not None:
-        expected = found.identity if column == "embedding" else found.next_identity
-        dimension = expected.dimension if expected else None
-    if dimension != vectors.shape[1]:
+    if identity.dimension != vectors.shape[1]:
         raise HopgateError(
             f"the embedder returned vectors of {vectors.shape[1]} dimensions, and this store's have "
-            f"{dimension or 'no room yet'}: nothing of this batch was written"
+            f"{identity.dimension}: nothing of this batch was written"
         )
 
 
@@ -335,10 +305,8 @@ def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
     )
 
 
-# So many vectors at most are sent as text within their statement.
-FEW = 64
 _GIVEN = (
-    "WITH copied_vectors AS MATERIALIZED (SELECT id, hash, vector::halfvec AS vector FROM "
+    "WITH given_vectors AS MATERIALIZED (SELECT id, hash, vector::halfvec AS vector FROM "
     "unnest(%(ids_)s::bigint[], %(hashes_)s::text[], %(vectors_)s::text[]) AS given (id, hash, vector)) "
 )
 
@@ -352,29 +320,10 @@ def run_with(
     hashes: Sequence[str] | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> list[tuple[Any, ...]]:
-    """Run a statement that reads `copied_vectors (id, hash, vector)`, and give the rows that it returns, if any.
-
-    Few vectors go along with the statement as text; many by COPY into a temporary table, which the server takes some
-    milliseconds to make and to drop.
-    """
-    marks = hashes or [""] * len(ids)
-    if len(ids) <= FEW:
-        given = {"ids_": list(ids), "hashes_": list(marks), "vectors_": [*map(to_sql, vectors)]}
-        return _rows(connection.execute(_GIVEN + statement, {**given, **(parameters or {})}))
-    from pgvector import HalfVector
-    from pgvector.psycopg import register_vector
-
-    register_vector(connection)
-    connection.execute(
-        f"CREATE TEMP TABLE copied_vectors (id bigint, hash text, vector halfvec({vectors.shape[1]})) ON COMMIT DROP"
-    )
-    with connection.cursor() as cursor, cursor.copy("COPY copied_vectors FROM STDIN WITH (FORMAT BINARY)") as copy:
-        copy.set_types(["int8", "text", "halfvec"])
-        for key, content_hash, vector in zip(ids, marks, vectors, strict=True):
-            copy.write_row((key, content_hash, HalfVector(vector)))
-    returned = _rows(connection.execute(statement, parameters))
-    connection.execute("DROP TABLE copied_vectors")
-    return returned
+    """Run a statement that reads `given_vectors (id, hash, vector)`, and give the rows that it returns, if any."""
+    given = {"ids_": list(ids), "hashes_": list(hashes or [""] * len(ids)), "vectors_": [*map(to_sql, vectors)]}
+    cursor = connection.execute(_GIVEN + statement, {**given, **(parameters or {})})
+    return cursor.fetchall() if cursor.description else []
 
 
 def to_sql(vector: NDArray[np.float32]) -> str:
@@ -388,10 +337,6 @@ def to_sql(vector: NDArray[np.float32]) -> str:
     """
     halves = vector.astype("float16").tolist()
     return f"[{','.join(['%.5g'] * len(halves))}]" % tuple(halves)
-
-
-def _rows(cursor: Cursor[Any]) -> list[tuple[Any, ...]]:
-    return cursor.fetchall() if cursor.description else []
 
 
 def from_sql(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -420,12 +365,10 @@ def has_passages(connection: Connection[Any]) -> bool:
 # ---- Changing the embedder -------------------------------------------------------------------------------------------
 
 
-def has_column(connection: Connection[Any], column: str) -> bool:
-    """Whether there is room for these vectors: for the next ones until somebody has changed over."""
-    if column == "embedding":
-        return True
+def changing_to(connection: Connection[Any]) -> Identity | None:
+    """The embedder that this store is being changed to, if it is."""
     found = space(connection)
-    return found is not None and found.next_identity is not None
+    return found.next_identity if found else None
 
 
 def begin_next(connection: Connection[Any], identity: Identity) -> None:

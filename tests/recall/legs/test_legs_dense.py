@@ -30,11 +30,11 @@ def fill(kb: KnowledgeBase, rows: Rows, scopes: list[str | None] | None = None) 
     """One memory a vector; gives the store's ids."""
     kb.add(*(Memory(f"m{n:04}", f"text {n}", scope=scopes[n] if scopes else None) for n in range(len(rows))))
     with kb.store.transaction() as connection:
-        vectors.claim(connection, Identity("tiny", rows.shape[1], spec="tiny"))
         ids = [row[0] for row in connection.execute("SELECT id FROM memories ORDER BY external_id")]
         vectors.write(
             connection,
             [vectors.Embedded(key, Cleared(f"text {n}"), rows[[n]]) for n, key in enumerate(ids)],
+            Identity("tiny", rows.shape[1], spec="tiny"),
         )
     return ids
 

@@ -114,9 +114,7 @@ def write(connection: Connection[Any], table: Table, ids: Sequence[int], rows: N
     """Store vectors, one row of the array for each id."""
     if not ids:
         return
-    run_with(
-        connection, f"UPDATE {table} t SET embedding = v.vector FROM copied_vectors v WHERE t.id = v.id", ids, rows
-    )
+    run_with(connection, f"UPDATE {table} t SET embedding = v.vector FROM given_vectors v WHERE t.id = v.id", ids, rows)
 
 
 def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
