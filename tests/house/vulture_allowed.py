@@ -39,10 +39,8 @@ took_ms  # a field of an answer by HTTP
 _.lifespan_context  # Starlette's router calls it when a server begins
 edges_kept  # a field of an answer by HTTP
 known_from  # a field of an answer by HTTP
-memory_text  # a field of an answer by HTTP
-older_text  # a field of an answer by HTTP
+edges_left_out  # a field of an answer by HTTP
 done_at  # a field of an answer by HTTP
-concept_kind  # a field of an answer by HTTP
 _.merged_kind  # what a merged concept was: in the JSON of `hopgate concepts show`
 _.list_commands  # called by click
 _.get_command  # called by click

@@ -20,7 +20,7 @@ from serving import TOKEN
 from hopgate.kb import KnowledgeBase
 from hopgate.serve import ServeSettings
 from hopgate.serve.launch import bound_socket, server_of
-from hopgate.serve.mcp import McpSettings, create_mcp, http_app
+from hopgate.serve.mcp import http_app
 
 
 def command(dsn: str, *options: str) -> StdioServerParameters:
@@ -36,9 +36,8 @@ def command(dsn: str, *options: str) -> StdioServerParameters:
 @contextlib.contextmanager
 def mcp_serving(kb: KnowledgeBase, **bounds: Any) -> Iterator[str]:
     """Serve by HTTP on a real port until the block ends; give the address."""
-    settings = ServeSettings(TOKEN, port=0, concurrent=64, max_body=2 << 20)
-    made = McpSettings(**bounds)
-    server = server_of(http_app(create_mcp(kb, made), settings, made.max_message), lifespan="on")
+    settings = ServeSettings(TOKEN, port=0, **bounds)
+    server = server_of(http_app(kb, settings), settings, lifespan="on")
     with bound_socket(settings) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()

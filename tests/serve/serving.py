@@ -43,7 +43,7 @@ def serving(kb: KnowledgeBase, **settings: Any) -> Iterator[Running]:
     """Serve until the block ends."""
     made = replace(ServeSettings(TOKEN, port=0), **settings)
     app = create_app(kb, made)
-    server = server_of(app, lifespan="on" if made.mcp else "off")
+    server = server_of(app, made, lifespan="on" if made.mcp else "off")
     with bound_socket(made) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()

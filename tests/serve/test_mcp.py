@@ -216,7 +216,7 @@ def test_sensitive_memories_are_not_there_unless_allowed(shared_kb: KnowledgeBas
     with mcp_serving(shared_kb) as url:
         shown = asyncio.run(ask(url))
     assert CANARY not in shown and '"id": "secret-1"' not in shown
-    with mcp_serving(shared_kb, allow_sensitive=True, read_only=False) as url:
+    with mcp_serving(shared_kb, show_sensitive=True) as url:
         assert CANARY in asyncio.run(ask(url))
 
 

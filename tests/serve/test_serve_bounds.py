@@ -19,7 +19,8 @@ from hopgate.graph.inspect.view import TOGETHER
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
-from hopgate.serve.mcp import AssistantStore, McpSettings
+from hopgate.serve.mcp import AssistantStore
+from hopgate.serve.settings import Bounds
 
 # What the explorer's pages ask for when they are opened.
 PAGES = (
@@ -31,6 +32,7 @@ PAGES = (
     "timeline/changes?since=2000-01-01&until=2100-01-01",
     "timeline/changes?since=2000-01-01&until=2100-01-01&axis=known",
     "timeline/conflicts",
+    "timeline/superseded",
     "mend/merges",
     "mend/curation",
     "mend/log",
@@ -46,7 +48,7 @@ def word_embedder() -> Iterator[WordEndpoint]:
 def everything(running: Running) -> Iterator[httpx.Response]:
     """One answer, or several, of every endpoint that can show a memory."""
     for query in ("the code of the vault", "vault", "Gitea printer London"):
-        for further in ({}, {"legs": ["lexical"]}, {"weights": {"graph": 0}}, {"include_superseded": True}):
+        for further in ({}, {"legs": ["lexical"]}, {"graph": 0}, {"include_superseded": True}):
             yield running.post("recall", {"query": query, "k": 50, **further})
     for key in (*SECRET, "m1"):
         yield running.post("explain", {"query": "the code of the vault", "id": key})
@@ -78,8 +80,10 @@ def test_the_canary_of_sensitive_memories_is_in_no_answer(writing: Running) -> N
         assert CANARY not in answer.text, answer.request.url
         assert CANARY not in str(answer.headers)
     hits = writing.post("recall", {"query": "vault", "legs": ["lexical"]}).json()["hits"]
-    assert {hit["id"] for hit in hits} == set(SECRET)
-    assert all(hit["is_sensitive"] and hit["title"] is hit["content"] is hit["passage"] is None for hit in hits)
+    assert {hit["memory"]["id"] for hit in hits} == set(SECRET)
+    for hit in hits:
+        memory = hit["memory"]
+        assert memory["is_sensitive"] and memory["title"] is memory["content"] is hit["passage"] is None
     # A text that comes in is not said back either.
     new = writing.post("memories", {"text": f"another {CANARY}", "is_sensitive": True})
     assert new.status_code == 201 and CANARY not in new.text
@@ -96,7 +100,8 @@ def test_a_rule_holds_before_anybody_has_applied_it(own_kb: KnowledgeBase) -> No
     with serving(own_kb) as running:
         assert running.get("memories/raw").json()["content"] is None
         (hit, *_) = running.post("recall", {"query": "the PIN of the gate"}).json()["hits"]
-        assert hit["id"] == "raw" and hit["content"] is None and hit["is_sensitive"]
+        memory = hit["memory"]
+        assert memory["id"] == "raw" and memory["content"] is None and memory["is_sensitive"]
 
 
 def test_sensitive_texts_are_shown_where_the_server_was_started_so(own_kb: KnowledgeBase) -> None:
@@ -104,7 +109,7 @@ def test_sensitive_texts_are_shown_where_the_server_was_started_so(own_kb: Knowl
         assert CANARY in running.get(f"memories/{SECRET[0]}").text
         assert CANARY in running.post("recall", {"query": "vault"}).text
         changed = running.post(f"memories/{SECRET[0]}/sensitive", {"sensitive": False})
-        assert changed.json() == {"id": SECRET[0], "is_sensitive": False, "changed": True}
+        assert changed.json()["is_sensitive"] is False and CANARY in changed.text
 
 
 def test_the_mark_is_not_taken_away_where_that_would_show_the_text(writing: Running, own_kb: KnowledgeBase) -> None:
@@ -169,23 +174,21 @@ def test_a_server_that_is_bound_to_a_scope_shows_and_changes_nothing_of_another(
 def test_the_explorers_pages_work_within_a_scope_or_say_what_to_do(own_kb: KnowledgeBase) -> None:
     with serving(own_kb, scopes=("home",)) as running:
         view = running.get("graph/view?limit=100").json()
-        names = {node["name"]: node["id"] for node in view["nodes"]}
+        names = {node["name"]: node["id"] for node in view["concepts"]}
         assert {"Ada Lovelace", "London", "Charles Babbage"} <= names.keys() and "Gitea" not in names
         assert running.get("graph/overview").json()["concepts"] == len(names)
         around = running.get(f"graph/view?concept={names['Ada Lovelace']}&depth=1").json()
-        assert {"London", "Charles Babbage"} <= {node["name"] for node in around["nodes"]}
+        assert {"London", "Charles Babbage"} <= {node["name"] for node in around["concepts"]}
         walked = running.post("graph/walk", {"query": "where does Ada Lovelace live"}).json()
-        assert {"m1", "Ada Lovelace"} <= {
-            node["id"] if node["kind"] == "memory" else node["text"] for node in walked["nodes"]
-        }
+        assert {"m1", "Ada Lovelace"} <= {node["id"] if node["is_memory"] else node["text"] for node in walked["nodes"]}
         detail = running.get(f"concepts/{names['Ada Lovelace']}?limit=1").json()
         assert [memory["id"] for memory in detail["memories"]] == ["m2"] and len(detail["edges"]) == 1
         assert running.get("timeline/span").json()["known_from"].startswith("2024-05-01")
-        (edge, *_) = running.get(f"timeline/concepts/{names['London']}").json()["edges"]
+        (edge, *_) = running.get(f"timeline/concepts/{names['London']}").json()
         assert (edge["source"], edge["evidence"]) == ("Ada Lovelace", ["m1"])
         began = running.get("timeline/changes?since=2024-04-30&until=2024-05-03&axis=known").json()["began"]
         assert {"m1", "old"} == {key for edge in began for key in edge["evidence"]}
-        (gone,) = running.get("timeline/conflicts").json()["superseded"]
+        (gone,) = running.get("timeline/superseded").json()
         assert (gone["memory"], gone["by"]) == ("old", "new")
         lost = running.post("mend/removal/preview", {"ids": ["m1", "m2"]}).json()
         assert {"Ada Lovelace", "Charles Babbage"} <= {*lost["concepts"]} and len(lost["edges"]) == 1
@@ -193,9 +196,9 @@ def test_the_explorers_pages_work_within_a_scope_or_say_what_to_do(own_kb: Knowl
             refused = running.get(path)
             assert refused.status_code == 403 and "bound to home: start hopgate serve without --scope" in refused.text
         assert running.post("mend/removal/preview", {"ids": ["m3"]}).status_code == 404
-        marked = running.post("mend/sensitive", {"ids": ["m1"]})
-        assert marked.status_code == 200 and marked.json()["memory_ids"] == ["m1"]
-        assert running.post(f"mend/log/{marked.json()['id']}/undo").status_code == 403
+        assert running.post("memories/m1/sensitive", {"sensitive": True}).json()["is_sensitive"]
+        entry = own_kb.upkeep.log(limit=1)[0]
+        assert entry.memory_ids == ["m1"] and running.post(f"mend/log/{entry.id}/undo").status_code == 403
 
 
 def test_ids_of_another_scopes_memories_are_not_named(own_kb: KnowledgeBase) -> None:
@@ -213,7 +216,7 @@ def test_ids_of_another_scopes_memories_are_not_named(own_kb: KnowledgeBase) -> 
             running.get("memories/reply"),
             running.get("memories?limit=100"),
             running.post("explain", {"query": "where is the kettle", "id": "gone"}),
-            running.get("timeline/conflicts"),
+            running.get("timeline/superseded"),
         ):
             assert answer.status_code == 200 and "m4" not in answer.text, answer.text
         assert running.get("memories/own").json()["reply_to"] == "reply"
@@ -221,7 +224,7 @@ def test_ids_of_another_scopes_memories_are_not_named(own_kb: KnowledgeBase) -> 
     with serving(own_kb) as running:
         assert running.get("memories/gone").json()["superseded_by"] == "m4"
         assert "'m4'" in running.post("explain", {"query": "where is the kettle", "id": "gone"}).json()["sentence"]
-    bound = AssistantStore(own_kb, McpSettings(scopes=("home",)))
+    bound = AssistantStore(own_kb, Bounds(scopes=("home",)))
     assert bound.named(bound.memory("gone").superseded_by) is None
     assert bound.named(bound.memory("old").superseded_by) == "new"
 
@@ -280,6 +283,6 @@ def test_who_is_bound_learns_nothing_of_what_waits_in_other_scopes(
         assert running.get("memories/b2").status_code == 200
         again = running.post("memories", {"id": "b1", "text": "Bob keeps the key."})
         assert again.status_code == 503
-        assistant = AssistantStore(kb, McpSettings(("bob",)))
+        assistant = AssistantStore(kb, Bounds(scopes=("bob",)))
         with pytest.raises(HopgateError, match="it is stored and waits"):
             assistant.remember("Bob sold the key.", title="", tags=(), scope=None, created_at=None, sensitive=False)

@@ -14,7 +14,8 @@ from serving import Running, serving
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.serve.mcp import AssistantStore, McpSettings
+from hopgate.serve.mcp import AssistantStore
+from hopgate.serve.settings import Bounds
 
 ROUNDS = 12
 
@@ -66,8 +67,6 @@ def test_what_comes_between_the_look_and_the_write_is_refused_as_if_it_had_been_
             "d1": (own_kb, "delete", lambda: server.client.delete("/api/v1/memories/d1")),
             "d2": (own_kb, "mark_sensitive", lambda: server.post("memories/d2/sensitive", {"sensitive": True})),
             "d3": (own_kb, "unmark_sensitive", lambda: server.post("memories/d3/sensitive", {"sensitive": False})),
-            "d4": (own_kb, "delete", lambda: server.post("mend/delete", {"ids": ["d4"]})),
-            "d5": (own_kb, "mark_sensitive", lambda: server.post("mend/sensitive", {"ids": ["d5"]})),
         }
         for key, (owner, name, change) in changes.items():
             own_kb.add(Memory(key, "text of A", scope="A"))
@@ -82,7 +81,7 @@ def test_what_comes_between_the_look_and_the_write_is_refused_as_if_it_had_been_
 def test_an_assistant_forgets_and_remembers_within_its_scopes_alone(
     own_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bound = AssistantStore(own_kb, McpSettings(scopes=("A",)))
+    bound = AssistantStore(own_kb, Bounds(scopes=("A",)))
     own_kb.add(Memory("m", "text of A", scope="A"))
     meanwhile(monkeypatch, own_kb, "delete", lambda: own_kb.load([Memory("m", "text of B", scope="B")]))
     for _ in range(2):
@@ -120,7 +119,7 @@ def test_a_third_scope_changes_nothing_of_why_a_memory_is_not_here(own_kb: Knowl
     own_kb.add(
         Memory("a1", "The heron stood by the pond.", scope="A"), Memory("b1", "A pond needs a heron net.", scope="B")
     )
-    bound = AssistantStore(own_kb, McpSettings(scopes=("A", "B")))
+    bound = AssistantStore(own_kb, Bounds(scopes=("A", "B")))
     with serving(own_kb, scopes=("A", "B")) as server:
 
         def told() -> tuple[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,14 +11,13 @@ import click
 
 from hopgate.cli import parameters
 from hopgate.cli.output import say
-from hopgate.cli.parameters import PATH, Where, click_options, flag, on_store, several
+from hopgate.cli.parameters import PATH, Where, click_options, flag, on_store
 from hopgate.errors import HopgateError
 from hopgate.options import options_of
 from hopgate.serve.settings import MCP_PORT, ServeSettings, is_loopback, new_token
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
-    from hopgate.serve.mcp import McpSettings
 
 token_file = click.option(
     "--token-file",
@@ -25,7 +25,8 @@ token_file = click.option(
     help="Read the token from this file, which only you may read.",
     show_default="a new one, printed once",
 )
-ASKED = ("host", "port", "show_sensitive", "read_only", "scopes", "questions", "mcp")
+MCP_ASKED = ("scopes", "read_only", "show_sensitive", "host", "port")
+ASKED = (*MCP_ASKED, "questions", "mcp")
 
 
 @click.command("serve")
@@ -64,66 +65,40 @@ def run(
             import webbrowser
 
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             launch.serve(kb, settings, listening)
-        except KeyboardInterrupt:
-            say("ended")
+    say("ended")
 
 
 @click.command("mcp")
-@several("--scope", "Bind the assistant to this scope; again for more.", "scopes")
-@flag("--read-only", "Offer no tool that changes the store.")
-@flag("--allow-sensitive", "Return sensitive memories, too; by default they are not there.")
-@flag("--http", "Serve by HTTP under /mcp, instead of on standard input.")
-@click.option(
-    "--host", default="127.0.0.1", help="With --http: where to listen; beyond this machine with --token-file."
-)
-@click.option("--port", type=click.IntRange(0, 65535), default=MCP_PORT, help="With --http: the port; 0 takes any.")
+@click_options(option for option in options_of(ServeSettings) if option.name in MCP_ASKED)
+@flag("--http", "Serve by HTTP under /mcp, at --host and --port (8378), instead of on standard input.")
 @token_file
 @on_store
-def mcp(
-    where: Where,
-    scopes: tuple[str, ...],
-    read_only: bool,
-    allow_sensitive: bool,
-    http: bool,
-    host: str,
-    port: int,
-    token_file: Path | None,
-) -> None:
+def mcp(where: Where, http: bool, token_file: Path | None, **given: Any) -> None:
     """Offer the store to an assistant by the Model Context Protocol: remember, recall, explain, forget.
 
     An assistant starts it itself and talks to it on standard input and output. With --http it is a server of its own,
-    behind a token that is printed once. The first --scope is the one that is written to.
+    behind a token that is printed once. Sensitive memories are not there without --show-sensitive. The first --scope is
+    the one that is written to.
 
     Example: hopgate mcp --scope home --read-only
     """
     require_packages("mcp")
-    from hopgate.serve.mcp import McpSettings, create_mcp, run_stdio
+    from hopgate.serve.mcp import PATH, create_mcp, http_app, run_stdio
 
-    bounds = McpSettings(scopes or None, read_only, allow_sensitive)
-    if not http:
-        with where.opened() as kb:
-            run_stdio(create_mcp(kb, bounds), bounds.max_message)
-        return
-    # A client keeps a stream open; what is too large the protocol itself answers.
-    limits: dict[str, Any] = {"concurrent": 64, "max_body": 2 * bounds.max_message}
-    settings = ServeSettings(_token(host, token_file), host=host, port=port, **limits)
+    settings = ServeSettings(_token(given["host"], token_file), **{"port": MCP_PORT, **parameters.values(given)})
     with where.opened() as kb:
-        _run_http(kb, bounds, settings, token_file)
+        if not http:
+            run_stdio(create_mcp(kb, settings))
+            return
+        from hopgate.serve.launch import bound_socket, server_of, url_of
 
-
-def _run_http(kb: KnowledgeBase, bounds: McpSettings, settings: ServeSettings, token_file: Path | None) -> None:
-    from hopgate.serve.launch import bound_socket, server_of, url_of
-    from hopgate.serve.mcp import PATH, create_mcp, http_app
-
-    with bound_socket(settings) as listening:
-        token = settings.token if token_file is None else f"in {token_file}"
-        say(f"connect to {url_of(settings, listening, None).rstrip('/')}{PATH} with the bearer token {token}")
-        try:
-            app = http_app(create_mcp(kb, bounds), settings, bounds.max_message)
-            server_of(app, lifespan="on").run(sockets=[listening])
-        except KeyboardInterrupt:
+        with bound_socket(settings) as listening:
+            token = settings.token if token_file is None else f"in {token_file}"
+            say(f"connect to {url_of(settings, listening, None).rstrip('/')}{PATH} with the bearer token {token}")
+            with contextlib.suppress(KeyboardInterrupt):
+                server_of(http_app(kb, settings), settings, lifespan="on").run(sockets=[listening])
             say("ended")
 
 

@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field
 from hopgate.memory import DEFAULT_IMPORTANCE, MAX_SEARCHABLE_BYTES, Memory
 from hopgate.serve.bounds import BoundStore, Served
 from hopgate.serve.middleware import PREFIX
-from hopgate.serve.problems import RefusedError
 from hopgate.serve.values import Key, Limit, MemoryId, Moment, ScopeQuery, Strict, Text
 from hopgate.sources.source import digest
+from hopgate.upkeep import CaughtUp
 
 router = APIRouter(prefix=PREFIX, tags=["memories"])
 
@@ -58,27 +58,13 @@ class MemoryAnswer(BaseModel):
     superseded_at: datetime | None
 
 
-class MemoryPage(BaseModel):
-    """Memories in the order of arrival; `next` is what `after` takes to go on, null at the end."""
-
-    memories: list[MemoryAnswer]
-    next: str | None
-
-
 class WrittenAnswer(BaseModel):
     """What became of a memory: whether it is new, and how many were embedded and linked with it."""
 
-    id: str
     new: bool
     embedded: int
     linked: int
     memory: MemoryAnswer
-
-
-class DeletedAnswer(BaseModel):
-    """How many memories were deleted."""
-
-    deleted: int
 
 
 class SensitiveRequest(Strict):
@@ -87,31 +73,21 @@ class SensitiveRequest(Strict):
     sensitive: bool
 
 
-class SensitiveAnswer(BaseModel):
-    """A memory's mark, and whether it changed."""
-
-    id: str
-    is_sensitive: bool
-    changed: bool
-
-
-@router.get("/memories", response_model=MemoryPage)
+@router.get("/memories")
 def list_memories(
     served: Served,
     scope: ScopeQuery = None,
-    after: Annotated[Key | None, Query(description="Go on after this memory.")] = None,
+    after: Annotated[Key | None, Query(description="Go on after this memory, the last one of a page.")] = None,
     limit: Limit = 50,
-) -> MemoryPage:
-    """List memories in the order of arrival."""
+) -> list[MemoryAnswer]:
+    """List memories in the order of arrival, page by page."""
     served.require_rows(limit)
     if after is not None:
         served.memory(after)
-    found = served.kb.page(scope=served.scope(scope), after=after, limit=limit)
-    following = found[-1].external_id if len(found) == limit else None
-    return MemoryPage(memories=[shown(memory, served) for memory in found], next=following)
+    return [shown(memory, served) for memory in served.kb.page(scope=served.scope(scope), after=after, limit=limit)]
 
 
-@router.post("/memories", response_model=WrittenAnswer, responses={201: {"model": WrittenAnswer}})
+@router.post("/memories", responses={201: {"model": WrittenAnswer}})
 def add_memory(asked: MemoryRequest, served: Served, response: Response) -> WrittenAnswer:
     """Remember one text, or bring the memory of that id up to date; 201 where it is new."""
     served.require_writing()
@@ -124,50 +100,37 @@ def add_memory(asked: MemoryRequest, served: Served, response: Response) -> Writ
     with served.writing() as within:
         new = Memory(key, asked.text, tags=tuple(asked.tags), scope=scope, **values)
         written = served.kb.add(new, within=within)
-    done = served.caught_up(key, written) if asked.link else None
+    done = served.caught_up(key, written) if asked.link else CaughtUp(0, 0)
     response.status_code = 201 if written.added else 200
-    return WrittenAnswer(
-        id=key,
-        new=bool(written.added),
-        embedded=done.embedded if done else 0,
-        linked=done.linked if done else 0,
-        memory=shown(served.memory(key), served),
-    )
+    memory = shown(served.memory(key), served)
+    return WrittenAnswer(new=bool(written.added), embedded=done.embedded, linked=done.linked, memory=memory)
 
 
-@router.get("/memories/{id:path}", response_model=MemoryAnswer)
+@router.get("/memories/{id:path}")
 def get_memory(id: MemoryId, served: Served) -> MemoryAnswer:
     """Read one memory."""
     return shown(served.memory(id), served)
 
 
-@router.delete("/memories/{id:path}", response_model=DeletedAnswer)
-def delete_memory(id: MemoryId, served: Served) -> DeletedAnswer:
-    """Delete a memory, all that was made of it, and what only it supported in the graph."""
+@router.delete("/memories/{id:path}")
+def delete_memory(id: MemoryId, served: Served) -> dict[str, int]:
+    """Delete a memory, all that was made of it, and what only it supported in the graph; say how many went."""
     served.require_writing()
     with served.writing() as within:
-        return DeletedAnswer(deleted=served.kb.delete([served.memory(id).external_id], within=within))
+        return {"deleted": served.kb.delete([served.memory(id).external_id], within=within)}
 
 
-@router.post("/memories/{id:path}/sensitive", response_model=SensitiveAnswer)
-def mark_memory(id: MemoryId, asked: SensitiveRequest, served: Served) -> SensitiveAnswer:
+@router.post("/memories/{id:path}/sensitive")
+def mark_memory(id: MemoryId, asked: SensitiveRequest, served: Served) -> MemoryAnswer:
     """Mark a memory as sensitive, which removes all that was made of its text; or take the mark away."""
     served.require_writing()
     memory = served.memory(id)
-    if asked.sensitive:
-        with served.writing() as within:
-            served.kb.mark_sensitive([memory.external_id], within=within)
-    elif memory.is_sensitive and not served.allow_sensitive:
-        raise RefusedError(
-            403, "to take the mark away would show its text: start hopgate serve with --show-sensitive, or use the "
-            "command hopgate sensitive --undo"
-        )  # fmt: skip
-    else:
-        with served.writing() as within:
-            served.kb.unmark_sensitive([memory.external_id], within=within)
-    return SensitiveAnswer(
-        id=memory.external_id, is_sensitive=asked.sensitive, changed=asked.sensitive != memory.is_sensitive
-    )
+    if not asked.sensitive and memory.is_sensitive:
+        served.require_unmarking()
+    change = served.kb.mark_sensitive if asked.sensitive else served.kb.unmark_sensitive
+    with served.writing() as within:
+        change([memory.external_id], within=within)
+    return shown(served.memory(id), served)
 
 
 def shown(memory: Memory, served: BoundStore) -> MemoryAnswer:

@@ -6,22 +6,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.staticfiles import StaticFiles
+from swagger_ui_bundle import swagger_ui_path
 
 import hopgate
 from hopgate.serve import api_gates, api_graph, api_memories, api_recall, api_upkeep
 from hopgate.serve.api_gates import GateRuns
 from hopgate.serve.bounds import Service
-from hopgate.serve.middleware import API, COOKIE, PREFIX, Access, Hardening, Limits
-from hopgate.serve.problems import Problem, handle_errors, responses
+from hopgate.serve.middleware import API, COOKIE, PREFIX, Metrics, guard
+from hopgate.serve.problems import Problem, RefusedError, handle_errors, responses
 
 if TYPE_CHECKING:
-    from starlette.requests import Request
-
     from hopgate.kb import KnowledgeBase
     from hopgate.serve.settings import ServeSettings
 
@@ -37,6 +38,7 @@ ROUTERS: tuple[APIRouter, ...] = (
 )
 STATIC = Path(__file__).parent / "static"
 INDEX = "index.html"
+REFERENCE = ("swagger-ui.css", "swagger-ui-bundle.js")
 # A file may be kept, and is asked about each time: after an update nobody sees the old pages.
 CACHED = {"Cache-Control": "no-cache"}
 SCHEMES = {
@@ -75,7 +77,9 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
     )
     app.state.service = Service(kb, settings, GateRuns(kb, settings))
     for router in ROUTERS:
-        app.include_router(router, responses=responses())
+        app.include_router(router, responses=responses(), dependencies=[Depends(refuse_unknown_parameters)])
+    add_reference(app)
+    add_metrics(app)
     add_pages(app, [route for router in ROUTERS for route in router.routes])
     if settings.mcp:
         from hopgate.serve.mcp import mount
@@ -83,11 +87,43 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
         mount(app, kb, settings)
     handle_errors(app)
     describe(app)
-    # The last one added is the outermost.
-    app.add_middleware(Limits, settings=settings)
-    app.add_middleware(Access, settings=settings)
-    app.add_middleware(Hardening)
+    guard(app, settings)
     return app
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """Refuse a parameter in the address that the endpoint does not take: a typo must not widen what is asked."""
+    known = {field.alias for field in request.scope["route"].dependant.query_params}
+    for name in request.query_params:
+        if name not in known:
+            several = f"there are {', '.join(sorted(known))}" if known else "it takes none"
+            raise RefusedError(422, f"there is no parameter {name[:80]!r} here: {several}")
+
+
+def add_reference(app: FastAPI) -> None:
+    """Serve what describes the API to people, from a package's own files: nothing is loaded from elsewhere."""
+    files = StaticFiles(directory=swagger_ui_path)
+
+    async def reference(request: Request) -> Response:
+        name = request.path_params.get("name", "")
+        if name in REFERENCE:
+            return await files.get_response(name, request.scope)
+        raise HTTPException(404)
+
+    app.router.routes.append(Route(f"{API}docs", lambda _: FileResponse(STATIC / "api.html"), include_in_schema=False))
+    app.router.routes.append(Route(f"{API}docs/{{name}}", reference, include_in_schema=False))
+
+
+def add_metrics(app: FastAPI) -> None:
+    """Serve counts and times of requests by address, and what the process uses, as Prometheus reads them."""
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    app.add_middleware(Metrics, registry=registry)
+
+    async def metrics(_: Request) -> Response:
+        return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+
+    app.router.routes.append(Route("/metrics", metrics, include_in_schema=False))
 
 
 def add_pages(app: FastAPI, endpoints: Sequence[BaseRoute]) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hopgate.memory import Memory
     from hopgate.sensitivity import SensitivityRules
     from hopgate.serve.api_gates import GateRuns
-    from hopgate.serve.settings import ServeSettings
+    from hopgate.serve.settings import Bounds, ServeSettings
     from hopgate.store.memories import Written
     from hopgate.upkeep import CaughtUp
 
@@ -28,37 +28,21 @@ RULES_KEPT_S = 1.0
 
 
 class BoundStore:
-    """A store as somebody may see it.
+    """A store as whoever asks may see it, by HTTP or as an assistant.
 
     Parameters
     ----------
     kb : KnowledgeBase
         The store; who opened it closes it.
-    scopes : tuple of str, optional
-        The scopes that are seen and changed; None for all.
-    allow_sensitive : bool
-        Whether texts of sensitive memories are shown.
+    bounds : Bounds
+        The scopes that are seen and changed, whether anything is changed, and whether sensitive texts are shown.
     hides_sensitive : bool
         Whether sensitive memories are not there at all where their texts are not shown.
-    read_only : bool
-        Whether everything that would change the store is refused.
-    most : int
-        The most rows of one answer.
     """
 
-    def __init__(
-        self,
-        kb: KnowledgeBase,
-        scopes: tuple[str, ...] | None = None,
-        *,
-        allow_sensitive: bool = False,
-        hides_sensitive: bool = False,
-        read_only: bool = False,
-        most: int = 200,
-    ) -> None:
-        self.kb, self.bound = kb, scopes
-        self.allow_sensitive, self.read_only, self.most = allow_sensitive, read_only, most
-        self._hides = hides_sensitive and not allow_sensitive
+    def __init__(self, kb: KnowledgeBase, bounds: Bounds, *, hides_sensitive: bool = False) -> None:
+        self.kb, self.bounds, self.bound = kb, bounds, bounds.scopes
+        self._hides = hides_sensitive and not bounds.show_sensitive
         self._lock = threading.Lock()
         self._rules: SensitivityRules | None = None
         self._rules_read_at = 0.0
@@ -93,7 +77,7 @@ class BoundStore:
 
     def shows(self, memory: Memory) -> bool:
         """Tell whether a memory's texts may be shown."""
-        return self.allow_sensitive or not self.is_sensitive(memory)
+        return self.bounds.show_sensitive or not self.is_sensitive(memory)
 
     def is_sensitive(self, memory: Memory) -> bool:
         """Tell whether a memory is sensitive, by its mark or by a rule that nobody has applied to it yet.
@@ -138,7 +122,7 @@ class BoundStore:
 
     def require_writing(self) -> None:
         """Refuse what would change a store that is served for reading."""
-        if self.read_only:
+        if self.bounds.read_only:
             raise RefusedError(
                 403, "this server is read-only: start hopgate serve without --read-only to change the store"
             )
@@ -152,10 +136,19 @@ class BoundStore:
                 "serve without --scope for that",
             )
 
+    def require_unmarking(self) -> None:
+        """Refuse to take a mark of sensitivity away where that would show the memory's text."""
+        if not self.bounds.show_sensitive:
+            raise RefusedError(
+                403,
+                "to take the mark away would show its text: start hopgate serve with --show-sensitive, or use the "
+                "command hopgate sensitive --undo",
+            )
+
     def require_rows(self, count: int, name: str = "limit") -> int:
         """Refuse more rows than one answer may have."""
-        if count > self.most:
-            raise RefusedError(422, f"{name} is at most {self.most} here, not {count}")
+        if count > self.bounds.max_k:
+            raise RefusedError(422, f"{name} is at most {self.bounds.max_k} here, not {count}")
         return count
 
     def _missing(self, external_id: str) -> RefusedError:
@@ -163,17 +156,11 @@ class BoundStore:
 
 
 class Service(BoundStore):
-    """A store as it is served by HTTP; an endpoint takes it as `served: Served`."""
+    """A store as it is served by HTTP, with its gates; an endpoint takes it as `served: Served`."""
 
     def __init__(self, kb: KnowledgeBase, settings: ServeSettings, gates: GateRuns) -> None:
-        super().__init__(
-            kb,
-            settings.scopes,
-            allow_sensitive=settings.show_sensitive,
-            read_only=settings.read_only,
-            most=settings.max_k,
-        )
-        self.settings, self.gates = settings, gates
+        super().__init__(kb, settings)
+        self.gates = gates
 
 
 async def _served(request: Request) -> Service:

@@ -1,14 +1,20 @@
-"""A server on a socket: bound first, so that its port is known, and run until it is told to end."""
+"""A server on a socket: bound first, so that its port is known; run until it ends; open to those who ask."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import math
 import os
+import resource
 import socket
 import stat
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hopgate.errors import HopgateError
 from hopgate.serve.app import create_app
@@ -19,6 +25,9 @@ if TYPE_CHECKING:
 
     from hopgate.kb import KnowledgeBase
 
+LOG = logging.getLogger("hopgate.serve")
+# Sockets that were closed are counted, and told of once in so many seconds.
+TOLD_EVERY_S = 60.0
 # What is at work when the server is told to end may take so long.
 GRACE_S = 3
 
@@ -27,18 +36,28 @@ def serve(kb: KnowledgeBase, settings: ServeSettings, listening: socket.socket) 
     """Serve a store until the process is told to end."""
     app = create_app(kb, settings)
     try:
-        server_of(app, lifespan="on" if settings.mcp else "off").run(sockets=[listening])
+        server_of(app, settings, lifespan="on" if settings.mcp else "off").run(sockets=[listening])
     finally:
         app.state.service.gates.close()
 
 
-def server_of(app: Starlette, lifespan: Literal["on", "off"] = "off") -> uvicorn.Server:
+def server_of(app: Starlette, settings: ServeSettings, lifespan: Literal["on", "off"] = "off") -> uvicorn.Server:
     """Make the server of an application; one that has to begin and to end something has a lifespan."""
+    waiting = Waiting(settings)
+
+    class Connection(PromptConnection):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            self.waiting = waiting
+
     return uvicorn.Server(
         uvicorn.Config(
             app,
+            http=Connection,
+            ws="none",
             lifespan=lifespan,
-            log_level="warning",
+            # Of what is no request there is a count once a minute, and no line each.
+            log_level="error",
             # An address may hold what somebody asked for.
             access_log=False,
             server_header=False,
@@ -46,6 +65,69 @@ def server_of(app: Starlette, lifespan: Literal["on", "off"] = "off") -> uvicorn
             timeout_graceful_shutdown=GRACE_S,
         )
     )
+
+
+class Waiting:
+    """The connections that have sent no whole head of a request yet, in the order in which they began to wait."""
+
+    def __init__(self, settings: ServeSettings) -> None:
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        # Of the files that this process may open half are left to the store and to answers.
+        self.most = settings.connections if files < 0 else max(1, min(settings.connections, files // 2))
+        self.seconds = settings.header_seconds
+        self.since: dict[PromptConnection, asyncio.TimerHandle] = {}
+        self._closed = 0
+        self._told_at = -math.inf
+
+    def begin(self, connection: PromptConnection) -> None:
+        """Give a connection its time to send the head of a request."""
+        self.end(connection)
+        self.since[connection] = connection.loop.call_later(self.seconds, self.close, connection)
+
+    def end(self, connection: PromptConnection) -> None:
+        """A connection has sent one, or has gone."""
+        if timer := self.since.pop(connection, None):
+            timer.cancel()
+
+    def close(self, connection: PromptConnection) -> None:
+        """Close a connection that asks for nothing, and log how many were, once a minute."""
+        self.end(connection)
+        connection.transport.abort()
+        self._closed += 1
+        if time.monotonic() - self._told_at > TOLD_EVERY_S:
+            LOG.warning("closed %d connections that asked for nothing", self._closed)
+            self._closed, self._told_at = 0, time.monotonic()
+
+
+class PromptConnection(H11Protocol):
+    """A connection that is closed where it sends no whole request in time; of too many, the one that waits longest."""
+
+    waiting: Waiting
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self.waiting.begin(self)
+        if len(self.connections) > self.waiting.most:
+            self.waiting.close(next(iter(self.waiting.since)))
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request."""
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.waiting.end(self)
+
+    def on_response_complete(self) -> None:
+        """Wait for the next one."""
+        super().on_response_complete()
+        # One that was sent meanwhile is at work by now.
+        if self.cycle.response_complete and not self.transport.is_closing():
+            self.waiting.begin(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        super().connection_lost(exc)
+        self.waiting.end(self)
 
 
 def bound_socket(settings: ServeSettings) -> socket.socket:

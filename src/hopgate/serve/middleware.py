@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import time
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlencode
 
 from fastapi import HTTPException
+from prometheus_client import CollectorRegistry, Histogram
 from starlette.datastructures import MutableHeaders
 from starlette.responses import RedirectResponse, Response
 
@@ -15,6 +17,7 @@ from hopgate.serve.problems import LOG, problem
 from hopgate.serve.settings import ServeSettings
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = (
@@ -33,8 +36,16 @@ COOKIE = "hopgate_token"
 API = "/api/"
 PREFIX = "/api/v1"
 _SAFE = ("GET", "HEAD")
+_METHODS = (*_SAFE, "DELETE", "PATCH", "POST", "PUT")
 # What a browser says of a request that this server's own pages made, or that a person typed.
 _OWN_SITE = ("same-origin", "none")
+
+
+def guard(app: Starlette, settings: ServeSettings) -> None:
+    """Put around an application what stands around every request; what is added last is outermost."""
+    app.add_middleware(Limits, settings=settings)
+    app.add_middleware(Access, settings=settings)
+    app.add_middleware(Hardening)
 
 
 class Hardening:
@@ -200,6 +211,34 @@ def _foreign(scope: Scope, headers: _Headers, host: str) -> str | None:
         # Somebody followed a link to a page.
         return None
     return "this request comes from another site: only this server's own pages may send it"
+
+
+class Metrics:
+    """Counts requests and their seconds, by method, address as it was declared, and status."""
+
+    def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
+        self.app = app
+        self._seconds = Histogram(
+            "hopgate_request_seconds", "Seconds of a request", ("method", "route", "status"), registry=registry
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, and note what became of it."""
+        begun, status = time.perf_counter(), 500
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noted)
+        finally:
+            if scope["type"] == "http":
+                route = getattr(scope.get("route"), "path", "")
+                # Anybody may make up a method.
+                method = scope["method"] if scope["method"] in _METHODS else "other"
+                self._seconds.labels(method, route, status).observe(time.perf_counter() - begun)
 
 
 class Limits:

@@ -1,4 +1,4 @@
-"""How a store is served: where, with which token, what may be seen and done, and the limits of a request."""
+"""What may be seen and done by whoever asks; and how a store is served: where, with which token and limits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 
 from hopgate.errors import HopgateError
 from hopgate.options import check, setting
-from hopgate.recall.filters import MAX_QUERY_CHARACTERS
 
 PORT = 8377
 MCP_PORT = 8378
@@ -30,8 +29,29 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """What whoever asks may see and do; nothing that is asked changes it.
+
+    Examples
+    --------
+    >>> Bounds(scopes=("home",), read_only=True).scopes
+    ('home',)
+    """
+
+    scopes: tuple[str, ...] | None = setting(None, "show and change only memories of this scope", called="scope")
+    read_only: bool = setting(False, "refuse all that would change the store")
+    show_sensitive: bool = setting(False, "show the texts of sensitive memories, too")
+    max_k: int = setting(200, "the most hits of one recall, and the most rows of one list", low=1)
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.scopes is not None and not self.scopes:
+            raise HopgateError("name at least one scope to bind requests to, or none to bind them to none")
+
+
 @dataclass(frozen=True)
-class ServeSettings:
+class ServeSettings(Bounds):
     """How a store is served.
 
     Examples
@@ -46,26 +66,21 @@ class ServeSettings:
     token: str = field(repr=False)
     host: str = setting("127.0.0.1", "the address to listen on; beyond this machine with --token-file")
     port: int = setting(PORT, "the port; 0 takes any that is free", low=0, high=65535)
-    show_sensitive: bool = setting(False, "show the texts of sensitive memories, too")
-    read_only: bool = setting(False, "refuse all that would change the store")
-    scopes: tuple[str, ...] | None = setting(None, "show and change only memories of this scope", called="scope")
     questions: tuple[Path, ...] = setting((), "a folder with queries and qrels that gates may be run on")
     mcp: bool = setting(False, "serve assistants, too, under /mcp: see hopgate mcp")
     gates: Path | None = setting(None, "where gates are kept", shown="in the store's own folder")
     max_body: int = setting(1 << 20, "the largest body of a request, in bytes", low=1)
-    max_query: int = setting(MAX_QUERY_CHARACTERS, "the longest query, in characters", low=1)
-    max_k: int = setting(200, "the most hits of one recall, and the most rows of one list", low=1)
-    request_seconds: float = setting(60.0, "how long a request may take", above=0)
     concurrent: int = setting(16, "requests at work at once; more are refused and may come again", low=1)
+    connections: int = setting(256, "open connections; of more, those that ask for nothing are closed", low=1)
+    header_seconds: float = setting(10.0, "how long the head of a request may take to arrive", above=0)
+    request_seconds: float = setting(60.0, "how long a request may take, its body included", above=0)
 
     def __post_init__(self) -> None:
-        check(self)
+        super().__post_init__()
         if not _TOKEN.fullmatch(self.token):
             raise HopgateError(
                 f"a token has 16 to 512 letters, digits or signs of ._~+/=-, and this has {len(self.token)}"
             )
-        if self.scopes is not None and not self.scopes:
-            raise HopgateError("name at least one scope to bind requests to, or none to bind them to none")
 
     @property
     def loopback(self) -> bool:

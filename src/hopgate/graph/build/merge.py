@@ -16,13 +16,14 @@ from hopgate.graph.canonicalise import Canonicaliser, ContextMention
 from hopgate.graph.names import normalise
 from hopgate.store import journal, memories
 from hopgate.store.graph import concept_rows, edge_rows, fact_rows, name_rows
+from hopgate.store.graph.concept_rows import Concept
 from hopgate.store.graph.visible import View
 from hopgate.store.journal import ASKED, BY_HAND, KEEP_APART
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from hopgate.store.graph.concept_rows import Ambiguous, Concept
+    from hopgate.store.graph.concept_rows import Ambiguous
     from hopgate.store.graph.edge_rows import Edge
     from hopgate.store.graph.fact_rows import FactGroup
     from hopgate.store.journal import JournalRow

@@ -23,7 +23,7 @@ from hopgate.times import utc
 if TYPE_CHECKING:
     from psycopg import Connection
 
-__all__ = ["Edge", "NamedFact", "NamedMention", "SupersededMemory", "TimeSpan"]
+__all__ = ["Concept", "Edge", "NamedFact", "NamedMention", "SupersededMemory", "TimeSpan"]
 
 # The columns of an edge's beginning and end on each axis.
 AXES = {"valid": ("valid_from", "valid_to"), "known": ("recorded_at", "retired_at")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,15 +42,6 @@ class Neighbourhood:
     edges: tuple[DrawnEdge, ...]
     left_out: int
     edges_left_out: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the picture ready for JSON."""
-        return {
-            "nodes": [asdict(node) | {"last": node.last.isoformat() if node.last else None} for node in self.concepts],
-            "edges": [asdict(edge) for edge in self.edges],
-            "left_out": self.left_out,
-            "edges_left_out": self.edges_left_out,
-        }
 
 
 def around(

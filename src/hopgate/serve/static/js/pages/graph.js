@@ -18,12 +18,12 @@ const GROUPS = 400;
 
 const concept = (node) => ({ ...node, key: `c${node.id}`, type_of: "concept" });
 const line = (edge) => ({ ...edge, source: `c${edge.source}`, target: `c${edge.target}` });
-const view = (found) => ({ nodes: found.nodes.map(concept), edges: found.edges.map(line) });
+const view = (found) => ({ nodes: found.concepts.map(concept), edges: found.edges.map(line) });
 
 function groups(found) {
   return {
-    nodes: found.clusters.slice(0, GROUPS).map((one) => ({ id: one.id, name: one.name, key: `k${one.id}`, type_of: "cluster", cluster: one.id, memories: one.size * 3, kind: "cluster" })),
-    edges: found.links.map((one) => ({ source: `k${one.source}`, target: `k${one.target}`, relation: "joined", weight: one.weight })),
+    nodes: found.clusters.slice(0, GROUPS).map((one) => ({ id: one.id, name: one.name, key: `k${one.id}`, type_of: "cluster", cluster: one.id, memories: one.concepts.length * 3, kind: "cluster" })),
+    edges: found.links.map(([one, other, weight]) => ({ source: `k${one}`, target: `k${other}`, relation: "joined", weight })),
   };
 }
 
@@ -44,7 +44,7 @@ export async function show(place, context) {
 
   const find = search({
     label: "Find a concept", placeholder: "a name …",
-    find: async (text, signal) => (await get("concepts", { search: text, limit: 12 }, signal)).concepts,
+    find: (text, signal) => get("concepts", { search: text, limit: 12 }, signal),
     text: (one) => one.name, describe: (one) => [one.kind, count(one.memory_count ?? 0, "memory", "memories")].filter(Boolean).join(" · "),
     chosen: (one) => open({ concept: one.id }),
   });
@@ -227,14 +227,14 @@ export async function show(place, context) {
 
   async function lightUp(query) {
     const walked = await post("graph/walk", { query });
-    const key = (node) => (node.kind === "memory" ? `m:${node.id}` : `c${node.id}`);
+    const key = (node) => (node.is_memory ? `m:${node.id}` : `c${node.id}`);
     const keys = walked.nodes.map(key);
     draw({
-      nodes: walked.nodes.map((node) => ({ ...node, key: key(node), name: node.text, type_of: node.kind === "memory" ? "memory" : "concept", kind: node.kind === "memory" ? "memory" : node.concept_kind, memories: 4 + 60 * node.mass })),
+      nodes: walked.nodes.map((node) => ({ ...node, key: key(node), name: node.text, type_of: node.is_memory ? "memory" : "concept", kind: node.is_memory ? "memory" : node.kind, memories: 4 + 60 * node.mass })),
       edges: walked.lines.map(([from, to, relation]) => ({ source: keys[from], target: keys[to], relation, weight: 1 })),
     });
     walk.hidden = false;
-    put(walk, walkBar(walked, (step) => {
+    put(walk, walkBar(query, walked, (step) => {
       const lit = new Map(walked.nodes.map((node) => [key(node), node.step]));
       lit.step = step;
       canvas.change({ lit, selected: null });

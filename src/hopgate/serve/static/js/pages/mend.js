@@ -1,6 +1,6 @@
 // Mend: what people change by hand. Everything is shown before it is done, and stands in a log that takes it back.
 
-import { get, post } from "../api.js";
+import { get, post, remove } from "../api.js";
 import { count, field, h, put, scrolling } from "../dom.js";
 import { confirmed } from "../parts/confirm.js";
 import { memoryText } from "../parts/detail.js";
@@ -23,8 +23,8 @@ async function act(place, work, after) {
 
 const undoing = (entry) => post(`mend/log/${entry.id}/undo`);
 
-function doneWithUndo(place, text, entry, bound) {
-  if (bound) {
+function doneWithUndo(place, text, entry) {
+  if (!entry) {
     put(place, done(text));
     return;
   }
@@ -83,7 +83,7 @@ function byHand() {
   const place = h("div", {});
   const finder = (label, which) => search({
     label, placeholder: "a name …",
-    find: async (text, signal) => (await get("concepts", { search: text, limit: 12 }, signal)).concepts,
+    find: (text, signal) => get("concepts", { search: text, limit: 12 }, signal),
     text: (one) => one.name, describe: (one) => one.kind ?? "", chosen: (one) => (chosen[which] = one.name),
   });
   return h("section", { class: "card", "aria-label": "Merge two concepts" }, h("h2", {}, "Merge two of your own choice"),
@@ -105,7 +105,7 @@ function merges(place) {
   const list = h("div");
   put(place, list, byHand());
   filled(list, async () => {
-    const { proposals } = await get("mend/merges", { limit: 50 });
+    const proposals = await get("mend/merges", { limit: 50 });
     return proposals.length
       ? h("ul", { class: "plain" }, proposals.map(proposal))
       : empty("No name is undecided. Two concepts of your own choice can be merged below.");
@@ -116,20 +116,25 @@ const MEANINGS = { NOOP: "repeats", UPDATE: "extends", DELETE: "contradicts" };
 
 function curationItem(one) {
   const place = h("li", { class: "card proposal" });
-  const side = (id, text, gone) => h("div", {}, h("div", { class: "row" }, h("code", {}, id), gone && h("span", { class: "tag warn" }, "gives way")), h("p", { class: "text" }, text ?? "(its text is not shown)"));
+  const gone = one.action === "NOOP" ? one.memory : one.older;
+  const side = (id) => {
+    const text = h("div");
+    filled(text, async () => memoryText(await get(`memories/${encodeURIComponent(id)}`)));
+    return h("div", {}, h("div", { class: "row" }, h("code", {}, id), gone === id && h("span", { class: "tag warn" }, "gives way")), text);
+  };
   return put(place,
-    h("p", {}, h("strong", {}, `The newer one ${MEANINGS[one.action] ?? one.action} the older one`), h("span", { class: "muted" }, ` · ${one.reason}`)),
-    h("div", { class: "versus" }, side(one.memory, one.memory_text, one.gives_way === one.memory), side(one.older, one.older_text, one.gives_way === one.older)),
+    h("p", {}, h("strong", {}, `The newer one ${MEANINGS[one.action] ?? one.action} the older one`)),
+    h("div", { class: "versus" }, side(one.memory), side(one.older)),
     h("div", { class: "row" },
       h("button", { class: "small", onclick: async () => {
         try {
           const sure = await confirmed({
-            title: `Let ${one.gives_way} give way?`,
-            body: h("p", {}, "It gets a tombstone and recall leaves it out. Nothing is deleted, and it can be undone."), action: "Let it give way",
+            title: `Let ${gone} give way?`,
+            body: h("p", {}, "Recall leaves it out from then on. Nothing is deleted, and it can be undone."), action: "Let it give way",
           });
           if (!sure) return;
-          const entry = await post("mend/curation", { action: one.action, memory: one.memory, older: one.older });
-          doneWithUndo(place, `${one.gives_way} gave way.`, entry);
+          const entry = await post("mend/curation", one);
+          doneWithUndo(place, `${gone} gave way.`, entry);
         } catch (error) {
           place.append(failure(error));
         }
@@ -158,21 +163,23 @@ function memories(place, context, bound) {
   const input = h("input", { type: "text", required: true, placeholder: "a memory's id", autocomplete: "off", value: context.parameters.get("memory") ?? "" });
   const found = h("div");
   const look = (id) => filled(found, async () => {
-    const memory = await get(`memories/${encodeURIComponent(id)}`);
+    const address = `memories/${encodeURIComponent(id)}`;
+    const memory = await get(address);
     const box = h("div", { class: "card" });
-    const change = (label, path, title, last, said, danger) => h("button", { class: danger ? "danger small" : "small", onclick: async () => {
+    const change = (label, work, title, last, said, danger) => h("button", { class: danger ? "danger small" : "small", onclick: async () => {
       try {
         const preview = await post("mend/removal/preview", { ids: [id] });
         if (!(await confirmed({ title, body: removalBody(preview, last), action: label, danger }))) return;
-        const entry = await post(path, { ids: [id] });
-        doneWithUndo(box, said, entry, bound || !entry.undoable);
+        await work();
+        const [entry] = bound || danger ? [null] : await get("mend/log", { limit: 1 });
+        doneWithUndo(box, said, entry);
       } catch (error) {
         box.append(failure(error));
       }
     } }, `${label} …`);
     return put(box, h("code", {}, id), memoryText(memory), h("div", { class: "row" },
-      !memory.is_sensitive && change("Mark as sensitive", "mend/sensitive", `Mark ${id} as sensitive?`, "Its vector, mentions and evidence go at once; it stays findable by its words.", `${id} is sensitive now.`),
-      change("Delete", "mend/delete", `Delete ${id}?`, "This cannot be undone.", `${id} is deleted.`, true)));
+      !memory.is_sensitive && change("Mark as sensitive", () => post(`${address}/sensitive`, { sensitive: true }), `Mark ${id} as sensitive?`, "Its vector, mentions and evidence go at once; it stays findable by its words.", `${id} is sensitive now.`),
+      change("Delete", () => remove(address), `Delete ${id}?`, "This cannot be undone.", `${id} is deleted.`, true)));
   });
   const chosen = (id) => {
     input.value = id;
@@ -196,14 +203,14 @@ function sentence(entry) {
 
 function log(place) {
   const show = () => filled(place, async () => {
-    const { entries } = await get("mend/log", { limit: 100 });
+    const entries = await get("mend/log", { limit: 100 });
     if (!entries.length) return empty("Nothing was changed by hand yet: what is, on this page or by a command, stands here and can be taken back.");
     return scrolling("Log", h("table", {},
       h("thead", {}, h("tr", {}, h("th", {}, "When"), h("th", {}, "What"), h("th", {}, "Undo"))),
       h("tbody", {}, entries.map((entry) => {
         const cell = h("td", {});
         if (entry.undone_at) put(cell, h("span", { class: "tag" }, "undone"));
-        else if (!entry.undoable) put(cell, h("span", { class: "small muted" }, "cannot be"));
+        else if (entry.action === "delete") put(cell, h("span", { class: "small muted" }, "cannot be"));
         else put(cell, h("button", { class: "small", onclick: () => act(cell, async () => {
           await undoing(entry);
           return "undone";

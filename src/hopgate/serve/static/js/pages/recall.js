@@ -11,8 +11,6 @@ const shown = (value) => Number(value).toFixed(2).replace(/\.?0+$/, "");
 
 // What the address and the form hold, as the API takes it.
 function request(parameters) {
-  const weights = {};
-  for (const leg of LEGS) if (parameters.has(leg)) weights[leg] = Number(parameters.get(leg));
   const scopes = (parameters.get("scope") ?? "").split(",").map((one) => one.trim()).filter(Boolean);
   const asked = {
     query: parameters.get("q") ?? "",
@@ -20,7 +18,7 @@ function request(parameters) {
     scope: scopes.length ? scopes : null,
     as_of: parameters.get("as_of") || null,
     known_at: parameters.get("known_at") || null,
-    weights: Object.keys(weights).length ? weights : null,
+    ...Object.fromEntries(LEGS.map((leg) => [leg, parameters.has(leg) ? Number(parameters.get(leg)) : null])),
     rerank: parameters.get("rerank") === "1",
     cluster: parameters.has("cluster") ? Number(parameters.get("cluster")) : null,
   };
@@ -122,13 +120,13 @@ function form(parameters, ask) {
 }
 
 function column(title, note, hits, others, graph, nothing) {
-  const ranks = new Map(others.map((hit) => [hit.id, hit.rank]));
+  const ranks = new Map(others.map((hit) => [hit.memory.id, hit.rank]));
   return h(
     "section",
     { class: "side", "aria-label": title },
     h("div", { class: "row apart" }, h("h2", {}, title), h("span", { class: "small muted" }, note)),
     hits.length
-      ? h("ol", { class: "plain" }, hits.map((hit) => h("li", {}, hitCard(hit, ranks.get(hit.id), graph))))
+      ? h("ol", { class: "plain" }, hits.map((hit) => h("li", {}, hitCard(hit, ranks.get(hit.memory.id), graph))))
       : empty(nothing),
   );
 }
@@ -164,7 +162,7 @@ function explanation(found) {
   return h(
     "div",
     { class: "explanation" },
-    h("p", {}, h("strong", {}, found.present ? `It is here, at rank ${found.rank}. ` : "It is not here: "), found.sentence.replace(`${found.id} is not here: `, "")),
+    h("p", {}, h("strong", {}, found.present ? `It is here, at rank ${found.rank}. ` : "It is not here: "), found.sentence.replace(`${found.external_id} is not here: `, "")),
     found.removed_by?.length > 0 && h("ul", {}, found.removed_by.map((one) => h("li", {}, one))),
     scrolling(
       "Legs",
@@ -184,7 +182,7 @@ function explanation(found) {
 async function answers(parameters, context) {
   const asked = request(parameters);
   // The same question twice: the graph's weight is 0 on the left, and what is in force on the right.
-  const without = { ...asked, weights: { ...asked.weights, graph: 0 } };
+  const without = { ...asked, graph: 0 };
   const [left, right] = await Promise.all([post("recall", { ...without, explain: true }), post("recall", { ...asked, explain: true })]);
   announce(`${count(right.hits.length, "hit")}`);
   const { store } = await context.about;

@@ -37,7 +37,7 @@ function clock(label, hint, from, to, value, moved) {
 }
 
 async function then(asOf, knownAt) {
-  const { edges } = await get("edges", { as_of: asOf, known_at: knownAt && `${knownAt}T23:59:59Z`, limit: 200 });
+  const edges = await get("edges", { as_of: asOf, known_at: knownAt && `${knownAt}T23:59:59Z`, limit: 200 });
   const shown = edges.filter((edge) => edge.recorded_at || edge.valid_from || edge.valid_to);
   return [
     h("p", { class: "small muted", id: "then-count" }, `${shown.length >= 200 ? "The first " : ""}${count(shown.length, "edge")} ${asOf ? `true on ${asOf}` : "of any time"}${knownAt ? `, as known on ${knownAt}` : ""}`),
@@ -58,27 +58,27 @@ async function changed(since, until, axis) {
 }
 
 async function history(id) {
-  const found = await get(`timeline/concepts/${id}`, { limit: 200 });
-  const dated = found.edges.filter((edge) => edge.valid_from || edge.valid_to);
+  const [{ concept }, edges] = await Promise.all([get(`concepts/${id}`), get(`timeline/concepts/${id}`, { limit: 200 })]);
+  const dated = edges.filter((edge) => edge.valid_from || edge.valid_to);
   return [
-    h("div", { class: "row apart" }, h("h3", {}, found.name), h("a", { href: `/graph?concept=${id}`, class: "small" }, "In the graph")),
-    historyPicture(found.name, dated.slice(0, 60)),
-    h("details", { class: "small" }, h("summary", {}, `All versions (${found.edges.length})`), h("ul", { class: "plain" }, found.edges.map((edge) => h("li", {}, edgeLine(edge, { known: true }))))),
+    h("div", { class: "row apart" }, h("h3", {}, concept.name), h("a", { href: `/graph?concept=${id}`, class: "small" }, "In the graph")),
+    historyPicture(concept.name, dated.slice(0, 60)),
+    h("details", { class: "small" }, h("summary", {}, `All versions (${edges.length})`), h("ul", { class: "plain" }, edges.map((edge) => h("li", {}, edgeLine(edge, { known: true }))))),
   ];
 }
 
 async function conflicts() {
-  const found = await get("timeline/conflicts", { limit: 50 });
+  const [open, superseded] = await Promise.all(["conflicts", "superseded"].map((what) => get(`timeline/${what}`, { limit: 50 })));
   return h("div", { class: "columns" },
-    h("section", { "aria-label": "Contradictions" }, h("h3", {}, `Edges that cannot both hold (${found.conflicts.length})`),
-      found.conflicts.length
-        ? scrolling("Contradictions", h("ul", { class: "plain" }, found.conflicts.map((one) => h("li", { class: "card" },
+    h("section", { "aria-label": "Contradictions" }, h("h3", {}, `Edges that cannot both hold (${open.length})`),
+      open.length
+        ? scrolling("Contradictions", h("ul", { class: "plain" }, open.map((one) => h("li", { class: "card" },
             h("span", { class: one.settled ? "tag" : "tag danger" }, one.settled ? "the newer one ended the older" : "open: both are believed"),
             h("div", { class: "began" }, edgeLine(one.newer)), h("div", { class: "ended" }, edgeLine(one.older))))))
         : empty("No edge contradicts another.")),
-    h("section", { "aria-label": "Superseded memories" }, h("h3", {}, `Memories that gave way (${found.superseded.length})`),
-      found.superseded.length
-        ? scrolling("Superseded", h("ul", { class: "plain" }, found.superseded.map((one) => h("li", { class: "card" },
+    h("section", { "aria-label": "Superseded memories" }, h("h3", {}, `Memories that gave way (${superseded.length})`),
+      superseded.length
+        ? scrolling("Superseded", h("ul", { class: "plain" }, superseded.map((one) => h("li", { class: "card" },
             h("p", { class: "small" }, h("code", {}, one.memory), " gave way", one.by && [" to ", h("code", {}, one.by)], ` on ${day(one.since)}`, one.reason && `: ${one.reason}`),
             memoryItem(one.memory), one.by && memoryItem(one.by)))))
         : empty("No memory was superseded: Mend proposes some.")));
@@ -117,7 +117,7 @@ export async function show(place, context) {
   const past = h("div", { class: "results", id: "history" }, empty("Choose a concept."));
   const find = search({
     label: "A concept's history", placeholder: "a name …",
-    find: async (text, signal) => (await get("concepts", { search: text, limit: 12 }, signal)).concepts,
+    find: (text, signal) => get("concepts", { search: text, limit: 12 }, signal),
     text: (one) => one.name, describe: (one) => one.kind ?? "",
     chosen: (one) => {
       context.keep({ concept: one.id }, { push: true });

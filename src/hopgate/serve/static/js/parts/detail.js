@@ -33,21 +33,21 @@ export async function memoryPanel(place, id) {
 
 export async function conceptPanel(place, id, { centre }) {
   await filled(place, async () => {
-    const found = await get(`concepts/${id}`);
-    const others = found.aliases.filter((name) => name !== found.name);
+    const { concept, memories, edges } = await get(`concepts/${id}`);
+    const others = concept.aliases.filter((name) => name !== concept.name);
     return [
-      h("div", { class: "row apart" }, h("h2", {}, found.name), found.kind && h("span", { class: "tag" }, found.kind)),
+      h("div", { class: "row apart" }, h("h2", {}, concept.name), concept.kind && h("span", { class: "tag" }, concept.kind)),
       others.length > 0 && h("p", { class: "small muted" }, `Also: ${others.join(", ")}`),
       h("div", { class: "row" },
         h("a", { class: "button small", href: `/graph?concept=${id}` }, "Only its neighbourhood"),
         h("a", { class: "button small", href: `/time?concept=${id}` }, "Its history"),
         h("button", { class: "small", onclick: centre }, "Centre")),
-      h("h3", {}, count(found.edges.length, "edge")),
-      h("ul", { class: "plain small edges" }, found.edges.map((edge) =>
-        h("li", {}, edge.source === found.name ? h("strong", {}, edge.source) : edge.source, h("span", { class: "muted" }, ` — ${edge.relation} → `), edge.target === found.name ? h("strong", {}, edge.target) : edge.target,
+      h("h3", {}, count(edges.length, "edge")),
+      h("ul", { class: "plain small edges" }, edges.map((edge) =>
+        h("li", {}, edge.source === concept.name ? h("strong", {}, edge.source) : edge.source, h("span", { class: "muted" }, ` — ${edge.relation} → `), edge.target === concept.name ? h("strong", {}, edge.target) : edge.target,
           (edge.valid_from || edge.valid_to) && h("span", { class: "muted" }, ` · ${interval(edge.valid_from, edge.valid_to)}`)))),
-      h("h3", {}, `Memories (${(found.memory_count ?? found.memories.length).toLocaleString("en")})`),
-      h("div", { class: "memories" }, found.memories.map((memory) => h("details", { class: "memory" }, h("summary", {}, h("code", {}, memory.id), " ", h("span", {}, short(memory.title || memory.content || "", 48))), memoryText(memory)))),
+      h("h3", {}, `Memories (${concept.memory_count.toLocaleString("en")})`),
+      h("div", { class: "memories" }, memories.map((memory) => h("details", { class: "memory" }, h("summary", {}, h("code", {}, memory.id), " ", h("span", {}, short(memory.title || memory.content || "", 48))), memoryText(memory)))),
     ];
   });
 }

@@ -18,11 +18,11 @@ export function untitled({ title, content }) {
   return title && text.startsWith(title) && text.length > title.length ? text.slice(title.length).trimStart() : text;
 }
 
-function words(hit) {
-  if (hit.is_sensitive && hit.content === null) return h("p", { class: "muted" }, "A sensitive memory: its text is not shown.");
+function words({ memory, passage: part }) {
+  if (memory.is_sensitive && memory.content === null) return h("p", { class: "muted" }, "A sensitive memory: its text is not shown.");
   // A memory's content begins with its title, which stands above it already.
-  const whole = untitled(hit);
-  const passage = hit.passage?.text;
+  const whole = untitled(memory);
+  const passage = part?.text;
   const text = passage ?? whole;
   const body = h("p", { class: "text" }, text.length > LONG ? `${text.slice(0, LONG)}…` : text);
   if (whole.length <= text.length && text.length <= LONG) return body;
@@ -30,20 +30,21 @@ function words(hit) {
 }
 
 export function hitCard(hit, other, graph) {
+  const { memory } = hit;
   return h(
     "article",
-    { class: "card hit", "data-id": hit.id },
+    { class: "card hit", "data-id": memory.id },
     h(
       "div",
       { class: "row apart" },
-      h("div", { class: "row" }, h("span", { class: "rank" }, String(hit.rank)), h("code", {}, hit.id), movement(hit.rank, other, graph),
-        hit.is_sensitive && h("span", { class: "tag warn" }, "sensitive")),
-      h("span", { class: "small muted" }, [hit.scope, day(hit.created_at)].filter(Boolean).join(" · ")),
+      h("div", { class: "row" }, h("span", { class: "rank" }, String(hit.rank)), h("code", {}, memory.id), movement(hit.rank, other, graph),
+        memory.is_sensitive && h("span", { class: "tag warn" }, "sensitive")),
+      h("span", { class: "small muted" }, [memory.scope, day(memory.created_at)].filter(Boolean).join(" · ")),
     ),
-    hit.title && h("h3", {}, hit.title),
+    memory.title && h("h3", {}, memory.title),
     words(hit),
     shares(hit.legs),
-    (hit.paths ?? []).filter((path) => path.length).slice(0, 3).map((path) => pathPicture(path, hit.id)),
+    hit.path.length > 0 && pathPicture(hit.path, memory.id),
     hit.as_of && h("p", { class: "small muted" }, hit.as_of),
   );
 }

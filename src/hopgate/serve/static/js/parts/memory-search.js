@@ -9,7 +9,7 @@ export function memorySearch(chosen) {
   return search({
     label: "Find a memory by its words", placeholder: "some of its words …",
     find: async (query, signal) => (query ? (await post("recall", { query, k: 8, legs: ["lexical"], explain: false }, signal)).hits : []),
-    text: (hit) => (hit.content === null ? "a sensitive memory" : short(untitled(hit), 70)), describe: (hit) => hit.id,
-    chosen: (hit) => chosen(hit.id),
+    text: ({ memory }) => (memory.content === null ? "a sensitive memory" : short(untitled(memory), 70)), describe: ({ memory }) => memory.id,
+    chosen: ({ memory }) => chosen(memory.id),
   });
 }

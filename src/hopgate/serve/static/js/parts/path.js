@@ -31,7 +31,7 @@ function pieces(path, own) {
       text,
       label,
       back,
-      kind: step.kind,
+      kind: boxes.length ? step.kind : "seed",
       whole: step.text ?? "",
       width: width(text, "12.5px system-ui, sans-serif") + 2 * PADDING,
       arrow: boxes.length ? Math.max(GAP, width(label, "11.5px system-ui, sans-serif") + 18) : 0,

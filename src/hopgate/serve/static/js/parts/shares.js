@@ -6,8 +6,8 @@ export const LEGS = ["lexical", "dense", "graph"];
 
 export function shares(legs) {
   const given = LEGS.map((leg) => [leg, legs?.[leg]]).filter(([, part]) => part);
-  const total = given.reduce((sum, [, part]) => sum + Math.max(0, part.share ?? 0), 0);
-  const words = given.map(([leg, part]) => `${leg} ${percent(part.share, total)}`).join(", ");
+  const total = given.reduce((sum, [, part]) => sum + Math.max(0, part.contribution), 0);
+  const words = given.map(([leg, part]) => `${leg} ${percent(part.contribution, total)}`).join(", ");
   return h(
     "div",
     { class: "shares" },
@@ -15,7 +15,7 @@ export function shares(legs) {
       "div",
       { class: "bar", role: "img", "aria-label": `Shares: ${words || "none"}` },
       total > 0 && given.map(([leg, part]) =>
-        h("i", { class: `${leg}-back`, style: { width: `${(100 * Math.max(0, part.share ?? 0)) / total}%` } }),
+        h("i", { class: `${leg}-back`, style: { width: `${(100 * Math.max(0, part.contribution)) / total}%` } }),
       ),
     ),
     h(
@@ -26,7 +26,7 @@ export function shares(legs) {
           "span",
           {},
           h("i", { class: `dot ${leg}-back` }),
-          `${leg} ${percent(part.share, total)}`,
+          `${leg} ${percent(part.contribution, total)}`,
           part.rank ? ` · its rank ${part.rank}` : "",
         ),
       ),
@@ -34,4 +34,4 @@ export function shares(legs) {
   );
 }
 
-const percent = (share, total) => (total > 0 ? `${Math.round((100 * Math.max(0, share ?? 0)) / total)} %` : "0 %");
+const percent = (share, total) => (total > 0 ? `${Math.round((100 * Math.max(0, share)) / total)} %` : "0 %");

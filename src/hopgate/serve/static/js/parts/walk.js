@@ -2,7 +2,7 @@
 
 import { announce, count, h, put, short } from "../dom.js";
 
-export function walkBar(walk, lit) {
+export function walkBar(query, walk, lit) {
   const last = Math.max(0, ...walk.nodes.map((node) => node.step));
   const text = h("span", { class: "small" });
   let step = 0;
@@ -10,7 +10,7 @@ export function walkBar(walk, lit) {
   const show = (to) => {
     step = Math.min(last, Math.max(0, to));
     const here = walk.nodes.filter((node) => node.step === step);
-    const concepts = here.filter((node) => node.kind !== "memory");
+    const concepts = here.filter((node) => !node.is_memory);
     const words = [concepts.length && count(concepts.length, "concept"), here.length - concepts.length && count(here.length - concepts.length, "memory", "memories")].filter(Boolean);
     put(text, h("strong", {}, step === 0 ? "Where it starts" : `Step ${step} of ${last}`), ` · ${words.join(" and ")}: ${here.slice(0, 3).map((node) => short(node.text, 26)).join(", ")}${here.length > 3 ? ", …" : ""}`);
     place.dataset.step = step;
@@ -35,7 +35,7 @@ export function walkBar(walk, lit) {
     }, 1100);
   } }, "Play");
   const place = h("div", { class: "row apart card tight walk-bar", role: "group", "aria-label": "The walk" },
-    h("div", { class: "grow" }, h("p", { class: "small muted" }, `The walk of “${walk.query}”`), text), h("div", { class: "row" }, before, play, after));
+    h("div", { class: "grow" }, h("p", { class: "small muted" }, `The walk of “${query}”`), text), h("div", { class: "row" }, before, play, after));
   show(0);
   return place;
 }
