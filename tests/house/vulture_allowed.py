@@ -34,7 +34,6 @@ walks  # a field of a walk's trace, for benchmarks/fit_shares.py
 embed_concepts  # a key of BuildOptions
 subject  # a column of a statement's row
 with_context  # reads notes together without a store: for benchmarks/notes.py and whoever calls Phrases by itself
-known_since  # a field of a tool's answer
 took_ms  # a field of an answer by HTTP
 _.lifespan_context  # Starlette's router calls it when a server begins
 edges_kept  # a field of an answer by HTTP
