@@ -122,7 +122,7 @@ def fit(parts: list[list[Asked]], features: Sequence[str]) -> dict[str, Any]:
         shares /= shares.sum(axis=1, keepdims=True)
     rounded = {"mean": mean, "scale": scale, "intercept": model.intercept_, "weights": model.coef_}
     values = {name: np.round(value, 5).tolist() for name, value in rounded.items()}
-    return {"features": list(features), "clip": CLIP, **values}
+    return {"features": list(features), "words": bundled_model().words, "clip": CLIP, **values}
 
 
 def main() -> None:

@@ -178,7 +178,6 @@ def test_what_is_no_setting_is_refused(kb: KnowledgeBase) -> None:
         {"fuser": "XYZ()"},
         {"walk": {"speed": 1}},
         {"walk": "Walk()"},
-        {"walk": {"seeding": {"dates": 1, "speed": 1}}},
     ):
         with pytest.raises(HopgateError):
             kb.store_settings.set(wrong)

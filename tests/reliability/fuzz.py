@@ -278,7 +278,7 @@ def readers(folder: Path) -> list[Target]:
         Target(
             "fusers", parse, (VALUES[6], "TM2C2(lexical=.3, dense=.7)", "MinMax(lexical=0.015, dense=0.035, graph=5)")
         ),
-        Target("walks", walk_of, ('{"damping": 0.8}', '{"seeding": {"dates": true}, "damping": 0.5}')),
+        Target("walks", walk_of, ('{"damping": 0.8}', '{"dates": true, "damping": 0.5}')),
         Target("measures", parse_measure, ("recall@10", "nDCG@5", "MRR")),
         Target(
             "addresses",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hopgate.graph.walk.mixture import _WORDS, bundled_model, leg_features, walk_features
+from hopgate.graph.walk.mixture import bundled_model, leg_features, walk_features
 from hopgate.graph.walk.rank import source_walks
 from hopgate.graph.walk.seeds import NearFact, starts
 from hopgate.graph.walk.walk_graph import Pairs, mention_graph
@@ -29,7 +29,7 @@ def test_the_features_of_a_query_are_those_that_the_model_knows() -> None:
     walks = source_walks(graph, starts(graph, memories={0: 1.0}, names=[0], facts=[NearFact(0, 1, 0.8)]))
     known = walk_features(graph, walks, names=[0], base=[0, -1], facts=[0.8])
     known |= leg_features({"dense": [(1, 0.9)], "lexical": [(1, 2.0)]}, [(1, 1.0)], [0.8])
-    assert set(known) == set(MODEL.features) == set(_WORDS)
+    assert set(known) == set(MODEL.features) == set(MODEL.words)
 
 
 def test_rare_names_that_memories_and_facts_confirm_take_mass_from_memories() -> None:

@@ -104,29 +104,16 @@ def test_a_small_graph_and_a_far_walk_are_left_to_the_solver(
 def test_a_process_that_walks_again_and_again_compiles_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[str] = []
     monkeypatch.setattr(module, "PUSH_ARCS", 0)
-    monkeypatch.setattr(module, "warm", lambda: called.append(threading.current_thread().name))
     monkeypatch.setattr(module, "_compiled", [])
     monkeypatch.setattr(module, "_asked", [])
-    graph = some_graph(40, 60, 150)
-    for walks in range(1, 6):
-        assert near_walks(graph, np.eye(graph.nodes, 2), damping=0.8, top=1) == [None, None]
-        for thread in threading.enumerate():
-            if thread.name == "hopgate-compile":
-                thread.join()
-        assert called == ["hopgate-compile"] * (walks > module.WARM_AFTER)
-
-
-def test_without_numba_and_without_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    numba = pytest.importorskip("numba")
-
-    def refusing(cache: bool = False, **options: object) -> object:
-        if cache:
-            raise RuntimeError("cannot cache function: no locator available")
-        return lambda function: function
-
-    monkeypatch.setattr(module, "_compiled", [])
-    monkeypatch.setattr(numba, "njit", refusing)
-    assert warm() and module._compiled == [push_stage]
-    monkeypatch.setattr(module, "_compiled", [])
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "warm", lambda: called.append(threading.current_thread().name))
+        graph = some_graph(40, 60, 150)
+        for walks in range(1, 6):
+            assert near_walks(graph, np.eye(graph.nodes, 2), damping=0.8, top=1) == [None, None]
+            for thread in threading.enumerate():
+                if thread.name == "hopgate-compile":
+                    thread.join()
+            assert called == ["hopgate-compile"] * (walks > module.WARM_AFTER)
     monkeypatch.setitem(sys.modules, "numba", None)
     assert not warm() and module._compiled == []

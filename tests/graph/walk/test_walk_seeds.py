@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matrix_world import matrix_of
 
-from hopgate.errors import HopgateError
 from hopgate.graph.walk.seeds import (
+    BASE_TEMPERATURE,
     COMMON_SHARES,
+    COSINE_TEMPERATURE,
+    SPECIFICITY,
     NearFact,
-    Restart,
-    Seeding,
     Shares,
+    Starts,
     by_cosine,
     memory_mass,
     share_without_neighbours,
@@ -34,13 +35,9 @@ def town() -> WalkGraph:
 
 
 def restart(
-    graph: WalkGraph,
-    memories: Sequence[tuple[int, float]] = (),
-    shares: Shares = COMMON_SHARES,
-    seeding: Seeding | None = None,
-    **found: Any,
-) -> Restart:
-    return starts(graph, memories=memory_mass(memories), seeding=seeding, **found).mixed(shares)
+    graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), shares: Shares = COMMON_SHARES, **found: Any
+) -> Starts:
+    return starts(graph, memories=memory_mass(memories), **found).mixed(shares)
 
 
 COSINES = st.floats(-1, 1, allow_nan=False, width=32)
@@ -72,29 +69,18 @@ def test_only_differences_of_cosines_count(facts: list[NearFact], shift: float) 
     assert restart(town(), facts=moved).vector == pytest.approx(restart(town(), facts=facts).vector)
 
 
-def test_shares_are_kept_and_a_silent_source_leaves_its_share() -> None:
+def test_shares_are_kept_and_a_silent_source_leaves_its_share_to_the_others() -> None:
     graph = town()
     both = restart(graph, names=[2], memories=[(3, 0.9)], shares=(0.2, 0.5, 0.3))
     assert both.vector[graph.memories + 2] == pytest.approx(0.5 / 0.7)
     assert both.vector[3] == pytest.approx(0.2 / 0.7)
 
 
-def test_the_rarer_concept_weighs_more_and_one_in_no_memory_counts_as_in_one() -> None:
-    graph = town()
-    vector = restart(graph, names=[0, 1, 2, 3], seeding=Seeding(specificity=1.0)).vector[graph.memories :]
-    assert vector == pytest.approx(np.array([1 / 4, 1 / 2, 1, 1]) / 2.75)
-    flat = restart(graph, names=[0, 1, 2, 3], seeding=Seeding(specificity=0)).vector[graph.memories :]
-    assert flat == pytest.approx([0.25] * 4)
-
-
-def test_a_fact_about_itself_counts_once() -> None:
-    once = restart(town(), facts=[NearFact(2, 2, 0.8), NearFact(1, 3, 0.8)], seeding=Seeding(specificity=0))
-    assert once.vector[4:] == pytest.approx([0, 1 / 3, 1 / 3, 1 / 3])
-
-
-def test_only_the_nearest_are_looked_at() -> None:
-    start = restart(town(), facts=[NearFact(1, 1, 0.9), NearFact(2, 2, 0.8)], seeding=Seeding(near_facts=1))
-    assert [seed.node for seed in start.seeds] == [5]
+def test_the_rarer_concept_weighs_more_and_a_fact_about_itself_counts_once() -> None:
+    weights = np.array([4.0, 2, 1, 1]) ** -SPECIFICITY
+    assert restart(town(), names=[0, 1, 2, 3]).vector[4:] == pytest.approx(weights / weights.sum())
+    once = restart(town(), facts=[NearFact(2, 2, 0.8), NearFact(1, 3, 0.8)])
+    assert once.vector[4:] == pytest.approx(weights * [0, 1, 1, 1] / weights[1:].sum())
 
 
 def test_statements_have_their_part_of_the_memories_mass() -> None:
@@ -103,38 +89,6 @@ def test_statements_have_their_part_of_the_memories_mass() -> None:
     assert found == pytest.approx({0: 0.65 * base, 1: 0.65 * (1 - base) + 0.35 * stated, 2: 0.35 * (1 - stated)})
     assert memory_mass([], [(4, 0.5)]) == {4: 1.0}
     assert memory_mass([], []) == {}
-
-
-@pytest.mark.parametrize("found", [{"names": [4]}, {"facts": [NearFact(0, -1, 0.5)]}, {"memories": [(4, 0.5)]}])
-def test_what_is_not_in_the_graph_is_refused(found: dict[str, list[object]]) -> None:
-    with pytest.raises(HopgateError, match="is not one of the graph's 4"):
-        restart(town(), **found)
-
-
-@pytest.mark.parametrize(
-    "setting",
-    [
-        {"shares": (-1, 1, 1)},
-        {"shares": (0, 0, 0)},
-        {"shares": (1, 1)},
-        {"shares": "guessed"},
-        {"statements": 1.5},
-        {"fact_floor": -0.1},
-        {"cosine_temperature": -0.1},
-        {"temperature": 0},
-        {"specificity": -1},
-        {"near_facts": -1},
-    ],
-)
-def test_settings_that_mean_nothing_are_refused(setting: dict[str, float]) -> None:
-    with pytest.raises(HopgateError):
-        Seeding(**setting)  # type: ignore[arg-type]
-
-
-def test_seeding_is_a_value_that_prints_as_itself() -> None:
-    seeding = Seeding(shares=(0.5, 0.2, 0.3), temperature=0.05)
-    assert eval(repr(seeding)) == seeding
-    assert hash(seeding) == hash(Seeding(shares=(0.5, 0.2, 0.3), temperature=0.05))
 
 
 COSINES = st.dictionaries(
@@ -172,14 +126,12 @@ def test_cosines_count_by_their_own_temperature_and_words_as_the_base_has_them(
     words = {memory: words.get(memory, 0.0) for memory in cosines}
     if len(set(cosines.values())) == 1:
         return
-    seeding = Seeding()
     least, most = min(words.values()), max(words.values())
     span = most - least
     part = {memory: (score - least) / span if span > 0 else 1.0 for memory, score in words.items()}
     expected = {
         memory: np.exp(
-            (cosine - max(cosines.values())) / seeding.cosine_temperature
-            + BASE_FUSER.lexical * part[memory] / seeding.base_temperature
+            (cosine - max(cosines.values())) / COSINE_TEMPERATURE + BASE_FUSER.lexical * part[memory] / BASE_TEMPERATURE
         )
         for memory, cosine in cosines.items()
     }
@@ -196,26 +148,10 @@ def test_a_hit_without_a_cosine_keeps_its_part_of_the_mass(cosines: dict[int, fl
     assert sum(after.values()) == pytest.approx(1)
 
 
-@settings(deadline=None)
-@given(COSINES, st.floats(1e-6, 10), st.floats(1e-6, 10), st.floats(0, 1))
-def test_no_temperature_is_too_low_or_too_high(
-    cosines: dict[int, float], wide: float, narrow: float, part: float
-) -> None:
-    base = [(99, 5.0), *base_of(cosines, {})]
-    seeding = Seeding(base_temperature=wide, cosine_temperature=narrow)
-    mass = memory_mass(by_cosine(base, cosines, part, dense=BASE_FUSER.dense, seeding=seeding), seeding=seeding)
-    assert sum(mass.values()) == pytest.approx(1)
-
-
 @pytest.mark.parametrize("cosines", [{}, {1: 0.5, 2: 0.5}, {7: 0.5}])
 def test_where_cosines_say_nothing_the_base_stays(cosines: dict[int, float]) -> None:
     base = [(1, 1.0), (2, 0.4)]
     assert by_cosine(base, cosines, 1, dense=0.7) == base
-
-
-def test_it_can_be_turned_off() -> None:
-    base = [(1, 1.0), (2, 0.4)]
-    assert by_cosine(base, {1: 0.8, 2: 0.5}, 1, dense=0.7, seeding=Seeding(cosine_temperature=0)) == base
 
 
 def test_a_memory_with_a_neighbour_does_not_stand_alone() -> None:

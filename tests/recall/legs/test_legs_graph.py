@@ -13,7 +13,8 @@ import pytest
 
 from hopgate import Memory
 from hopgate.extract.replay import Replay
-from hopgate.graph.walk.config import Seeding, Walk
+from hopgate.graph.walk import seeds
+from hopgate.graph.walk.config import Walk
 from hopgate.kb import BarredLegWarning, KnowledgeBase
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import RRF
@@ -179,7 +180,7 @@ def test_no_walk_goes_through_a_sensitive_turn(chat: KnowledgeBase) -> None:
 
 
 def test_fixed_shares_are_said_without_reasons(chat: KnowledgeBase) -> None:
-    chat.graph_leg.walk = Walk(seeding=Seeding(shares=(1, 0, 0)))
+    chat.graph_leg.walk = Walk(shares=(1, 0, 0))
     hit = chat.recall("ladder", legs=("graph",), scope="ann", explain=True)[0]
     assert hit.mixture == "memories 100 %, names 0 %, facts 0 %"
 
@@ -193,12 +194,15 @@ def test_a_memory_outside_the_graph_keeps_what_its_mass_is_worth(built: Knowledg
     assert ranking.scores[new] == pytest.approx(ranking.scores[owner])
 
 
-def test_cosines_decide_where_walks_start_but_in_a_conversation(built: KnowledgeBase, chat: KnowledgeBase) -> None:
+def test_cosines_decide_where_walks_start_but_in_a_conversation(
+    built: KnowledgeBase, chat: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     built.embed()
     for query, scope, same in (("Who looks after Immich?", "home", False), ("Where is the ladder?", "ann", True)):
         starts = []
-        for temperature in (0.05, 0.0):
-            built.graph_leg.walk = Walk(seeding=Seeding(shares=(1, 0, 0), cosine_temperature=temperature))
+        for temperature in (0.05, 0.2):
+            monkeypatch.setattr(seeds, "COSINE_TEMPERATURE", temperature)
+            built.graph_leg.walk = Walk(shares=(1, 0, 0))
             trace = built.legs(query, scope=scope, exact=True)[0].trace
             assert trace is not None
             starts.append({seed.node: seed.weight for seed in trace.start.seeds})

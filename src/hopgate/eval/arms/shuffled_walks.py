@@ -99,9 +99,8 @@ class WalkRecorder(GraphLeg):
         for part in PARTS:
             found[f"without {part}"] = self._again(partial(without, part=part), walk, names)
         found["one step, no walk"] = self._again(_itself, replace(walk, damping=ONE_STEP), names)
-        if walk.seeding.shares == "adaptive":
-            fixed = replace(walk, seeding=replace(walk.seeding, shares=COMMON_SHARES))
-            found["fixed shares"] = self._again(_itself, fixed, names)
+        if walk.shares == "adaptive":
+            found["fixed shares"] = self._again(_itself, replace(walk, shares=COMMON_SHARES), names)
         return found
 
     def cliques(self, names: Mapping[int, str]) -> GraphLists:
@@ -145,7 +144,7 @@ def _walked(
     every = list(queries.items())
     for low in range(0, len(every), TOGETHER):
         part = every[low : low + TOGETHER]
-        begun = [seeded(matrix, asked.found, walk.seeding) for _, asked in part]
+        begun = [seeded(matrix, asked.found) for _, asked in part]
         walks = batched_walks(matrix.graph, [found.starts for found in begun], walk)
         for (name, asked), found, own in zip(part, begun, walks, strict=True):
             deep = replace(walk, depth=asked.depth)

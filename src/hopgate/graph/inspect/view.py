@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.graph.walk.matrix import GraphMatrix
-    from hopgate.graph.walk.seeds import Restart
+    from hopgate.graph.walk.seeds import Starts
 
 TOGETHER = "mentioned together"
 """What joins two concepts of a picture that the same memories talk about and no edge joins."""
@@ -137,7 +137,7 @@ def query_walk(
     connection: Connection[Any],
     query: str,
     matrix: GraphMatrix,
-    start: Restart,
+    start: Starts,
     *,
     damping: float,
     memories: int = 8,

@@ -24,29 +24,6 @@ from hopgate.graph.walk.walk_graph import WalkGraph, top_k
 REASONS = 3
 # How far down lists are compared.
 TOP = 10
-# What a low and a high value of each number means, in words.
-_WORDS = {
-    "names": ("the query names little", "the query names several things"),
-    "name_rarity": ("what it names is common", "what it names is rare"),
-    "nearest_fact": ("no fact is near", "a fact is near"),
-    "fact_minus_memory": ("memories are nearer than facts", "facts are nearer than memories"),
-    "fact_margin": ("several facts are as near", "one fact stands out"),
-    "fact_spread": ("many facts are as near", "few facts are as near"),
-    "nearest_memory": ("no memory is near", "a memory is near"),
-    "dense_margin": ("several memories are as near", "one memory stands out"),
-    "dense_spread": ("many memories are as near", "few memories are as near"),
-    "lexical_margin": ("several memories have its words", "one memory has most of its words"),
-    "lexical_spread": ("many memories have its words", "few memories have its words"),
-    "lexical_dense_overlap": ("words and meaning disagree", "words and meaning agree"),
-    "base_spread": ("the base has many candidates", "the base has few candidates"),
-    "name_memory_overlap": ("names and memories lead apart", "names and memories lead to the same"),
-    "fact_memory_overlap": ("facts and memories lead apart", "facts and memories lead to the same"),
-    "name_fact_overlap": ("names and facts lead apart", "names and facts lead to the same"),
-    "memory_base_overlap": ("the graph leads away from the base", "the graph confirms the base"),
-    "memory_entropy": ("memories lead to few others", "memories lead to many others"),
-    "name_entropy": ("names lead to few memories", "names lead to many memories"),
-    "fact_entropy": ("facts lead to few memories", "facts lead to many memories"),
-}
 
 
 class Mixture(NamedTuple):
@@ -76,6 +53,8 @@ class ShareModel(NamedTuple):
     ----------
     features : sequence of str
         What it looks at, in order.
+    words : mapping
+        What a low and a high value of each means, in words.
     mean, scale : sequence of float
         What each is standardised by; beyond `clip` standard deviations it counts no more.
     intercept, weights : sequence
@@ -83,7 +62,8 @@ class ShareModel(NamedTuple):
 
     Examples
     --------
-    >>> model = ShareModel(["names"], [1.0], [0.5], 3.0, [0.0, 0.0, 0.0], [[-1.0], [1.0], [0.0]])
+    >>> words = {"names": ("the query names little", "the query names several things")}
+    >>> model = ShareModel(["names"], words, [1.0], [0.5], 3.0, [0.0, 0.0, 0.0], [[-1.0], [1.0], [0.0]])
     >>> model.mixture({"names": 1.0}, (True, True, False)).shares
     (0.5, 0.5, 0.0)
     >>> model.mixture({"names": 0.0}, (True, True, False)).reasons
@@ -91,6 +71,7 @@ class ShareModel(NamedTuple):
     """
 
     features: Sequence[str]
+    words: Mapping[str, Sequence[str]]
     mean: Sequence[float]
     scale: Sequence[float]
     clip: float
@@ -113,7 +94,7 @@ class ShareModel(NamedTuple):
         # A walk that is alone leads nobody, and has no reasons.
         lead = (weights[first] - weights[others or [first]].mean(axis=0)) * z
         strongest = [at for at in np.argsort(-lead)[:REASONS].tolist() if lead[at] > 0]
-        reasons = tuple(_WORDS[self.features[at]][int(z[at] > 0)] for at in strongest)
+        reasons = tuple(self.words[self.features[at]][int(z[at] > 0)] for at in strongest)
         return Mixture((memories, names, facts), reasons, known)
 
 

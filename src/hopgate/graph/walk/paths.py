@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from hopgate.errors import HopgateError
-from hopgate.graph.walk.seeds import Restart
+from hopgate.graph.walk.seeds import Starts
 from hopgate.graph.walk.walk_graph import WalkGraph
 from hopgate.store import memories
 from hopgate.store.graph import arrays, concept_rows
@@ -44,23 +43,8 @@ class PathPart(NamedTuple):
     id: int | str | None = None
 
 
-class Path(NamedTuple):
-    """The likeliest way of a walk from a seed to a memory.
-
-    Parameters
-    ----------
-    nodes : tuple of int
-        From the seed to the memory.
-    probability : float
-        That a walk starts at the seed and goes exactly this way, each step damped.
-    """
-
-    nodes: tuple[int, ...]
-    probability: float
-
-
 def path_in_words(
-    connection: Connection[Any], matrix: GraphMatrix, start: Restart, memory_id: int, *, damping: float
+    connection: Connection[Any], matrix: GraphMatrix, start: Starts, memory_id: int, *, damping: float
 ) -> tuple[PathPart, ...]:
     """Give the strongest path to a memory as names and relations in turn, the memory last.
 
@@ -69,29 +53,27 @@ def path_in_words(
     read.
     """
     place = int(matrix.memories([memory_id])[0])
-    path = strongest_path(matrix.graph, start, place, damping=damping) if place >= 0 else None
-    if path is None:
+    path = strongest_path(matrix.graph, start, place, damping=damping) if place >= 0 else ()
+    if not path:
         return ()
     split = matrix.graph.memories
-    steps = list(pairwise(path.nodes))
+    steps = list(pairwise(path))
     rows = {step: matrix.edges_between(step[0] - split, step[1] - split) for step in steps if min(step) >= split}
     evidence = arrays.evidence(connection, [int(matrix.edge_id[row]) for of_step in rows.values() for row in of_step])
-    names = concept_rows.names(
-        connection, [int(matrix.concept_ids[node - split]) for node in path.nodes if node >= split]
-    )
+    names = concept_rows.names(connection, [int(matrix.concept_ids[node - split]) for node in path if node >= split])
     ids = memories.external_ids(
         connection,
-        {int(matrix.memory_ids[node]) for node in path.nodes if node < split}.union(*evidence.values()),
+        {int(matrix.memory_ids[node]) for node in path if node < split}.union(*evidence.values()),
     )
     labels: dict[int, PathPart] = {}
-    for node in path.nodes:
+    for node in path:
         if node < split and (memory := ids.get(int(matrix.memory_ids[node]))) is not None:
             labels[node] = PathPart("memory", memory, memory)
         elif node >= split and (name := names.get(concept := int(matrix.concept_ids[node - split]))) is not None:
             labels[node] = PathPart("concept", name, concept)
         else:
             return ()
-    parts = [labels[path.nodes[0]]]
+    parts = [labels[path[0]]]
     for source, target in steps:
         if max(source, target) < split:
             parts.append(PathPart("neighbour", _arc_in_words(matrix, source, target)))
@@ -134,8 +116,8 @@ def _edge_in_words(
     return f"{relation} [{', '.join(shown[:MOST_EVIDENCE])}]" if shown else relation
 
 
-def strongest_path(graph: WalkGraph, start: Restart, memory: int, *, damping: float = 0.8) -> Path | None:
-    """Find the likeliest path from a seed to a memory; None when no seed leads there.
+def strongest_path(graph: WalkGraph, start: Starts, memory: int, *, damping: float = 0.8) -> tuple[int, ...]:
+    """Find the likeliest path from a seed to a memory, as nodes; empty when no seed leads there.
 
     A path starts at a concept where one leads to the memory; else at another memory; and where the memory is its own
     only seed, the path is that memory alone.
@@ -145,20 +127,19 @@ def strongest_path(graph: WalkGraph, start: Restart, memory: int, *, damping: fl
     >>> from hopgate.graph.walk.seeds import starts
     >>> from hopgate.graph.walk.walk_graph import Pairs, mention_graph
     >>> graph = mention_graph(2, 2, Pairs([0, 1], [0, 1]), edges=Pairs([0], [1]))
-    >>> strongest_path(graph, starts(graph, names=[0]).mixed(), 1).nodes
+    >>> strongest_path(graph, starts(graph, names=[0]).mixed(), 1)
     (2, 3, 1)
     """
-    if not 0 <= memory < graph.memories:
-        raise HopgateError(f"memory {memory} is not one of the graph's {graph.memories}")
-    mass = {seed.node: float(start.vector[seed.node]) for seed in start.seeds}
+    vector = start.vector
+    mass = {seed.node: float(vector[seed.node]) for seed in start.seeds}
     concepts = {node: weight for node, weight in mass.items() if node >= graph.memories}
     others = {node: weight for node, weight in mass.items() if node < graph.memories and node != memory}
     own = {node: weight for node, weight in mass.items() if node == memory}
     paths = (_from_seeds(graph, seeds, memory, damping) for seeds in (concepts, others, own) if seeds)
-    return next((path for path in paths if path is not None), None)
+    return next(filter(None, paths), ())
 
 
-def _from_seeds(graph: WalkGraph, seeds: Mapping[int, float], memory: int, damping: float) -> Path | None:
+def _from_seeds(graph: WalkGraph, seeds: Mapping[int, float], memory: int, damping: float) -> tuple[int, ...]:
     """Dijkstra from the memory over what arrives at each node; a step costs minus the log of its probability.
 
     It stops as soon as no unseen seed can be better, since a seed's mass is at most the heaviest one.
@@ -185,8 +166,8 @@ def _from_seeds(graph: WalkGraph, seeds: Mapping[int, float], memory: int, dampi
                 cost[source], after[source] = through, node
                 heapq.heappush(heap, (through, source))
     if best[1] < 0:
-        return None
+        return ()
     nodes = [best[1]]
     while nodes[-1] != memory:
         nodes.append(after[nodes[-1]])
-    return Path(tuple(nodes), math.exp(-best[0]))
+    return tuple(nodes)

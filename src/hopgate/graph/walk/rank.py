@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.graph.walk.config import Seeding, Shares, Walk
+from hopgate.graph.walk.config import Shares, Walk
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.mixture import TOP, Mixture, bundled_model, leg_features, walk_features
 from hopgate.graph.walk.pagerank import pagerank
 from hopgate.graph.walk.push import near_walks
-from hopgate.graph.walk.seeds import NearFact, Scored, Starts, starts
+from hopgate.graph.walk.seeds import NEAR_FACTS, NearFact, Scored, Starts, starts
 from hopgate.graph.walk.walk_graph import WalkGraph, top_k
 
 
@@ -58,7 +58,7 @@ class WalkRanking(NamedTuple):
     mixture: Mixture
 
 
-def seeded(matrix: GraphMatrix, found: QuerySeeds, seeding: Seeding) -> Seeded:
+def seeded(matrix: GraphMatrix, found: QuerySeeds) -> Seeded:
     """Place a query's seeds in a graph; what it does not have is left out."""
     graph = matrix.graph
     names = [int(at) for at in matrix.concepts(found.concepts) if at >= 0]
@@ -67,11 +67,11 @@ def seeded(matrix: GraphMatrix, found: QuerySeeds, seeding: Seeding) -> Seeded:
         NearFact(int(matrix.edge_source[row]), int(matrix.edge_target[row]), cosine)
         for row, (_, cosine) in zip(rows, found.facts, strict=True)
         if row >= 0
-    ][: seeding.near_facts]
+    ][:NEAR_FACTS]
     places = dict(zip(found.mass, matrix.memories(list(found.mass)).tolist(), strict=True))
     linked = {memory: at for memory, at in places.items() if at >= 0 and not graph.dangling[at]}
     inside = {at: found.mass[memory] for memory, at in linked.items()}
-    begun = starts(graph, memories=inside, names=names, facts=facts, seeding=seeding)
+    begun = starts(graph, memories=inside, names=names, facts=facts)
     return Seeded(names, facts, found.mass, linked, begun)
 
 
@@ -156,9 +156,8 @@ def ranked_by_walks(
     allowed : array of bool, optional
         The memories that may be returned.
     """
-    shares = walk.seeding.shares
-    if shares != "adaptive":
-        mixture = Mixture(shares)
+    if walk.shares != "adaptive":
+        mixture = Mixture(walk.shares)
     else:
         first = [found.linked.get(memory, -1) for memory, _ in base[:TOP]]
         cosines = [fact.similarity for fact in found.facts]

@@ -2,6 +2,7 @@
 
 PageRank is linear in its restart, so that a walk from several sources at once is the mixture of one walk from each.
 They are walked apart, and how much each counts may be decided after all are known (`hopgate.graph.walk.mixture`).
+The numbers were measured on dev queries: docs/research/neighbours.md.
 """
 
 from __future__ import annotations
@@ -15,14 +16,24 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.errors import HopgateError
-from hopgate.graph.walk.config import COMMON_SHARES, Seeding, Shares
+from hopgate.graph.walk.config import COMMON_SHARES, Shares
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import WalkGraph
 
 Reason = Literal["memory", "name", "fact"]
 Scored = Sequence[tuple[int, float]]
 SOURCES: tuple[Reason, Reason, Reason] = ("memory", "name", "fact")
+
+# A hit of the base weighs exp((score - best score) / this); where hits have no neighbours, the cosine's part of that is
+# exp(cosine / COSINE_TEMPERATURE) (`by_cosine`).
+BASE_TEMPERATURE, COSINE_TEMPERATURE = 0.15, 0.05
+# So many facts are looked at; each weighs exp((cosine - best cosine) / this). One whose cosine is so far below that of
+# the nearest memory seeds nothing.
+NEAR_FACTS, FACT_TEMPERATURE, FACT_FLOOR = 20, 0.03, 0.25
+# So many statements are looked at; their memories have this part of the memories' mass.
+NEAR_STATEMENTS, STATEMENT_TEMPERATURE, STATEMENT_PART = 50, 0.05, 0.35
+# A concept's weight is divided by its document frequency to this power.
+SPECIFICITY = 0.75
 
 
 class NearFact(NamedTuple):
@@ -42,33 +53,16 @@ class Seed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Restart:
-    """Where walks start on a graph of so many nodes: its seeds, heaviest first.
+class Starts:
+    """Where walks start, on a graph of so many nodes; a source has a node at most once.
+
+    What names and facts give sums to 1, or to 0 where they found nothing; what memories give to the part of the base's
+    mass that is in the graph. Mixed, all of it sums to 1 or to 0.
 
     Examples
     --------
-    >>> Restart(3, (Seed(2, 0.75, "name"), Seed(0, 0.25, "memory"))).vector
+    >>> Starts(3, (Seed(2, 0.75, "name"), Seed(0, 0.25, "memory"))).vector
     array([0.25, 0.  , 0.75])
-    """
-
-    nodes: int
-    seeds: tuple[Seed, ...]
-
-    @cached_property
-    def vector(self) -> NDArray[np.float64]:
-        """One number a node."""
-        vector = np.zeros(self.nodes)
-        for seed in self.seeds:
-            vector[seed.node] += seed.weight
-        return vector
-
-
-@dataclass(frozen=True, eq=False)
-class Starts:
-    """Where the walk from each source starts, on a graph of so many nodes.
-
-    What names and facts give sums to 1, or to 0 where they found nothing; what memories give to the part of the base's
-    mass that is in the graph. A source has a node at most once.
     """
 
     nodes: int
@@ -82,22 +76,22 @@ class Starts:
             columns[seed.node, SOURCES.index(seed.reason)] = seed.weight
         return columns
 
-    def mixed(self, shares: Shares = COMMON_SHARES) -> Restart:
-        """Give one restart of all sources, in these shares of those that found something; it sums to 1, or to 0."""
-        mass = dict.fromkeys(SOURCES, 0.0)
-        for seed in self.seeds:
-            mass[seed.reason] += seed.weight
-        parts = {reason: share for reason, share in zip(SOURCES, shares, strict=True) if mass[reason] > 0 and share > 0}
-        whole = sum(parts.values())
-        seeds = [
-            seed._replace(weight=seed.weight * parts[seed.reason] / (whole * mass[seed.reason]))
-            for seed in self.seeds
-            if seed.reason in parts
-        ]
-        return Restart(self.nodes, tuple(sorted(seeds, key=lambda seed: (-seed.weight, seed.node))))
+    @property
+    def vector(self) -> NDArray[np.float64]:
+        """One number a node, of all sources together."""
+        return np.asarray(self.columns.sum(axis=1))
+
+    def mixed(self, shares: Shares = COMMON_SHARES) -> Starts:
+        """Give one restart of all sources, in these shares of those that found something; the heaviest seeds first."""
+        mass = self.columns.sum(axis=0)
+        parts = np.where(mass > 0, np.asarray(shares, float), 0.0)
+        factor = parts / np.where(mass > 0, mass, 1.0) / (parts.sum() or 1.0)
+        seeds = [seed._replace(weight=seed.weight * float(factor[SOURCES.index(seed.reason)])) for seed in self.seeds]
+        kept = [seed for seed in seeds if seed.weight > 0]
+        return Starts(self.nodes, tuple(sorted(kept, key=lambda seed: (-seed.weight, seed.node))))
 
 
-def memory_mass(base: Scored, statements: Scored = (), seeding: Seeding | None = None) -> dict[int, float]:
+def memory_mass(base: Scored, statements: Scored = ()) -> dict[int, float]:
     """Share the walks that start at memories out among the base's hits and the memories of the nearest statements.
 
     Parameters
@@ -117,10 +111,9 @@ def memory_mass(base: Scored, statements: Scored = (), seeding: Seeding | None =
     >>> {memory: round(mass, 3) for memory, mass in memory_mass([(7, 1.0), (8, 0.85)], [(9, 0.8)]).items()}
     {7: 0.475, 8: 0.175, 9: 0.35}
     """
-    seeding = seeding or Seeding()
     parts = [
-        (1 - seeding.statements if statements else 1.0, base, seeding.base_temperature),
-        (seeding.statements if base else 1.0, statements, seeding.statement_temperature),
+        (1 - STATEMENT_PART if statements else 1.0, base, BASE_TEMPERATURE),
+        (STATEMENT_PART if base else 1.0, statements, STATEMENT_TEMPERATURE),
     ]
     mass: dict[int, float] = {}
     for part, scored, temperature in parts:
@@ -138,7 +131,6 @@ def starts(
     memories: Mapping[int, float] | None = None,
     names: Iterable[int] = (),
     facts: Sequence[NearFact] = (),
-    seeding: Seeding | None = None,
 ) -> Starts:
     """Turn what the query found into where walks start; nodes that nothing leaves start none.
 
@@ -161,19 +153,15 @@ def starts(
     >>> [(seed.node, seed.reason) for seed in start.mixed((0, 0.5, 0.5)).seeds]
     [(3, 'name'), (3, 'fact'), (2, 'fact')]
     """
-    seeding = seeding or Seeding()
-    near = sorted(facts, key=lambda fact: -fact.similarity)[: seeding.near_facts]
+    near = sorted(facts, key=lambda fact: -fact.similarity)[:NEAR_FACTS]
     weights: dict[Reason, dict[int, float]] = {"memory": dict(memories or {}), "name": {}, "fact": {}}
-    for memory in weights["memory"]:
-        if not 0 <= memory < graph.memories:
-            raise HopgateError(f"memory {memory} is not one of the graph's {graph.memories}")
     for concept in sorted(set(names)):
-        weights["name"][graph.memories + concept] = _specific(graph, concept, seeding)
+        weights["name"][graph.memories + concept] = _specific(graph, concept)
     for fact in near:
-        weight = exp((fact.similarity - near[0].similarity) / seeding.temperature)
+        weight = exp((fact.similarity - near[0].similarity) / FACT_TEMPERATURE)
         for concept in {fact.source, fact.target}:
             node = graph.memories + concept
-            weights["fact"][node] = weights["fact"].get(node, 0.0) + weight * _specific(graph, concept, seeding)
+            weights["fact"][node] = weights["fact"].get(node, 0.0) + weight * _specific(graph, concept)
     seeds: list[Seed] = []
     for reason, of_node in weights.items():
         kept = {node: weight for node, weight in of_node.items() if not graph.dangling[node] and weight > 0}
@@ -182,9 +170,9 @@ def starts(
     return Starts(graph.nodes, tuple(seeds))
 
 
-def _specific(graph: WalkGraph, concept: int, seeding: Seeding) -> float:
-    """One over the concept's document frequency, to the power asked for; a concept in no memory counts as in one."""
-    return float(max(1, mentioned_in(graph, concept)) ** -seeding.specificity)
+def _specific(graph: WalkGraph, concept: int) -> float:
+    """One over the concept's document frequency, to the power set above; a concept in no memory counts as in one."""
+    return float(max(1, mentioned_in(graph, concept)) ** -SPECIFICITY)
 
 
 def mentioned_in(graph: WalkGraph, concept: int) -> int:
@@ -196,8 +184,6 @@ def mentioned_in(graph: WalkGraph, concept: int) -> int:
     >>> mentioned_in(mention_graph(2, 2, Pairs([0, 1, 1], [0, 0, 1])), 0)
     2
     """
-    if not 0 <= concept < graph.concepts:
-        raise HopgateError(f"concept {concept} is not one of the graph's {graph.concepts}")
     node = graph.memories + concept
     return int(np.count_nonzero(graph.indices[graph.indptr[node] : graph.indptr[node + 1]] < graph.memories))
 
@@ -219,14 +205,12 @@ def share_without_neighbours(matrix: GraphMatrix, mass: Mapping[int, float]) -> 
     return alone / linked if linked else 0.0
 
 
-def by_cosine(
-    base: Scored, cosines: Mapping[int, float], part: float, *, dense: float, seeding: Seeding | None = None
-) -> Scored:
+def by_cosine(base: Scored, cosines: Mapping[int, float], part: float, *, dense: float) -> Scored:
     """Give the base's scores as they are where all hits have neighbours, and in cosines where none has.
 
-    Then a difference of `Seeding.cosine_temperature` between cosines weighs as one of `Seeding.base_temperature`
-    between scores, however much the pool's cosines differ. What words give stays as it is. A hit that has no cosine
-    keeps its part of the mass: it could not be seen, which is not the same as being far.
+    Then a difference of `COSINE_TEMPERATURE` between cosines weighs as one of `BASE_TEMPERATURE` between scores,
+    however much the pool's cosines differ. What words give stays as it is. A hit that has no cosine keeps its part of
+    the mass: it could not be seen, which is not the same as being far.
 
     Parameters
     ----------
@@ -247,20 +231,19 @@ def by_cosine(
     >>> [(memory, round(score, 2)) for memory, score in by_cosine(base, {1: 0.7, 2: 0.6}, 1, dense=0.7)]
     [(1, 1.0), (2, 0.7)]
     """
-    seeding = seeding or Seeding()
     near = {memory: cosines[memory] for memory, _ in base if memory in cosines}
     span = max(cosines.values()) - min(cosines.values()) if cosines else 0.0
-    if not part or not seeding.cosine_temperature or not near or not span > 0:
+    if not part or not near or not span > 0:
         return base
-    wide, nearest = seeding.base_temperature, max(near.values())
-    steeper = part * (wide / seeding.cosine_temperature - dense / span)
+    nearest = max(near.values())
+    steeper = part * (BASE_TEMPERATURE / COSINE_TEMPERATURE - dense / span)
     moved = {memory: steeper * (cosine - nearest) for memory, cosine in near.items()}
     unseen = 0.0
     if len(near) < len(base):
         # What a hit with a cosine keeps of its mass on average; from the highest down, so that no exponential is too
         # large.
-        mass, highest = memory_mass(base, seeding=seeding), max(moved.values())
-        kept = sum(mass[memory] * exp((by - highest) / wide) for memory, by in moved.items())
+        mass, highest = memory_mass(base), max(moved.values())
+        kept = sum(mass[memory] * exp((by - highest) / BASE_TEMPERATURE) for memory, by in moved.items())
         if kept > 0:
-            unseen = highest + wide * log(kept / sum(mass[memory] for memory in near))
+            unseen = highest + BASE_TEMPERATURE * log(kept / sum(mass[memory] for memory in near))
     return [(memory, score + moved.get(memory, unseen)) for memory, score in base]

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopgate.errors import HopgateError
-
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
@@ -127,9 +125,9 @@ def edge_graph(
     """
     from scipy.sparse import coo_array
 
-    first, second, value = _checked(Pairs(source, target, weight), nodes, nodes)
-    if not 0 <= memories <= nodes:
-        raise HopgateError(f"a graph of {nodes} nodes cannot have {memories} memories")
+    first, second, value = _columns(Pairs(source, target, weight))
+    kept = value > 0
+    first, second, value = first[kept], second[kept], value[kept]
     other = first != second
     ends = np.concatenate([first, second[other]]), np.concatenate([second, first[other]])
     matrix = coo_array((np.concatenate([value, value[other]]), ends), shape=(nodes, nodes)).tocsr()
@@ -152,32 +150,18 @@ def mention_graph(
            [1., 0., 1.],
            [0., 1., 0.]], dtype=float32)
     """
-    memory, concept, mention = _checked(mentions, memories, concepts)
-    source, target, edge = _checked(edges, concepts, concepts)
-    before, after, arc = _checked(neighbours, memories, memories)
-    return edge_graph(
-        memories + concepts,
-        np.concatenate([memory, source + memories, before]),
-        np.concatenate([concept + memories, target + memories, after]),
-        np.concatenate([mention, edge, arc]),
-        memories=memories,
-    )
+    shifts = ((0, memories), (memories, memories), (0, 0))
+    columns = [
+        (first + shift[0], second + shift[1], weight)
+        for shift, (first, second, weight) in zip(shifts, map(_columns, (mentions, edges, neighbours)), strict=True)
+    ]
+    first, second, weight = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    return edge_graph(memories + concepts, first, second, weight, memories=memories)
 
 
-def _checked(
-    pairs: Pairs, firsts: int, seconds: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-    """Make arrays of ends and weights, without the edges of weight 0; raise on what no walk can use."""
-    first, second = np.asarray(pairs.first), np.asarray(pairs.second)
-    weight = np.ones(first.shape, np.float32) if pairs.weight is None else np.asarray(pairs.weight, np.float32)
-    if not first.shape == second.shape == weight.shape or first.ndim != 1:
-        raise HopgateError("edges need one source, one target and one weight each")
-    if first.size and not (min(first.min(), second.min()) >= 0 and first.max() < firsts and second.max() < seconds):
-        raise HopgateError(f"an edge points outside {firsts} and {seconds} nodes")
-    if not (np.isfinite(weight).all() and (weight >= 0).all()):
-        raise HopgateError("an edge's weight must be a finite number and not negative")
-    kept = weight > 0
-    return first[kept].astype(np.int32), second[kept].astype(np.int32), weight[kept]
+def _columns(pairs: Pairs) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+    first, second = np.asarray(pairs.first, np.int32), np.asarray(pairs.second, np.int32)
+    return first, second, np.ones(len(first), np.float32) if pairs.weight is None else np.asarray(pairs.weight, "f4")
 
 
 def top_k(scores: NDArray[Any], k: int, *, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:

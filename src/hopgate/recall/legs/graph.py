@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.mixture import Mixture
     from hopgate.graph.walk.paths import PathPart
     from hopgate.graph.walk.rank import QuerySeeds
-    from hopgate.graph.walk.seeds import Restart
+    from hopgate.graph.walk.seeds import Starts
     from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
 
@@ -39,7 +39,7 @@ class WalkTrace:
     """
 
     matrix: GraphMatrix
-    start: Restart
+    start: Starts
     walk: Walk
     mixture: Mixture
     walks: NDArray[np.float64]
@@ -119,15 +119,14 @@ class GraphLeg:
         """
         from hopgate.recall.legs.graph_seeds import asked_as_of, look_up
 
-        seeding = self.walk.seeding
         with self._store.transaction() as connection:
 
             def looked_up(filters: Filters) -> LookedUp:
                 matrix = self._matrix(connection, filters, fresh=bool(exact))
-                return look_up(connection, matrix, query, vector, filters, seeding, exact=bool(exact))
+                return look_up(connection, matrix, query, vector, filters, exact=bool(exact))
 
             found = looked_up(filters)
-            asking = filters.as_of is None and seeding.dates
+            asking = filters.as_of is None and self.walk.dates
             moment, asked = asked_as_of(connection, found, query) if asking else (None, "")
             if moment is None:
                 return found
@@ -168,7 +167,7 @@ class GraphLeg:
         matrix = found.matrix
         if not matrix.graph.arcs:
             return GraphRanking([], None, {})
-        begun = seeded(matrix, self.seeds(found, base, legs or {}), walk.seeding)
+        begun = seeded(matrix, self.seeds(found, base, legs or {}))
         allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
         walks = source_walks(matrix.graph, begun.starts, walk, near=not exact and allowed is None)
@@ -181,7 +180,7 @@ class GraphLeg:
         """Give where walks start: hits of the base, statements, concepts the query names, and the nearest facts."""
         from hopgate.recall.legs.graph_seeds import query_seeds
 
-        return query_seeds(found, base, legs, self.walk.seeding)
+        return query_seeds(found, base, legs)
 
     def rank_from(self, belief: Mapping[int, float], filters: Filters, depth: int) -> GraphRanking:
         """Walk from memories alone, each with the mass that is believed in it: the stage after a cross-encoder.
@@ -200,7 +199,7 @@ class GraphLeg:
         with self._store.transaction() as connection:
             matrix = self._matrix(connection, filters)
         walk = replace(self.walk, depth=depth)
-        begun = seeded(matrix, QuerySeeds([], [], dict(belief)), walk.seeding)
+        begun = seeded(matrix, QuerySeeds([], [], dict(belief)))
         if not begun.linked:
             return GraphRanking([], None, {})
         walks = source_walks(matrix.graph, begun.starts, walk)

@@ -8,10 +8,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.graph.links import concepts_in, name_runs
-from hopgate.graph.walk.config import Seeding
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.rank import QuerySeeds
-from hopgate.graph.walk.seeds import by_cosine, memory_mass, share_without_neighbours
+from hopgate.graph.walk.seeds import (
+    FACT_FLOOR,
+    NEAR_FACTS,
+    NEAR_STATEMENTS,
+    by_cosine,
+    memory_mass,
+    share_without_neighbours,
+)
 from hopgate.recall.completion import BASE_FUSER
 from hopgate.recall.filters import Filters
 from hopgate.store import setting_rows
@@ -59,7 +65,6 @@ def look_up(
     query: str,
     vector: NDArray[np.float32] | None,
     filters: Filters,
-    seeding: Seeding,
     *,
     exact: bool = False,
 ) -> LookedUp:
@@ -79,8 +84,8 @@ def look_up(
         connection,
         name_runs([query]),
         vector,
-        facts=seeding.near_facts,
-        statements=seeding.near_statements if seeding.statements else 0,
+        facts=NEAR_FACTS,
+        statements=NEAR_STATEMENTS,
         view=View(scopes, filters.as_of, filters.known_at, shared),
         exact=exact,
         exact_facts=scopes is not None and len(matrix.edge_id) <= COMPARED_FACTS,
@@ -91,21 +96,18 @@ def look_up(
 
 
 def query_seeds(
-    found: LookedUp,
-    base: Sequence[tuple[int, float]],
-    legs: Mapping[str, Sequence[tuple[int, float]]],
-    seeding: Seeding,
+    found: LookedUp, base: Sequence[tuple[int, float]], legs: Mapping[str, Sequence[tuple[int, float]]]
 ) -> QuerySeeds:
     """Give where walks start: hits of the base and of statements, what the query names, and facts that are near enough.
 
     A fact is not where it lies too far below the nearest memory. Of hits without neighbours cosines count as they are.
     """
     dense = legs.get("dense") or ()
-    floor = dense[0][1] - seeding.fact_floor if dense else -1.0
+    floor = dense[0][1] - FACT_FLOOR if dense else -1.0
     facts = [(edge, cosine) for edge, cosine in found.facts if cosine >= floor]
-    part = share_without_neighbours(found.matrix, memory_mass(base, seeding=seeding))
-    base = by_cosine(base, dict(dense), part, dense=BASE_FUSER.dense, seeding=seeding)
-    return QuerySeeds(list(found.concepts), facts, memory_mass(base, found.statements, seeding))
+    part = share_without_neighbours(found.matrix, memory_mass(base))
+    base = by_cosine(base, dict(dense), part, dense=BASE_FUSER.dense)
+    return QuerySeeds(list(found.concepts), facts, memory_mass(base, found.statements))
 
 
 def asked_as_of(connection: Connection[Any], found: LookedUp, query: str) -> tuple[datetime | None, str]:
