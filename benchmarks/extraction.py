@@ -74,7 +74,6 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--base-url", default="http://localhost:8000/v1")
     parser.add_argument("--limit", type=int, default=0, help="the first N memories only")
     parser.add_argument("--max-tokens", type=int, default=400, help="the most a local model writes about one memory")
-    parser.add_argument("--halvings", type=int, default=2, help="how often a cut answer is retried with less text")
     parser.add_argument("--json", action="store_true")
     options: argparse.Namespace = parser.parse_args()
     return options
@@ -84,13 +83,13 @@ def chosen(options: argparse.Namespace) -> Extractor:
     if options.extractor == "llama":
         from hopgate.extract.model.llama import Llama
 
-        return Llama(options.model, n_ctx=2048, max_tokens=options.max_tokens, halvings=options.halvings)
+        return Llama(options.model, window=2048, max_tokens=options.max_tokens)
     if options.extractor == "openai":
         from hopgate.extract.model.openai import OpenAI
 
         return OpenAI(options.model, options.base_url, api_key=os.environ.get("OPENAI_API_KEY", ""))
     if options.extractor == "replay":
-        from hopgate.extract.replay import Replay
+        from hopgate.extract.files import Replay
 
         return Replay(options.model)
     return Phrases()

@@ -24,7 +24,7 @@ import hopgate
 from hopgate.eval.arms.graph_controls import Shuffle
 from hopgate.eval.data.dataset import Dataset, read_dataset
 from hopgate.extract.extractor import Extractor
-from hopgate.extract.replay import Replay
+from hopgate.extract.files import Replay
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.graph.walk.mixture import bundled_model
 from hopgate.kb import KnowledgeBase

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from hopgate.errors import HopgateError
-from hopgate.extract.model.repair import first_json
+from hopgate.extract.model.json_answer import first_json
 from hopgate.recall.fuse.parse import parse
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hopgate.corpus import read_corpus
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import read_queries
-from hopgate.extract.triples import read_triples
+from hopgate.extract.files import read_triples
 from hopgate.jsonl import MAX_LINE_BYTES, json_lines, text_lines
 
 ROWS: dict[str, tuple[Callable[[Path], Any], str]] = {

@@ -11,7 +11,7 @@ from cli_run import Runner
 import hopgate
 from hopgate import Memory
 from hopgate.eval.data.dataset import Dataset, fact_key, read_dataset
-from hopgate.extract.replay import Replay
+from hopgate.extract.files import Replay
 
 # Each pair of memories that share a thing has no word in common besides its name, and each memory has a near twin.
 PAIRS = [

@@ -45,6 +45,7 @@ class Server(ThreadingHTTPServer):
         self.asked: Counter[str] = Counter()
         self.requests: list[dict[str, Any]] = []
         self.waits: list[float] = []
+        self.most = 1000
         self.lock = threading.Lock()
         self.release = threading.Event()
 
@@ -61,10 +62,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        text = body["messages"][-1]["content"]
-        if text.startswith('[{"id"'):
-            self.several(json.loads(text), body)
+        rows = json.loads(body["messages"][-1]["content"])
+        if len(rows) > 1:
+            self.several(rows, body)
             return
+        text = rows[0]["text"]
         found = re.search(r"case:([\w-]+)", text)
         case = found[1] if found else "good"
         wanted = body.get("response_format", {"type": "none"})["type"]
@@ -110,7 +112,7 @@ class _Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.requests.append(body)
         whole = json.dumps({"memories": entries})
-        if "too large" in rows[0]["text"]:
+        if "too large" in rows[0]["text"] or len(rows) > self.server.most:
             self.reply(413, {"error": "too large"})
         elif "out of order" in rows[0]["text"]:
             self.reply(500, {"error": "out of order"})

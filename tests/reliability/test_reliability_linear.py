@@ -19,9 +19,9 @@ import pytest
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Source
-from hopgate.extract.model.answer import read_answer
-from hopgate.extract.model.repair import first_json, without_thoughts
-from hopgate.extract.model.split_text import split_in_two
+from hopgate.extract.model.answer import read_answers
+from hopgate.extract.model.chat import split_in_two
+from hopgate.extract.model.json_answer import first_json, without_thoughts
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.fields import nearest
 from hopgate.graph.links import without_addition
@@ -67,8 +67,8 @@ READERS: dict[str, Callable[[str], object]] = {
     ),
     "thoughts": without_thoughts,
     "JSON": first_json,
-    "an answer": lambda text: read_answer(text, Source("m", Cleared("a b c"))),
-    "grounding": lambda text: read_answer('{"mentions": [{"name": "a"}], "facts": []}', Source("m", Cleared(text))),
+    "an answer": lambda text: read_answers(text, [Source("m", Cleared("a b c"))]),
+    "grounding": lambda text: read_answers('{"mentions": [{"name": "a"}], "facts": []}', [Source("m", Cleared(text))]),
     "halves": lambda text: split_in_two(Cleared(text)),
     "passages": passages,
     "names": name_words,

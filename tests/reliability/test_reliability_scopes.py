@@ -24,7 +24,7 @@ from model_server import ModelServer
 
 import hopgate
 from hopgate import HopgateError, Memory
-from hopgate.extract.replay import Replay
+from hopgate.extract.files import Replay
 from hopgate.graph.inspect.view import Neighbourhood
 from hopgate.kb import KnowledgeBase
 from hopgate.store.server import EmbeddedServer

@@ -120,7 +120,7 @@ def test_a_local_model_looks_again_when_it_is_its_turn(kb: KnowledgeBase, cache:
     kb.add(*OPEN, SECRET)
     asked: list[str] = []
 
-    def chat(request: dict[str, Any]) -> dict[str, Any]:
+    def complete(request: dict[str, Any]) -> dict[str, Any]:
         asked.append(request["messages"][-1]["content"])
         if len(asked) == 1:
             turn(kb, "mark")()
@@ -128,7 +128,7 @@ def test_a_local_model_looks_again_when_it_is_its_turn(kb: KnowledgeBase, cache:
         return {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
 
     llama = Llama("model.gguf")
-    llama.__dict__["_chat"] = chat
+    llama.__dict__["_complete"] = complete
     llama.__dict__["identity"] = ExtractorIdentity("llama", prompt="one at a time")
     kb.build(llama, run=Run(concurrency=4))
     assert len(asked) == 3 and CANARY not in "".join(asked).lower()

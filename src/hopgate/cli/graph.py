@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
     from hopgate.store.journal import JournalEntry
 
-# Memories that a model of a file writes statements about at once: its context is small.
-FEW = 4
+# Memories that a model writes statements about at once; the context of a file's model is small.
+STATED_AT_ONCE = {"llama": 4, "openai": 16}
 # Of many memories the first few are named.
 NAMED = 3
 
@@ -43,7 +43,7 @@ extractor_name = click.option(
 extractor_options = together(extractor_name, model, url)
 run_options = together(
     path("--types", "A types.toml with the kinds and relations that a model should prefer."),
-    count("--together", "Memories in one call to a model.", most=25, show_default="16 for openai, 1 for llama"),
+    count("--together", "Memories in one call to a model.", most=100, show_default="100 for openai, 1 for llama"),
     count("--limit", "Only the first so many memories."),
     count("--max-tokens", "Begin no memory once so many tokens are spent."),
     count("--concurrency", "Memories extracted from at once.", 1),
@@ -103,9 +103,7 @@ def extract(where: Where, write: str, out: Path | None, as_json: bool, **given: 
 
 def _write_statements(where: Where, out: Path, given: dict[str, Any], *, as_json: bool) -> None:
     """Let the model write statements into a file."""
-    from hopgate.extract.spec import TOGETHER
-
-    several = given["together"] or (FEW if given["extractor"] == "llama" else TOGETHER)
+    several = given["together"] or STATED_AT_ONCE.get(given["extractor"], 1)
     with where.opened() as kb, progress_line() as show:
         extractor = make_extractor(kb, {**given, "types": None})
         run = kb.upkeep.write_statements(extractor, out, together=several, limit=given["limit"], show=show)
@@ -145,10 +143,9 @@ def build(
     Example: hopgate build --extractor replay --model triples.jsonl --single-valued "runs on"
     """
     from hopgate.extract.model.judge import Judge
-    from hopgate.extract.model.type_table import read_type_table
     from hopgate.extract.runner import Run
 
-    engine, types = parameters.made(Engine, given), given["types"]
+    engine = parameters.made(Engine, given)
     with where.opened() as kb, progress_line() as show:
         extractor, limit = make_extractor(kb, given), given.pop("limit")
         opinion = Judge(extractor) if tie_break else None
@@ -161,7 +158,7 @@ def build(
             limit=limit,
             several_valued=several_valued,
             statements=statements,
-            single_valued=[*single_valued, *(read_type_table(types).single_valued if types else ())],
+            single_valued=single_valued,
             rebuild=rebuild or another,
             show=show,
             engine=engine,

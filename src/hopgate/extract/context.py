@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from hopgate.extract.extraction import OWNER, Source
+from hopgate.extract.extraction import Source, sources
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.survey import CorpusSurvey, surveyed
-from hopgate.memory import Cleared, Memory, cleared
+from hopgate.memory import Cleared, Memory
 
 _SPEAKER = re.compile(r"([^\W\d_][\w'’-]{0,30}):\s")
 # A pronoun means somebody of these last turns, or nobody.
@@ -55,31 +55,19 @@ def speaker_of(turn: str) -> tuple[tuple[str, str], ...]:
 
 def with_turns(memories: Iterable[Memory]) -> list[Source]:
     """Give each memory of a thread the turns before it, in the order in which they were written."""
+    memories = list(memories)
     threads: dict[tuple[str, str], list[Source]] = defaultdict(list)
-    made: dict[str | int, Source] = {}
-    order = []
-    for memory, text in cleared((memory, memory) for memory in memories):
-        thread = thread_of(memory)
-        key = memory.external_id
-        made[key] = source = Source(
-            key,
-            text,
-            memory.tags,
-            memory.expanded_keywords,
-            memory.title,
-            memory.created_at,
-            owner_of(memory),
-            known=speaker_of(text) if thread else (),
-        )
-        order.append(key)
-        if thread:
+    made: dict[str | int, Source] = {source.memory_id: source for source in sources(memories)}
+    for memory in memories:
+        if (thread := thread_of(memory)) and (source := made.get(memory.external_id)):
+            made[source.memory_id] = source = replace(source, known=speaker_of(source.text))
             threads[thread].append(source)
     for turns in threads.values():
         turns.sort(key=lambda source: source.created_at.timestamp() if source.created_at else 0.0)
         for at, source in enumerate(turns):
             before: tuple[Cleared, ...] = tuple(turn.text for turn in turns[max(0, at - TURNS) : at])
             made[source.memory_id] = replace(source, before=before)
-    return [made[key] for key in order]
+    return list(made.values())
 
 
 def thread_of(memory: Memory) -> tuple[str, str] | None:
@@ -91,17 +79,3 @@ def thread_of(memory: Memory) -> tuple[str, str] | None:
     ('ada', 't1')
     """
     return (memory.scope or "", memory.thread) if memory.thread else None
-
-
-def owner_of(memory: Memory) -> str:
-    """Give who says "I" in a memory: its metadata's `owner`, else "I", told apart by scope.
-
-    Examples
-    --------
-    >>> owner_of(Memory("m1", "x")), owner_of(Memory("m1", "x", scope="ada"))
-    ('I', 'I (ada)')
-    """
-    given = ((memory.source or {}).get("metadata") or {}).get("owner")
-    if isinstance(given, str) and given.strip():
-        return given.strip()
-    return f"{OWNER} ({memory.scope})" if memory.scope else OWNER

@@ -220,4 +220,19 @@ def failed(reason: str) -> Extraction:
 def sources(memories: Iterable[Memory]) -> Iterator[Source]:
     """Turn memories into what extractors take; sensitive ones do not pass the guard."""
     for memory, text in cleared((memory, memory) for memory in memories):
-        yield Source(memory.external_id, text, memory.tags, memory.expanded_keywords)
+        tags, keywords = memory.tags, memory.expanded_keywords
+        yield Source(memory.external_id, text, tags, keywords, memory.title, memory.created_at, owner_of(memory))
+
+
+def owner_of(memory: Memory) -> str:
+    """Give who says "I" in a memory: its metadata's `owner`, else "I", told apart by scope.
+
+    Examples
+    --------
+    >>> owner_of(Memory("m1", "x")), owner_of(Memory("m1", "x", scope="ada"))
+    ('I', 'I (ada)')
+    """
+    given = ((memory.source or {}).get("metadata") or {}).get("owner")
+    if isinstance(given, str) and given.strip():
+        return given.strip()
+    return f"{OWNER} ({memory.scope})" if memory.scope else OWNER

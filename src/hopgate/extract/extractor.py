@@ -79,6 +79,6 @@ class ContextualExtractor(Extractor, Protocol):
     """
 
     @property
-    def single_valued(self) -> tuple[str, ...]:
-        """Its own relations of which a concept has one object at a time."""
+    def changes(self) -> bool:
+        """Whether notes that it read are to be compared with earlier ones, by the trained model of changes."""
         ...

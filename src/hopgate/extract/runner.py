@@ -116,12 +116,15 @@ class _Work:
         self.lock = threading.Lock()
         self.spent = self.failures = 0
         self.halted = ""
+        self.together = int(self.identity.parameters.get("together") or 1)
 
     def over(self, sources: Iterable[Source], total: int | None, show: Callable[[Progress], object]) -> Progress:
         began = time.monotonic()
         progress = Progress(total=total)
         show(progress)
-        for batch in _batches(sources, self.settings.batch):
+        # No call is smaller than it might be because a batch ended.
+        size = max(self.settings.batch, self.together * self.settings.concurrency)
+        for batch in _batches(sources, size):
             finished = set(self.sink.done([source.memory_id for source in batch], self.identity))
             pending = [source for source in batch if source.memory_id not in finished]
             progress = replace(progress, skipped=progress.skipped + len(batch) - len(pending))
@@ -177,9 +180,8 @@ class _Work:
         # Due at once: the first memory is shown, and then what a second brings.
         yielded = time.monotonic() - _FLUSH
         pool = ThreadPoolExecutor(self.settings.concurrency)
-        together = int(self.identity.parameters.get("together") or 1)
         futures: dict[Future[list[Extraction | None]], list[Source]] = {
-            pool.submit(self._call, call): call for call in _batches(sources, together)
+            pool.submit(self._call, call): call for call in _batches(sources, self.together)
         }
         waiting = set(futures)
         error: BaseException | None = None

@@ -1,23 +1,22 @@
-"""From a name and its options to an extractor; each is imported only where it is named."""
+"""From a name and its options to an extractor, and the kinds and relations that a model is asked to prefer."""
 
 from __future__ import annotations
 
+import difflib
 import os
+import tomllib
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extractor import Extractor
 
-if TYPE_CHECKING:
-    from hopgate.extract.model.type_table import TypeTable
-
 NAMES = ("phrases", "rules", "llama", "openai", "replay")
-# Memories in one call to an endpoint: between ten and twenty-five, so that the prompt is paid for once and an answer
-# still has room.
-TOGETHER = 16
+# Memories in one call to an endpoint, where so many fit into the model's window: the prompt is paid for once.
+TOGETHER = 100
+_KEYS = {"kinds": ("description", "examples"), "relations": ("description", "examples", "single_valued")}
 
 
 def extractor_from(
@@ -44,38 +43,39 @@ def extractor_from(
     types : path, optional
         For `llama` and `openai`: a `types.toml` with the kinds and relations that are wanted.
     together : int, optional
-        For `llama` and `openai`: how many memories go into one call; by default 1 and 16.
+        For `llama` and `openai`: the most memories that go into one call; by default 1 and 100.
 
     Examples
     --------
     >>> extractor_from("phrases")
     Phrases(facts=True, changes=True)
     """
+    if name not in NAMES:
+        raise HopgateError(f"there is no extractor {name!r}: use one of {', '.join(NAMES)}")
     if types is not None and name not in ("llama", "openai"):
         raise HopgateError(f"the extractor {name} asks no model: --types is for llama and openai")
     if name in ("phrases", "rules"):
         from hopgate.extract.rules.phrases import Phrases
 
         return Phrases(changes=name == "phrases")
-    if name not in NAMES:
-        raise HopgateError(f"there is no extractor {name!r}: use one of {', '.join(NAMES)}")
     if not model:
         what = {"llama": "a GGUF file", "openai": "the model's name", "replay": "a triples.jsonl"}[name]
         raise HopgateError(f"the extractor {name} needs --model: {what}")
+    if name == "replay":
+        from hopgate.extract.files import Replay
+
+        return Replay(model, known)
+    options: dict[str, Any] = {} if types is None else {"types": read_type_table(types)}
     if name == "llama":
         from hopgate.extract.model.llama import Llama
 
-        return Llama(model, together=together or 1, types=_table(types))
-    if name == "openai":
-        from hopgate.extract.model.openai import OpenAI
-        from hopgate.http import KEY_VARIABLE
+        return Llama(model, together=together or 1, **options)
+    from hopgate.extract.model.openai import OpenAI
+    from hopgate.http import KEY_VARIABLE
 
-        key = os.environ.get(KEY_VARIABLE, "")
-        made = OpenAI(model, api_key=key, together=together or TOGETHER, types=_table(types))
-        return replace(made, base_url=url) if url else made
-    from hopgate.extract.replay import Replay
-
-    return Replay(model, known)
+    if url:
+        options["base_url"] = url
+    return OpenAI(model, api_key=os.environ.get(KEY_VARIABLE, ""), together=together or TOGETHER, **options)
 
 
 def as_extractor(extractor: str | Extractor) -> Extractor:
@@ -89,7 +89,98 @@ def as_extractor(extractor: str | Extractor) -> Extractor:
     return extractor_from(extractor) if isinstance(extractor, str) else extractor
 
 
-def _table(path: str | Path | None) -> TypeTable:
-    from hopgate.extract.model.type_table import TypeTable, read_type_table
+@dataclass(frozen=True, slots=True)
+class WantedType:
+    """A kind or a relation: its name, what it is, and examples."""
 
-    return TypeTable() if path is None else read_type_table(path)
+    name: str
+    description: str = ""
+    examples: tuple[str, ...] = ()
+    single_valued: bool = False
+
+    def __str__(self) -> str:
+        described = f"{self.name!r}" + (f" ({self.description})" if self.description else "")
+        return described + (f", such as {', '.join(self.examples)}" if self.examples else "")
+
+
+@dataclass(frozen=True, slots=True)
+class TypeTable:
+    """The kinds and relations of a `types.toml`.
+
+    Examples
+    --------
+    >>> table = TypeTable((WantedType("ship"),), (WantedType("moored at", "where a ship lies", single_valued=True),))
+    >>> print(table.prompt_text())
+    Prefer these kinds where they fit: 'ship'. Prefer these relations where they fit: 'moored at' (where a ship lies).
+    >>> table.single_valued
+    ('moored at',)
+    """
+
+    kinds: tuple[WantedType, ...] = ()
+    relations: tuple[WantedType, ...] = ()
+
+    @property
+    def single_valued(self) -> tuple[str, ...]:
+        """The relations of which a concept has one at a time."""
+        return tuple(relation.name for relation in self.relations if relation.single_valued)
+
+    def prompt_text(self) -> str:
+        """What a model is told."""
+        return " ".join(
+            f"Prefer these {title} where they fit: {'; '.join(map(str, rows))}."
+            for title, rows in (("kinds", self.kinds), ("relations", self.relations))
+            if rows
+        )
+
+
+def shared_types() -> TypeTable:
+    """The relations of which the rules know that there is one at a time, so that a model's facts end each other too.
+
+    Examples
+    --------
+    >>> "runs on" in shared_types().single_valued
+    True
+    """
+    from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
+
+    return TypeTable(relations=tuple(WantedType(name, single_valued=True) for name in sorted(SINGLE_VALUED)))
+
+
+def read_type_table(path: str | Path) -> TypeTable:
+    """Read a `types.toml`; a name that it does not know is refused with the nearest one."""
+    try:
+        values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise HopgateError(f"{path} is not TOML: {error}") from None
+    _refuse_unknown(values, tuple(_KEYS), str(path))
+    rows: dict[str, tuple[WantedType, ...]] = {}
+    for part, keys in _KEYS.items():
+        table = values.get(part) or {}
+        if not isinstance(table, dict):
+            raise HopgateError(f"{path}: {part} is a table of names: write [{part}.NAME]")
+        rows[part] = tuple(_wanted(name, row, keys, f"{path}, [{part}.{name}]") for name, row in table.items())
+    if not any(rows.values()):
+        raise HopgateError(f"{path} names neither kinds nor relations: write [kinds.NAME] or [relations.NAME]")
+    return TypeTable(**rows)
+
+
+def _wanted(name: str, row: Any, keys: tuple[str, ...], where: str) -> WantedType:
+    if not isinstance(row, dict):
+        raise HopgateError(f"{where}: a table is expected, with {', '.join(keys)}")
+    _refuse_unknown(row, keys, where)
+    examples, single = row.get("examples", []), row.get("single_valued", False)
+    if not isinstance(examples, list) or not all(isinstance(example, str) for example in examples):
+        raise HopgateError(f"{where}: examples must be a list of strings")
+    if not isinstance(single, bool) or not isinstance(row.get("description", ""), str):
+        raise HopgateError(f"{where}: description must be a string, and single_valued true or false")
+    return WantedType(name, row.get("description", ""), tuple(examples), single)
+
+
+def _refuse_unknown(values: dict[str, Any], names: tuple[str, ...], where: str) -> None:
+    for name in values:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            advice = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+            raise HopgateError(f"{where}: {name!r} is not known: {advice}")

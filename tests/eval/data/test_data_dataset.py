@@ -10,7 +10,7 @@ import pytest
 
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Query, divide, read_dataset, split_dataset
-from hopgate.extract.triples import Triple
+from hopgate.extract.files import Triple
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import fact_key, fingerprint
 from hopgate.eval.slices.adjacency import VectorSpace
 from hopgate.eval.slices.hop_questions import build_hop_slice
-from hopgate.extract.triples import Triple
+from hopgate.extract.files import Triple
 
 
 def space(n):

@@ -5,16 +5,24 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State
-from hopgate.extract.model.answer import fold, merged, read_answer
-from hopgate.extract.model.repair import first_json
-from hopgate.extract.model.split_text import split_in_two
+from hopgate.extract.model.answer import fold, merged, read_answers
+from hopgate.extract.model.chat import split_in_two
+from hopgate.extract.model.json_answer import first_json
+from hopgate.extract.model.prompt import EXTRACT
 from hopgate.memory import Cleared
 
 SOURCE = Source("m1", Cleared("Ada Lovelace moved the NAS to Turin in 2019."), tags=("homelab",))
+
+
+def read_answer(answer: str, *, cut: bool = False) -> Extraction:
+    [extraction] = read_answers(answer, [SOURCE], cut=cut)
+    assert extraction is not None
+    return extraction
 
 
 def facts(*rows: dict[str, Any]) -> str:
@@ -38,7 +46,7 @@ json_values = st.recursive(
 @settings(max_examples=150, deadline=None)
 @given(st.text(max_size=200) | json_values.map(json.dumps), st.booleans())
 def test_whatever_a_model_writes_is_read_without_an_error(answer: str, cut: bool) -> None:
-    extraction = read_answer(answer, SOURCE, cut=cut)
+    extraction = read_answer(answer, cut=cut)
     ground = fold(f"{SOURCE.text} homelab")
     for mention in extraction.mentions:
         assert fold(mention.name) in ground
@@ -63,17 +71,14 @@ GOOD = json.dumps(
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, len(GOOD)))
 def test_an_answer_cut_anywhere_keeps_its_whole_facts_and_is_not_called_done(at: int) -> None:
-    whole = read_answer(GOOD, SOURCE)
-    part = read_answer(GOOD[:at], SOURCE)
+    whole = read_answer(GOOD)
+    part = read_answer(GOOD[:at])
     assert set(part.facts) <= set(whole.facts)
     assert part.state.done == (at == len(GOOD))
 
 
 def test_a_citation_in_prose_is_not_taken_for_the_answer() -> None:
-    assert (
-        read_answer(f"As said in [1], {{so}}: {GOOD} Hope that helps {{}}", SOURCE).facts
-        == read_answer(GOOD, SOURCE).facts
-    )
+    assert read_answer(f"As said in [1], {{so}}: {GOOD} Hope that helps {{}}").facts == read_answer(GOOD).facts
 
 
 def test_python_quotes_commas_and_raw_line_ends_are_forgiven() -> None:
@@ -82,17 +87,10 @@ def test_python_quotes_commas_and_raw_line_ends_are_forgiven() -> None:
     assert first_json("[" * 2_000) in (None, ([], True))
 
 
-def test_lists_of_three_and_other_keys_are_understood() -> None:
-    answer = json.dumps({"entities": ["Turin"], "triples": [["NAS", "is in", "Turin"]]})
-    extraction = read_answer(answer, SOURCE)
-    assert extraction.facts == (Fact("NAS", "is in", "Turin", confidence=0.9),)
-    assert extraction.mentions == (Mention("Turin"), Mention("NAS"))
-
-
 def test_tags_ground_a_name_and_half_a_word_does_not() -> None:
     row = {"subject": "NAS", "relation": "part of"}
-    assert read_answer(facts({**row, "object": "homelab"}), SOURCE).facts
-    assert dict(read_answer(facts({**row, "object": "Tur"}), SOURCE).dropped) == {"ungrounded fact": 1}
+    assert read_answer(facts({**row, "object": "homelab"})).facts
+    assert dict(read_answer(facts({**row, "object": "Tur"})).dropped) == {"ungrounded fact": 1}
 
 
 def test_dates_are_iso_or_counted() -> None:
@@ -103,7 +101,6 @@ def test_dates_are_iso_or_counted() -> None:
             {**row, "valid_from": "recently"},
             {**row, "relation": "left", "valid_from": "2020", "valid_to": "2019"},
         ),
-        SOURCE,
     )
     assert [(fact.valid_from, fact.valid_to) for fact in extraction.facts] == [
         ("2019-03", None),
@@ -114,11 +111,32 @@ def test_dates_are_iso_or_counted() -> None:
 
 
 def test_the_examples_of_the_prompt_do_not_leak_into_a_memory() -> None:
-    from hopgate.extract.model.prompt import messages
-
-    echoed = read_answer(messages("x")[2]["content"], SOURCE)
+    echoed = read_answer(EXTRACT.chat([])[2]["content"])
     assert echoed.state is State.EMPTY
     assert echoed.facts == ()
+
+
+TWO = [Source("a", Cleared("Ada owns the NAS.")), Source("b", Cleared("It hums."))]
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [
+        ('{"memories": [{"id": "2", "mentions": [{"name": "Ada"}]}, {"id": 1, "mentions": ["Ada"]}]}', [["Ada"], []]),
+        ('{"memories": [{"id": "1", "mentions": []}, {"id": "1", "mentions": []}]}', [None, None]),
+        ('{"memories": [{"id": "1", "mentions": []}, {"id": "2", "mentions": []', [[], None]),
+        ('[{"id": "1", "mentions": [{"name": "Ada"}]}]', [["Ada"], None]),
+        ("[{'id': '1', 'mentions': ({'name': 'Ada'},), 'facts': []}]", [["Ada"], None]),
+        # Python's brackets that JSON does not have.
+        ('{"memories"Infinity: [{"mentions": [{"name"}], "id": "1"}]}', [None, None]),
+        ("[{'id': '1', 'mentions': {'Ada'}}]", [None, None]),
+        ("[{'id': '1', 'mentions': b'Ada'}]", [None, None]),
+        ("", [None, None]),
+    ],
+)
+def test_each_memory_gets_its_own_whole_entry(answer: str, kept: list[list[str] | None]) -> None:
+    read = read_answers(answer, TWO)
+    assert [one and [mention.name for mention in one.mentions] for one in read] == kept
 
 
 @settings(max_examples=60, deadline=None)

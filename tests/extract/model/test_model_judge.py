@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from hopgate.errors import HopgateError
-from hopgate.extract.model.judge import Judge
+from hopgate.extract.extraction import Fact, Source
+from hopgate.extract.model.chat import Reply
+from hopgate.extract.model.judge import Ended, Judge
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.kb import KnowledgeBase
-from hopgate.memory import Memory
+from hopgate.memory import Cleared, Memory
 
 
 class Answering:
@@ -22,10 +25,10 @@ class Answering:
         self.say = say
         self.questions: list[dict[str, Any]] = []
 
-    def answer(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> str:
-        question = json.loads(asked[-1]["content"])
+    def ask(self, chat: list[dict[str, str]], schema: dict[str, Any], room: int) -> Reply:
+        question = json.loads(chat[-1]["content"])
         self.questions.append(question)
-        return self.say(question)
+        return Reply(self.say(question))
 
 
 @pytest.mark.parametrize(
@@ -44,6 +47,31 @@ def test_whether_two_names_are_one(said: str, same: bool | None) -> None:
     opinion = Judge(Answering(lambda _: said))
     assert opinion.same("nas2", "host", ("nas-2", "the NAS")) is same
     assert (opinion.asked, opinion.answered) == (1, 0 if same is None else 1)
+
+
+OPEN = [Fact("Ada", "lives in", "Pune"), Fact("Ada", "works at", "BMW")]
+
+
+@pytest.mark.parametrize(
+    ("said", "ended"),
+    [
+        ('{"memories": [{"id": "1", "ended": [1], "since": "2024-03-01"}]}', Ended((0,), "2024-03-01")),
+        ('{"id": "1", "ended": [2, 1, 1, 7, 0, -1, true, "1", 1.0], "since": "soon"}', Ended((0, 1))),
+        ('{"memories": [{"id": "1", "ended": [], "since": "2024"}]}', Ended()),
+        ('{"memories": [{"id": "1", "ended": "all"}]}', None),
+        ("none of them", None),
+        ("", None),
+    ],
+)
+def test_which_open_facts_a_memory_ends(said: str, ended: Ended | None) -> None:
+    model = Answering(lambda _: said)
+    judge = Judge(model)
+    written = datetime(2024, 3, 2, tzinfo=UTC)
+    assert judge.ends([Source("m1", Cleared("I moved to Dublin"), owner="Ada", created_at=written)], [OPEN]) == [ended]
+    open_facts = {"1": "Ada: lives in: Pune", "2": "Ada: works at: BMW"}
+    row = {"id": "1", "text": "I moved to Dublin", "written": "2024-03-02", "says_I": "Ada", "open": open_facts}
+    assert model.questions == [[row]]
+    assert (judge.asked, judge.answered) == (1, int(ended is not None))
 
 
 def test_only_a_model_has_one() -> None:

@@ -44,7 +44,7 @@ SOURCES = [
 
 @pytest.fixture(scope="module", params=["xllamacpp", pytest.param("llama_cpp", marks=compiled)])
 def llama(request: pytest.FixtureRequest) -> Llama:
-    return Llama(str(GGUF), n_ctx=1024, max_tokens=40, threads=1, runtime=request.param)
+    return Llama(str(GGUF), window=1024, max_tokens=40, threads=1, runtime=request.param)
 
 
 @pytest.fixture(scope="module")
@@ -66,13 +66,13 @@ def test_the_prompt_is_read_once_and_only_the_memory_anew(llama: Llama, extracti
     if llama.runtime != "xllamacpp":
         pytest.skip("llama-cpp-python does not say how much of a prompt it had read before")
     replies: list[dict[str, Any]] = []
-    counted = Llama(str(GGUF), n_ctx=1024, max_tokens=40)
+    counted = Llama(str(GGUF), window=1024, max_tokens=40)
 
-    def chat(request: dict[str, Any]) -> dict[str, Any]:
-        replies.append(llama._chat(request))
+    def complete(request: dict[str, Any]) -> dict[str, Any]:
+        replies.append(llama._complete(request))
         return replies[-1]
 
-    counted.__dict__["_chat"] = chat
+    counted.__dict__["_complete"] = complete
     assert counted.extract(SOURCES[:1]) == extractions[:1], "the same question gets the same answer"
     usage = replies[0]["usage"]
     assert usage["prompt_tokens_details"]["cached_tokens"] > usage["prompt_tokens"] * 3 / 4
@@ -80,8 +80,8 @@ def test_the_prompt_is_read_once_and_only_the_memory_anew(llama: Llama, extracti
 
 @real
 def test_nobody_else_may_ask_the_model_by_its_port() -> None:
-    llama = Llama(str(GGUF), n_ctx=256, threads=1, runtime="xllamacpp")
-    address = llama._chat.__self__.listening_address  # type: ignore[attr-defined]
+    llama = Llama(str(GGUF), window=256, threads=1, runtime="xllamacpp")
+    address = llama._complete.__self__.listening_address  # type: ignore[attr-defined]
     question = json.dumps({"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 1}).encode()
     for path, body in (
         ("/v1/chat/completions", question),
@@ -99,8 +99,8 @@ def test_nobody_else_may_ask_the_model_by_its_port() -> None:
 
 @real
 def test_a_tiny_limit_is_recorded_as_truncated_and_not_cached(llama: Llama) -> None:
-    short = Llama(str(GGUF), n_ctx=1024, max_tokens=4)
-    short.__dict__["_chat"] = llama._chat  # one copy of the weights is enough
+    short = Llama(str(GGUF), window=1024, max_tokens=4)
+    short.__dict__["_complete"] = llama._complete  # one copy of the weights is enough
     cache = DictCache()
 
     class Nowhere:
@@ -150,15 +150,16 @@ def test_a_template_without_a_system_role_gets_it_in_the_first_question() -> Non
     llama = Llama("model.gguf")
     asked: list[list[dict[str, str]]] = []
 
-    def chat(request: dict[str, Any]) -> dict[str, Any]:
+    def complete(request: dict[str, Any]) -> dict[str, Any]:
         asked.append(request["messages"])
         if request["messages"][0]["role"] == "system":
             return {"error": {"message": "System role not supported"}}
-        return {"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}
+        choice = {"message": {"content": "{}"}, "finish_reason": "stop"}
+        return {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
 
-    llama.__dict__["_chat"] = chat
+    llama.__dict__["_complete"] = complete
     question = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}]
-    assert llama.answer(question, {"type": "object"}, 5) == "{}"
+    assert llama.ask(question, {"type": "object"}, 5).text == "{}"
     assert asked == [question, [{"role": "user", "content": "Be brief.\n\nHello"}]]
 
 

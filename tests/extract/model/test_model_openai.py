@@ -12,25 +12,41 @@ from hopgate.extract.extraction import Extraction, Source, State, sources
 from hopgate.extract.extractor import Extractor
 from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.runner import Run
+from hopgate.extract.spec import extractor_from
 from hopgate.http import RetryPolicy
 from hopgate.memory import Memory
 
 QUICK = RetryPolicy(timeout=5, total=20, retries=2, backoff=0.01, longest_wait=1.0)
 
 
-def source(case: str) -> Source:
-    [made] = sources([Memory(case, f"Ada owns the NAS since March 2024. case:{case}")])
-    return made
+def memories(*cases: str) -> list[Source]:
+    texts = [f"Ada owns the NAS since March 2024. case:{case}" for case in cases]
+    return list(
+        sources([Memory(f"{at}-{case}", text) for at, (case, text) in enumerate(zip(cases, texts, strict=True))])
+    )
 
 
-def ask(chat_server: Any, case: str, **settings: Any) -> Extraction:
-    extractor = OpenAI("tiny", chat_server.url, retry=QUICK, **settings)
+def ask(chat_server: Any, *cases: str, **settings: Any) -> list[Extraction]:
+    extractor = OpenAI("tiny", chat_server.url, **{"retry": QUICK, "together": 100, **settings})
     assert isinstance(extractor, Extractor)
-    return extractor.extract([source(case)])[0]
+    return extractor.extract(memories(*cases))
+
+
+class Collected:
+    """A sink in a dictionary."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str | int, Extraction] = {}
+
+    def done(self, memory_ids: Any, identity: Any) -> set[str | int]:
+        return {key for key in memory_ids if key in self.rows and self.rows[key].state.done}
+
+    def write(self, batch: Any, identity: Any) -> None:
+        self.rows.update({entry.source.memory_id: entry.extraction for entry in batch})
 
 
 def test_a_good_answer_becomes_mentions_and_dated_facts(chat_server: Any) -> None:
-    extraction = ask(chat_server, "good")
+    [extraction] = ask(chat_server, "good")
     assert extraction.state is State.COMPLETE
     assert [(mention.name, mention.kind) for mention in extraction.mentions] == [("Ada", "person"), ("NAS", "device")]
     [fact] = extraction.facts
@@ -39,6 +55,8 @@ def test_a_good_answer_becomes_mentions_and_dated_facts(chat_server: Any) -> Non
     request = chat_server.requests[0]
     assert request["response_format"]["type"] == "json_schema"
     assert request["temperature"] == 0 and request["seed"] == 0
+    # Without a types.toml a model is told the relations of the rules, so that its facts end each other.
+    assert "'runs on'" in request["messages"][0]["content"]
 
 
 @pytest.mark.parametrize(
@@ -66,34 +84,29 @@ def test_a_good_answer_becomes_mentions_and_dated_facts(chat_server: Any) -> Non
 def test_every_misbehaviour_is_told_apart(
     chat_server: Any, case: str, state: State, reason: str, facts: int, dropped: tuple[str, int] | None
 ) -> None:
-    extraction = ask(chat_server, case)
+    [extraction] = ask(chat_server, case)
     assert extraction.state is state
     assert reason in extraction.reason
     assert len(extraction.facts) == facts
     if dropped:
         why, times = dropped
         assert dict(extraction.dropped)[why] == times
+    if case == "busy":
+        first, second = chat_server.waits
+        assert second - first >= 0.2, "Retry-After is obeyed"
 
 
 def test_a_stalled_reply_is_given_up_and_said_so(chat_server: Any) -> None:
-    extraction = OpenAI("tiny", chat_server.url, retry=RetryPolicy(timeout=0.1, retries=1, backoff=0.01)).extract(
-        [source("stall")]
-    )[0]
+    [extraction] = ask(chat_server, "stall", retry=RetryPolicy(timeout=0.1, retries=1, backoff=0.01))
     assert extraction.state is State.FAILED
     assert extraction.reason == "the server did not answer within 0.1 s"
     assert chat_server.asked["stall"] == 2
 
 
-def test_retry_after_is_obeyed(chat_server: Any) -> None:
-    ask(chat_server, "busy")
-    first, second = chat_server.waits
-    assert second - first >= 0.2
-
-
 def test_a_server_that_is_not_there_ends_the_run_at_once_and_fails_no_memory() -> None:
     extractor = OpenAI("tiny", "http://127.0.0.1:9/v1", retry=RetryPolicy(backoff=0.01))
     sink = Collected()
-    progress = Run(concurrency=2).over([source(f"m{number}") for number in range(200)], extractor, sink)
+    progress = Run(concurrency=2).over(memories(*["good"] * 200), extractor, sink)
     assert sink.rows == {} and progress.memories == 0
     assert "http://127.0.0.1:9/v1 cannot be reached" in progress.stopped and "is the server running" in progress.stopped
 
@@ -101,8 +114,7 @@ def test_a_server_that_is_not_there_ends_the_run_at_once_and_fails_no_memory() -
 @pytest.mark.parametrize(("formats", "asked"), [({"json_object", "none"}, "json_object"), ({"none"}, "none")])
 def test_without_json_schema_plain_json_is_asked_for(chat_server: Any, formats: set[str], asked: str) -> None:
     chat_server.formats = formats
-    extractor = OpenAI("tiny", chat_server.url, retry=QUICK)
-    first, second = extractor.extract([source("good"), source("thought")])
+    first, second = ask(chat_server, "good", "thought", together=1)
     assert first.state is second.state is State.COMPLETE
     used = [request.get("response_format", {"type": "none"})["type"] for request in chat_server.requests]
     assert used[-2:] == [asked, asked]
@@ -126,19 +138,6 @@ def test_a_length_stop_is_retried_with_less_and_all_tokens_are_counted(chat_serv
     assert extraction.tokens == 3 * 120
 
 
-class Collected:
-    """A sink in a list."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str | int, Extraction] = {}
-
-    def done(self, memory_ids: Any, identity: Any) -> set[str | int]:
-        return {one for one in memory_ids if one in self.rows and self.rows[one].state.done}
-
-    def write(self, batch: Any, identity: Any) -> None:
-        self.rows.update({one.source.memory_id: one.extraction for one in batch})
-
-
 CASES = [
     *("good", "blank", "nothing", "prose", "cut", "schema", "repeats", "thought", "only-thought", "no-subject"),
     *("long-relation", "ungrounded", "bad-bytes", "error", "not-json", "no-choice", "once", "busy", "stall"),
@@ -146,18 +145,13 @@ CASES = [
 
 
 def test_a_run_over_all_of_it_stops_for_nothing_and_counts_everything(chat_server: Any) -> None:
-    sink, cache = Collected(), DictCache()
+    sink, cache, rows = Collected(), DictCache(), memories(*CASES)
     extractor = OpenAI("tiny", chat_server.url, retry=RetryPolicy(timeout=3, total=15, retries=1, backoff=0.01))
     shown: list[int] = []
     progress = Run(batch=8, concurrency=4).over(
-        [source(case) for case in CASES],
-        extractor,
-        sink,
-        cache=cache,
-        total=len(CASES),
-        show=lambda progress: shown.append(progress.memories),
+        rows, extractor, sink, cache=cache, total=len(CASES), show=lambda progress: shown.append(progress.memories)
     )
-    assert set(sink.rows) == set(CASES)
+    assert set(sink.rows) == {source.memory_id for source in rows}
     assert progress.memories == len(CASES)
     assert (progress.failed, progress.truncated, progress.empty) == (7, 2, 2)
     assert progress.stopped == ""
@@ -168,19 +162,19 @@ def test_a_run_over_all_of_it_stops_for_nothing_and_counts_everything(chat_serve
 
     # A second run asks again about what was not done, and about nothing else.
     before = sum(chat_server.asked.values())
-    again = Run(concurrency=4).over([source(case) for case in CASES], extractor, sink, cache=cache)
+    again = Run(concurrency=4).over(rows, extractor, sink, cache=cache)
     assert again.skipped == len(CASES) - 9
     assert again.memories == 9
     assert sum(chat_server.asked.values()) > before
     assert chat_server.asked["nothing"] == 1, "an empty result is done"
 
     # Another sink is served from the cache.
-    fresh = Run(concurrency=4).over([source("good"), source("nothing")], extractor, Collected(), cache=cache)
+    fresh = Run(concurrency=4).over(memories("good", "nothing"), extractor, Collected(), cache=cache)
     assert fresh.cache_hits == 2 and fresh.tokens == 0
 
 
 def test_the_spending_cap_ends_a_run_that_another_run_finishes(chat_server: Any) -> None:
-    many = [Source(number, source("good").text) for number in range(20)]
+    many = memories(*["good"] * 20)
     sink = Collected()
     extractor = OpenAI("tiny", chat_server.url, retry=QUICK)
     progress = Run(max_tokens=600, batch=8).over(many, extractor, sink)
@@ -193,5 +187,61 @@ def test_the_spending_cap_ends_a_run_that_another_run_finishes(chat_server: Any)
 
 def test_the_key_does_not_enter_the_identity() -> None:
     assert OpenAI("m", api_key="a").identity.hash == OpenAI("m", api_key="b").identity.hash
-    assert OpenAI("m").identity.hash != OpenAI("n").identity.hash
-    assert OpenAI("m").identity.hash != OpenAI("m", max_tokens=5).identity.hash
+    for other in (OpenAI("n"), OpenAI("m", max_tokens=5), OpenAI("m", window=5), OpenAI("m", together=5)):
+        assert OpenAI("m").identity.hash != other.identity.hash
+
+
+def test_a_hundred_short_memories_go_into_a_call_and_long_ones_as_they_fit(chat_server: Any) -> None:
+    made = extractor_from("openai", model="m", url=chat_server.url)
+    assert isinstance(made, OpenAI) and made.together == 100 and made.base_url == chat_server.url
+    sink, shown = Collected(), list[int]()
+    progress = Run(batch=64).over(
+        memories(*["good"] * 250), made, sink, show=lambda progress: shown.append(progress.memories)
+    )
+    assert len(chat_server.requests) == 3 and chat_server.asked["several"] == 250
+    assert progress.memories == len(sink.rows) == 250 and progress.failed == 0 and progress.tokens == 3 * 120
+    assert shown[0] == 0 and shown[-1] == 250
+    made.extract(list(sources(Memory(f"m{at}", f"Ada owns the NAS. {'and so on ' * 300}") for at in range(16))))
+    assert len(chat_server.requests) == 3 + 3
+
+
+@pytest.mark.parametrize(
+    ("cases", "most", "calls"),
+    [
+        (("good", "thought", "good twice", "nothing"), 1000, 4),
+        (("good breaks off", "good", "good"), 1000, 2),
+        (("good in pieces", "good"), 1000, 1),
+        (("good too large", "good"), 1000, 3),
+        (("good",) * 40, 10, 7),
+    ],
+)
+def test_what_an_answer_lacks_is_asked_again_with_less(
+    chat_server: Any, cases: tuple[str, ...], most: int, calls: int
+) -> None:
+    chat_server.most = most
+    extractions = ask(chat_server, *cases)
+    assert [extraction.state for extraction in extractions] == [
+        State.EMPTY if case == "nothing" else State.COMPLETE for case in cases
+    ]
+    assert len(chat_server.requests) == calls
+    assert sum(extraction.tokens for extraction in extractions) % 120 == 0
+
+
+def test_a_broken_server_is_not_asked_again_with_less(chat_server: Any) -> None:
+    extractions = ask(chat_server, "good out of order", "good")
+    assert [extraction.reason for extraction in extractions] == ["the server answered 500"] * 2
+    assert chat_server.asked["good"] == 0
+
+
+def test_an_entry_is_grounded_in_its_own_memory_and_in_who_says_i(chat_server: Any) -> None:
+    rows = sources(
+        [
+            Memory("m1", "Ada owns the NAS. case:good"),
+            Memory("m2", "Bea feeds the cat. case:good"),
+            Memory("m3", "I own the NAS. case:good", source={"metadata": {"owner": "Ada"}}),
+        ]
+    )
+    mine, other, told = OpenAI("tiny", chat_server.url, retry=QUICK, together=3).extract(list(rows))
+    assert mine.facts and not other.facts and dict(other.dropped)["ungrounded fact"] == 1
+    assert told.facts[0].subject == "Ada"
+    assert '"says_I": "Ada"' in chat_server.requests[0]["messages"][-1]["content"]

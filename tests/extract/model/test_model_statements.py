@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Source
-from hopgate.extract.model.statement_writer import StatementWriter, read_statements_answer
+from hopgate.extract.files import read_statements
+from hopgate.extract.model.statements import StatementWriter, read_statements_answer
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.extract.statements import read_statements
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared, Memory
 
@@ -43,7 +43,9 @@ class Stating:
         entries = [
             {
                 "id": row["id"],
-                "statements": [{"subject": row["says_I"], "statement": f"{row['says_I']}: {row['text']}"}],
+                "statements": [
+                    {"subject": row.get("says_I", "I"), "statement": f"{row.get('says_I', 'I')}: {row['text']}"}
+                ],
             }
             for row in rows
         ]
@@ -102,7 +104,7 @@ def test_a_model_that_states_nothing_ends_with_1(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--write", "poems"], "--write is one of facts, statements"),
+        (["--write", "poems"], "is not one of 'facts', 'statements'"),
         (["--write", "statements"], "needs --out FILE"),
         (["--out", "x.jsonl"], "--out is for statements only"),
         (["--write", "statements", "--out", "x.jsonl"], "only a model writes statements"),

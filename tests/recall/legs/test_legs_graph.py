@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hopgate import Memory
-from hopgate.extract.replay import Replay
+from hopgate.extract.files import Replay
 from hopgate.graph.walk import seeds
 from hopgate.graph.walk.config import Walk
 from hopgate.kb import BarredLegWarning, KnowledgeBase

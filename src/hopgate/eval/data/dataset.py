@@ -18,8 +18,7 @@ from typing import Any, TypeVar
 from hopgate.corpus import read_corpus
 from hopgate.errors import HopgateError
 from hopgate.eval.data.runs import Qrels, numbered_qrels, relevant, write_qrels
-from hopgate.extract.statements import Statement, read_statements
-from hopgate.extract.triples import Triple, read_triples
+from hopgate.extract.files import Statement, Triple, read_statements, read_triples
 from hopgate.jsonl import field, json_lines, refuse, text_lines
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.times import utc

@@ -12,7 +12,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Dataset, NewDataset, write_dataset
 from hopgate.eval.slices.hop_questions import build_hop_slice
 from hopgate.eval.slices.latent import latent_space
-from hopgate.extract.triples import Triple
+from hopgate.extract.files import Triple
 from hopgate.jsonl import json_lines
 from hopgate.memory import Memory
 

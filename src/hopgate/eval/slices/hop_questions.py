@@ -13,7 +13,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Query, fact_key, fingerprint, folded_name
 from hopgate.eval.data.runs import Qrels
 from hopgate.eval.slices.adjacency import VectorSpace, adjacent
-from hopgate.extract.triples import Triple
+from hopgate.extract.files import Triple
 
 # A concept that is the subject of more facts than this makes questions with many right answers.
 MAX_OUTGOING = 20

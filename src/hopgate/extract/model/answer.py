@@ -1,15 +1,15 @@
-"""A model's answer to an extraction: read, repaired, grounded in the text, without repetitions, and counted."""
+"""A model's answer to an extraction: grounded in each memory's own text, without repetitions, and counted."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hopgate.extract.dates import iso
-from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State, failed
-from hopgate.extract.model.repair import first_json, without_thoughts
+from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State, failed, found
+from hopgate.extract.model.json_answer import read_entries
 
 MAX_NAME = 200
 """Longer names are sentences: no concept is called that."""
@@ -17,8 +17,7 @@ MAX_RELATION = 100
 MODEL_CONFIDENCE = 0.9
 
 _WORD = re.compile(r"\w+")
-_MENTION_KEYS = ("mentions", "entities", "named_entities")
-_FACT_KEYS = ("facts", "triples", "relations")
+_ENDS = ("subject", "relation", "object")
 
 
 def fold(name: str) -> str:
@@ -32,8 +31,10 @@ def fold(name: str) -> str:
     return " ".join(_WORD.findall(name.casefold()))
 
 
-def read_answer(answer: str, source: Source, *, cut: bool = False) -> Extraction:
-    """Turn what a model wrote about a source into an extraction. Pure.
+def read_answers(answer: str, sources: Sequence[Source], *, cut: bool = False) -> list[Extraction | None]:
+    """Turn what a model wrote about some memories into an extraction of each. Pure.
+
+    None stands for a memory that the answer has no whole entry of; of a single memory it says why there is nothing.
 
     Parameters
     ----------
@@ -45,45 +46,39 @@ def read_answer(answer: str, source: Source, *, cut: bool = False) -> Extraction
     Examples
     --------
     >>> from hopgate.memory import Cleared
-    >>> source = Source("m1", Cleared("Ada owns the NAS."))
+    >>> sources = [Source("m1", Cleared("Ada owns the NAS.")), Source("m2", Cleared("It hums."))]
     >>> fact = '{"subject": "Ada", "relation": "owns", "object": "NAS"}'
     >>> invented = '{"subject": "Bob", "relation": "owns", "object": "NAS"}'
-    >>> extraction = read_answer('{"mentions": [], "facts": [%s, %s, %s]}' % (fact, fact, invented), source)
-    >>> extraction.facts
-    (Fact(subject='Ada', relation='owns', object='NAS', valid_from=None, valid_to=None, confidence=0.9),)
-    >>> extraction.dropped
+    >>> entry = '{"id": "1", "mentions": [], "facts": [%s, %s, %s]}' % (fact, fact, invented)
+    >>> first, second = read_answers('{"memories": [%s]}' % entry, sources)
+    >>> first.facts, second
+    ((Fact(subject='Ada', relation='owns', object='NAS', valid_from=None, valid_to=None, confidence=0.9),), None)
+    >>> first.dropped
     (('repeated fact', 1), ('ungrounded fact', 1))
-    >>> read_answer("I am only a model.", source).reason
-    'the answer holds no JSON'
     """
-    text, thinking = without_thoughts(answer)
-    found = first_json(text, (*_MENTION_KEYS, *_FACT_KEYS))
-    if not text or found is None or _is_schema(found[0]):
-        return _useless(text, thinking, cut, echoed=found is not None)
-    value, broken = found
+    entries = read_entries(answer, len(sources), cut=cut)
+    if len(sources) > 1:
+        known = [entries.by_id.get(str(number)) for number in range(1, len(sources) + 1)]
+        return [_read(entry, source) if entry else None for entry, source in zip(known, sources, strict=True)]
+    if not entries.by_id:
+        return [Extraction(state=State.TRUNCATED, reason=entries.problem) if entries.is_cut else failed(
+            entries.problem or "the answer holds no entry")]  # fmt: skip
+    return [_read(entries.by_id["1"], sources[0], entries.problem)]
+
+
+def _read(entry: dict[str, Any], source: Source, problem: str = "") -> Extraction:
+    """An entry of an answer as the extraction of its memory; where there was a problem it is not whole."""
     dropped: Counter[str] = Counter()
-    ground = f" {fold(' '.join((source.text, *source.tags, *source.keywords)))} "
-    facts = tuple(_facts(_items(value, _FACT_KEYS), ground, dropped))
-    mentions = tuple(_mentions(_items(value, _MENTION_KEYS), facts, ground, dropped))
+    ground = ground_of(source)
+    facts = tuple(_facts(entry.get("facts"), ground, dropped))
+    mentions = tuple(_mentions(entry.get("mentions"), facts, ground, dropped))
     counts = tuple(sorted((+dropped).items()))  # + leaves zeros out
-    if cut or broken:
-        reason = "stopped at the length limit" if cut else "the JSON was cut off"
-        return Extraction(mentions, facts, State.TRUNCATED, reason, dropped=counts)
+    if problem:
+        return Extraction(mentions, facts, State.TRUNCATED, problem, dropped=counts)
     if mentions or facts:
         return Extraction(mentions, facts, State.COMPLETE, dropped=counts)
     reason = "nothing in the answer could be kept" if counts else "the model found nothing"
     return Extraction(state=State.EMPTY, reason=reason, dropped=counts)
-
-
-def _useless(text: str, thinking: bool, cut: bool, *, echoed: bool) -> Extraction:
-    """Say why there is nothing to read in an answer."""
-    if echoed:
-        return failed("the answer is the schema, echoed")
-    if thinking:
-        return Extraction(state=State.TRUNCATED, reason="the model was still thinking when it stopped")
-    if cut:
-        return Extraction(state=State.TRUNCATED, reason="the answer was cut before any JSON was whole")
-    return failed("the answer holds no JSON" if text else "the answer is blank")
 
 
 def merged(parts: Iterable[Extraction]) -> Extraction:
@@ -97,96 +92,24 @@ def merged(parts: Iterable[Extraction]) -> Extraction:
     parts = list(parts)
     mentions = {fold(mention.name): mention for part in reversed(parts) for mention in reversed(part.mentions)}
     facts = {_key(fact): fact for part in reversed(parts) for fact in reversed(part.facts)}
-    worst = next((part for part in parts if not part.state.done), None)
-    dropped: Counter[str] = Counter()
-    for part in parts:
-        dropped.update(dict(part.dropped))
-    state = worst.state if worst else State.COMPLETE if mentions or facts else State.EMPTY
-    if state is State.FAILED and (mentions or facts):
-        state = State.TRUNCATED
-    return Extraction(
-        tuple(reversed(mentions.values())),
-        tuple(reversed(facts.values())),
-        state,
-        worst.reason if worst else "" if mentions or facts else "the model found nothing",
-        sum(part.prompt_tokens for part in parts),
-        sum(part.answer_tokens for part in parts),
-        tuple(sorted(dropped.items())),
-    )
+    whole = found(reversed(mentions.values()), reversed(facts.values()), reason="the model found nothing")
+    worst = next((part for part in parts if not part.state.done), whole)
+    state = State.TRUNCATED if worst.state is State.FAILED and whole.state is State.COMPLETE else worst.state
+    dropped = sum((Counter(dict(part.dropped)) for part in parts), Counter[str]())
+    tokens = (sum(part.prompt_tokens for part in parts), sum(part.answer_tokens for part in parts))
+    return Extraction(whole.mentions, whole.facts, state, worst.reason, *tokens, tuple(sorted(dropped.items())))
 
 
-def _is_schema(value: Any) -> bool:
-    return isinstance(value, dict) and ("$schema" in value or "properties" in value) and "facts" not in value
+def ground_of(source: Source) -> str:
+    """The folded words of which names must be made, with a space at both ends.
 
-
-def _items(value: Any, keys: tuple[str, ...]) -> list[Any]:
-    """Find the list under one of the keys; a bare list may hold both, and its items are sorted out later."""
-    if isinstance(value, list):
-        return value
-    if not isinstance(value, dict):
-        return []
-    for key in keys:
-        if isinstance(value.get(key), list):
-            return list(value[key])
-    return [value] if keys is _FACT_KEYS and "subject" in value else []
-
-
-def _facts(items: list[Any], ground: str, dropped: Counter[str]) -> Iterator[Fact]:
-    seen: set[tuple[str | None, ...]] = set()
-    for item in items:
-        if isinstance(item, list) and len(item) == 3:
-            item = dict(zip(("subject", "relation", "object"), item, strict=True))  # noqa: PLW2901
-        if not isinstance(item, dict):
-            dropped["not a fact"] += isinstance(item, list) or item is None
-            continue
-        if "name" in item and "relation" not in item:
-            continue
-        ends = [clean(item.get(part, item.get("predicate") if part == "relation" else None)) for part in _PARTS]
-        if not all(ends):
-            dropped["fact without a subject, relation or object"] += 1
-            continue
-        subject, relation, target = ends
-        if len(relation) > MAX_RELATION or max(len(subject), len(target)) > MAX_NAME:
-            dropped["over-long fact"] += 1
-            continue
-        if not (grounded(subject, ground) and grounded(target, ground)):
-            dropped["ungrounded fact"] += 1
-            continue
-        begin, end = _interval(item, dropped)
-        fact = Fact(subject, relation, target, begin, end, MODEL_CONFIDENCE)
-        if _key(fact) in seen:
-            dropped["repeated fact"] += 1
-            continue
-        seen.add(_key(fact))
-        yield fact
-
-
-_PARTS = ("subject", "relation", "object")
-
-
-def _mentions(items: list[Any], facts: tuple[Fact, ...], ground: str, dropped: Counter[str]) -> Iterator[Mention]:
-    seen: set[str] = set()
-    for item in items:
-        if isinstance(item, dict) and "subject" in item:
-            continue
-        named = item.get("name", item.get("text")) if isinstance(item, dict) else item
-        name = clean(named)
-        if not name or len(name) > MAX_NAME:
-            dropped["mention without a usable name"] += not isinstance(item, list)
-            continue
-        if not grounded(name, ground):
-            dropped["ungrounded mention"] += 1
-            continue
-        if fold(name) in seen:
-            dropped["repeated mention"] += 1
-            continue
-        seen.add(fold(name))
-        yield Mention(name, clean(item.get("kind", item.get("type")))[:40].lower() if isinstance(item, dict) else "")
-    for fact in facts:
-        for name in (fact.subject, fact.object):
-            if fold(name) not in seen:
-                seen.add(fold(name))
-                yield Mention(name)
+    Examples
+    --------
+    >>> from hopgate.memory import Cleared
+    >>> ground_of(Source("m1", Cleared("I moved."), ("leeds",), owner="Ada"))
+    ' i moved leeds ada '
+    """
+    return f" {fold(' '.join((source.text, *source.tags, *source.keywords, source.owner)))} "
 
 
 def grounded(name: str, ground: str) -> bool:
@@ -202,6 +125,45 @@ def clean(value: Any) -> str:
     if not isinstance(value, str) or "\ufffd" in value:
         return ""
     return " ".join("".join(" " if mark < " " else mark for mark in value).encode("utf-8", "ignore").decode().split())
+
+
+def _facts(items: Any, ground: str, dropped: Counter[str]) -> Iterator[Fact]:
+    seen: set[tuple[str | None, ...]] = set()
+    for item in items if isinstance(items, list) else ():
+        subject, relation, target = (clean(item.get(part)) if isinstance(item, dict) else "" for part in _ENDS)
+        if not (subject and relation and target):
+            dropped["fact without a subject, relation or object"] += 1
+        elif len(relation) > MAX_RELATION or max(len(subject), len(target)) > MAX_NAME:
+            dropped["over-long fact"] += 1
+        elif not (grounded(subject, ground) and grounded(target, ground)):
+            dropped["ungrounded fact"] += 1
+        else:
+            fact = Fact(subject, relation, target, *_interval(item, dropped), MODEL_CONFIDENCE)
+            if _key(fact) in seen:
+                dropped["repeated fact"] += 1
+                continue
+            seen.add(_key(fact))
+            yield fact
+
+
+def _mentions(items: Any, facts: Iterable[Fact], ground: str, dropped: Counter[str]) -> Iterator[Mention]:
+    seen: set[str] = set()
+    for item in items if isinstance(items, list) else ():
+        name = clean(item.get("name") if isinstance(item, dict) else item)
+        if not name or len(name) > MAX_NAME:
+            dropped["mention without a usable name"] += 1
+        elif not grounded(name, ground):
+            dropped["ungrounded mention"] += 1
+        elif fold(name) in seen:
+            dropped["repeated mention"] += 1
+        else:
+            seen.add(fold(name))
+            yield Mention(name, clean(item.get("kind"))[:40].lower() if isinstance(item, dict) else "")
+    for fact in facts:
+        for name in (fact.subject, fact.object):
+            if fold(name) not in seen:
+                seen.add(fold(name))
+                yield Mention(name)
 
 
 def _interval(item: dict[str, Any], dropped: Counter[str]) -> tuple[str | None, str | None]:

@@ -1,4 +1,4 @@
-"""A model's word on what the rules leave open: whether two names are one.
+"""A model's word on what the rules leave open: whether names are one, and which facts are over.
 
 An answer that is not one of those asked for counts as none, and the names stay undecided. Merges are recorded with who
 decided and are taken back by `hopgate concepts split`.
@@ -7,14 +7,28 @@ decided and are taken back by `hopgate concepts split`.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.extract.model.chat_model import ChatModel
-from hopgate.extract.model.repair import first_json, without_thoughts
+from hopgate.extract.dates import iso
+from hopgate.extract.extraction import Fact, Source
+from hopgate.extract.model.answer import clean
+from hopgate.extract.model.chat import ChatModel
+from hopgate.extract.model.json_answer import first_json, read_entries, without_thoughts
+from hopgate.extract.model.prompt import ENDS, row_of
 
-# A word and a short reason.
-ROOM = 200
+# Tokens of a word and a short reason; and of a list of numbers.
+ROOM, ROOM_OF_ENDS = 200, 60
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Which of some open facts are over after a new memory, by their places, and since when where that is said."""
+
+    places: tuple[int, ...] = ()
+    since: str | None = None
 
 
 _SAME = (
@@ -54,12 +68,52 @@ class Judge:
         self.answered += 1
         return bool(answer == "same")
 
+    def ends(self, new: Sequence[Source], open_facts: Sequence[Sequence[Fact]]) -> list[Ended | None]:
+        """Which facts of earlier memories no longer hold after each of some new memories, in one call.
+
+        Parameters
+        ----------
+        new : sequence of Source
+            The memories.
+        open_facts : sequence of sequence of Fact
+            For each memory the facts about its subjects that were true until it was written.
+
+        Returns
+        -------
+        list
+            One answer for each memory; None where the model gives none.
+        """
+        rows = [
+            row_of(source)
+            | {
+                "open": {
+                    str(number): f"{fact.subject}: {fact.relation}: {fact.object}"
+                    for number, fact in enumerate(facts, start=1)
+                }
+            }
+            for source, facts in zip(new, open_facts, strict=True)
+        ]
+        self.asked += 1
+        reply = self._model.ask(ENDS.chat(rows), ENDS.schema, ROOM_OF_ENDS * len(rows))
+        entries = read_entries(reply.text, len(rows), cut=reply.cut).by_id
+        ended: list[Ended | None] = []
+        for row, facts in enumerate(open_facts, start=1):
+            numbers = entries.get(str(row), {}).get("ended")
+            if not isinstance(numbers, list):
+                ended.append(None)
+                continue
+            places = sorted({n - 1 for n in numbers if type(n) is int and 1 <= n <= len(facts)})
+            since = iso(clean(entries[str(row)].get("since"))[:10])
+            ended.append(Ended(tuple(places), since if places else None))
+        self.answered += any(one is not None for one in ended)
+        return ended
+
     def _ask(self, system: str, question: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
         self.asked += 1
-        asked = [
+        chat = [
             {"role": "system", "content": system},
             {"role": "user", "content": json.dumps(question, ensure_ascii=False)},
         ]
-        text, _ = without_thoughts(self._model.answer(asked, schema, ROOM))
-        found = first_json(text, tuple(schema["required"]))
-        return found[0] if found and isinstance(found[0], dict) and not found[1] else {}
+        text, _ = without_thoughts(self._model.ask(chat, schema, ROOM).text)
+        parsed = first_json(text, tuple(schema["required"]))
+        return parsed[0] if parsed and isinstance(parsed[0], dict) and not parsed[1] else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
@@ -13,13 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.extract.extraction import Extraction, Source, State, failed
 from hopgate.extract.extractor import ExtractorIdentity
-from hopgate.extract.model.answer import read_answer
-from hopgate.extract.model.prompt import GRAMMAR, PROMPT, SCHEMA, SEVERAL_SCHEMA, messages, several_messages
-from hopgate.extract.model.several import extract_grouped, read_several, shared_out
-from hopgate.extract.model.split_text import MAX_SPLITS, extract_in_parts
-from hopgate.extract.model.type_table import TypeTable
+from hopgate.extract.model.chat import ChatExtractor, Reply
+from hopgate.extract.spec import TypeTable, shared_types
 from hopgate.redact import redacted
 from hopgate.sending import check_sending
 
@@ -27,28 +23,26 @@ from hopgate.sending import check_sending
 RUNTIMES = ("xllamacpp", "llama_cpp")
 
 # A request of the OpenAI kind -> its reply; a failure is a reply with "error".
-_Chat = Callable[[dict[str, Any]], dict[str, Any]]
+_Complete = Callable[[dict[str, Any]], dict[str, Any]]
 _SAMPLE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Llama:
+class Llama(ChatExtractor):
     """Extract with a GGUF model: its own chat template, a JSON-schema grammar, temperature 0 and a seed.
 
-    The few-shot prompt is the same for every memory and comes first, so llama.cpp keeps its state in the prefix cache
-    and reads only the memory anew.
+    The prompt is the same for every memory and comes first, so llama.cpp keeps its state in the prefix cache and reads
+    only the memories anew.
 
     Parameters
     ----------
     path : str
         The GGUF file.
-    n_ctx, max_tokens : int
+    window, max_tokens : int
         Tokens the model holds, and the most it may write about one memory.
-    halvings : int
-        How often a text whose answer was cut is halved and asked about again; each time costs as much again.
     together : int
-        So many memories go into one call, each with an id, where they and the answer fit into the context; what the
-        answer lacks is asked for by itself. The prompt is kept either way, and small models mix memories up: 1.
+        So many memories go into one call where they fit; what the answer lacks is asked for again. The prompt is kept
+        either way, and small models mix memories up: 1.
     types : TypeTable
         The kinds and relations that are wanted.
     threads : int, optional
@@ -61,17 +55,16 @@ class Llama:
     Examples
     --------
     >>> Llama("model.gguf", max_tokens=256)
-    Llama(path='model.gguf', n_ctx=4096, max_tokens=256, seed=0, halvings=2, together=1, types=...,
-          threads=None, gpu_layers=0, runtime=None)
+    Llama(path='model.gguf', window=4096, max_tokens=256, seed=0, together=1, types=..., threads=None, gpu_layers=0,
+          runtime=None)
     """
 
     path: str
-    n_ctx: int = 4096
+    window: int = 4096
     max_tokens: int = 1024
     seed: int = 0
-    halvings: int = MAX_SPLITS
     together: int = 1
-    types: TypeTable = field(default_factory=TypeTable)
+    types: TypeTable = field(default_factory=shared_types)
     threads: int | None = None
     gpu_layers: int = 0
     runtime: str | None = None
@@ -80,53 +73,14 @@ class Llama:
     @cached_property
     def identity(self) -> ExtractorIdentity:
         """The file's fingerprint, the prompt, the grammar and what changes the answers."""
-        model = _fingerprint(Path(self.path))
-        parameters: dict[str, str | int] = {
-            "n_ctx": self.n_ctx,
-            "max_tokens": self.max_tokens,
-            "seed": self.seed,
-            "halvings": self.halvings,
-            "runtime": self.runtime or _installed(),
-        }
-        if self.together > 1:
-            parameters["together"] = self.together
-        prompt = f"{PROMPT} {self.types.prompt_text()}".strip()
-        return ExtractorIdentity("llama", model, prompt, GRAMMAR, {**parameters})
-
-    def extract(self, sources: Sequence[Source]) -> list[Extraction]:
-        """Return one extraction for each source, in order; one at a time, whatever the number of threads."""
-        return extract_grouped(
-            sources, self.together, self._ask_several, lambda one: extract_in_parts(one, self._ask, self.halvings)
+        return self._identity(
+            "llama", _fingerprint(Path(self.path)), seed=self.seed, runtime=self.runtime or _installed()
         )
 
-    def answer(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> str:
-        """Answer a chat with JSON of a schema; nothing where the model fails, as on too long a text."""
-        reply = self._complete(asked, schema, room)
-        return "" if "error" in reply else _text(reply)
-
-    def _ask(self, source: Source) -> Extraction:
-        reply = self._complete(messages(source.text, self.types.prompt_text()), SCHEMA, self.max_tokens)
-        if "error" in reply:
-            problem = str(reply["error"])
-            if "exceed" in problem or "context" in problem:
-                return Extraction(state=State.TRUNCATED, reason=f"the text is too long for {self.n_ctx} tokens")
-            return failed(f"the model failed: {redacted(problem)[:200]}")
-        extraction = read_answer(_text(reply), source, cut=_cut(reply))
-        return extraction.spent(reply["usage"]["prompt_tokens"], reply["usage"]["completion_tokens"])
-
-    def _ask_several(self, group: Sequence[Source]) -> list[Extraction | None]:
-        asked = several_messages([source.text for source in group], self.types.prompt_text())
-        reply = self._complete(asked, SEVERAL_SCHEMA, min(self.n_ctx // 2, self.max_tokens * len(group)))
-        if "error" in reply:
-            # Too long together: each is asked about by itself, which says why where it fails again.
-            return [None] * len(group)
-        extractions = read_several(_text(reply), group, cut=_cut(reply))
-        return shared_out(extractions, reply["usage"]["prompt_tokens"], reply["usage"]["completion_tokens"])
-
-    def _complete(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> dict[str, Any]:
-        """Return the reply to a chat; a template that knows no system role gets it inside the first question."""
+    def ask(self, chat: list[dict[str, str]], schema: dict[str, Any], room: int) -> Reply:
+        """Ask the model, one chat at a time; a template that knows no system role gets it inside the first question."""
         request = {
-            "messages": asked,
+            "messages": chat,
             "response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}},
             "temperature": 0.0,
             "seed": self.seed,
@@ -135,15 +89,26 @@ class Llama:
         with self._lock:
             # After waiting for the lock: other memories were read meanwhile.
             check_sending()
-            reply = self._chat(request)
+            reply = self._complete(request)
             if "System role not supported" in str(reply.get("error", "")):
-                system, first, *rest = asked
+                system, first, *rest = chat
                 question = {"role": "user", "content": f"{system['content']}\n\n{first['content']}"}
-                reply = self._chat({**request, "messages": [question, *rest]})
-            return reply
+                reply = self._complete({**request, "messages": [question, *rest]})
+        if "error" in reply:
+            problem = str(reply["error"])
+            if "exceed" in problem or "context" in problem:
+                return Reply(problem=f"the text is too long for {self.window} tokens", is_too_long=True)
+            return Reply(problem=f"the model failed: {redacted(problem)[:200]}")
+        choice, usage = reply["choices"][0], reply["usage"]
+        return Reply(
+            choice["message"]["content"] or "",
+            choice["finish_reason"] == "length",
+            usage["prompt_tokens"],
+            usage["completion_tokens"],
+        )
 
     @cached_property
-    def _chat(self) -> _Chat:
+    def _complete(self) -> _Complete:
         _fingerprint(Path(self.path))
         runtime = self.runtime or _installed()
         if runtime not in RUNTIMES or find_spec(runtime) is None:
@@ -162,13 +127,13 @@ def _installed() -> str:
     raise HopgateError("nothing is installed that runs a GGUF file: run pip install 'hopgate[llm]'")
 
 
-def _xllamacpp(settings: Llama) -> _Chat:
+def _xllamacpp(settings: Llama) -> _Complete:
     import xllamacpp
 
     parameters = xllamacpp.CommonParams()
     parameters.model.path = settings.path
     chosen = {
-        "n_ctx": settings.n_ctx,
+        "n_ctx": settings.window,
         "n_parallel": 1,
         "n_gpu_layers": settings.gpu_layers,
         "warmup": False,
@@ -189,23 +154,23 @@ def _xllamacpp(settings: Llama) -> _Chat:
     ):
         for name, value in values.items():
             setattr(part, name, value)
-    chat: _Chat = xllamacpp.Server(parameters).handle_chat_completions
-    return chat
+    complete: _Complete = xllamacpp.Server(parameters).handle_chat_completions
+    return complete
 
 
-def _llama_cpp(settings: Llama) -> _Chat:
+def _llama_cpp(settings: Llama) -> _Complete:
     import llama_cpp
 
     model = llama_cpp.Llama(
         model_path=settings.path,
-        n_ctx=settings.n_ctx,
+        n_ctx=settings.window,
         seed=settings.seed,
         n_threads=settings.threads,
         n_gpu_layers=settings.gpu_layers,
         verbose=False,
     )
 
-    def chat(request: dict[str, Any]) -> dict[str, Any]:
+    def complete(request: dict[str, Any]) -> dict[str, Any]:
         schema = request["response_format"]["json_schema"]["schema"]
         try:
             reply: dict[str, Any] = model.create_chat_completion(
@@ -215,16 +180,7 @@ def _llama_cpp(settings: Llama) -> _Chat:
             return {"error": {"message": str(error)}}
         return reply
 
-    return chat
-
-
-def _text(reply: dict[str, Any]) -> str:
-    return reply["choices"][0]["message"]["content"] or ""
-
-
-def _cut(reply: dict[str, Any]) -> bool:
-    """Whether the answer ended because it was as long as allowed."""
-    return bool(reply["choices"][0]["finish_reason"] == "length")
+    return complete
 
 
 def _fingerprint(path: Path) -> str:

@@ -13,12 +13,11 @@ from hopgate.errors import HopgateError, WithdrawnError
 from hopgate.extract.changes.reader import TrainedChanges
 from hopgate.extract.extraction import Extraction, Source, failed, sources
 from hopgate.extract.extractor import ContextualExtractor, Extractor
+from hopgate.extract.files import Statement, WithStatements, read_statements
 from hopgate.extract.progress import Progress
-from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.rules.survey import CorpusSurvey
 from hopgate.extract.runner import Extracted, Run
 from hopgate.extract.spec import as_extractor
-from hopgate.extract.statements import Statement, WithStatements, read_statements
 from hopgate.graph.build.canonicalise_store import canonicalise_store, declare
 from hopgate.graph.build.changes import read_changes
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
@@ -99,8 +98,7 @@ class GraphBuilder:
         if statements := options.get("statements"):
             extractor = WithStatements(extractor, self._state(statements))
         reader = _text_reader(extractor)
-        single = {*(reader.single_valued if isinstance(reader, ContextualExtractor) else ())}
-        single |= {*options.get("single_valued", ())}
+        single = {*getattr(reader, "single_valued", ()), *options.get("single_valued", ())}
         several = options.get("several_valued", ())
         with build_lock(self._store, rebuild=options.get("rebuild", False)) as whole:
             self._store.run(lambda connection: declare(connection, single, several, whole))
@@ -210,7 +208,7 @@ class GraphBuilder:
     def _read_changes(self, extractor: Extractor, show: Show) -> None:
         """Compare memories with earlier ones, where the trained model does that."""
         rules = _text_reader(extractor)
-        if isinstance(rules, Phrases) and rules.changes:
+        if isinstance(rules, ContextualExtractor) and rules.changes:
             read_changes(self._store, TrainedChanges(), extractor.identity, show)
 
     def embed(self, *, concepts: bool = True, show: Show = str) -> None:

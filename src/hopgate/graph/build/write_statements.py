@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from hopgate.errors import HopgateError, WithdrawnError
 from hopgate.extract.extraction import Source
-from hopgate.extract.statements import Statement, read_statements
+from hopgate.extract.files import Statement, read_statements
 from hopgate.graph.build.sink import StoreContext
 from hopgate.memory import Memory
 from hopgate.sending import guarded
 from hopgate.store import extractions, memories
 
 if TYPE_CHECKING:
-    from hopgate.extract.model.statement_writer import StatementWriter
+    from hopgate.extract.model.statements import StatementWriter
     from hopgate.store.store import Store
 
 

@@ -5,15 +5,72 @@ from __future__ import annotations
 import ast
 import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from hopgate.expressions import expression
 
-_THOUGHT_TAG = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
+_OPENS = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
+_CLOSES = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _COMMA = re.compile(r",(\s*[}\]])")
 _OPENING = re.compile(r"[{\[]")
 _MOST_TRIES = 20  # prose with more brackets than this before its JSON is not an answer
 _CLOSERS = {"{": "}", "[": "]"}
+# What an answer has, and what an entry that stands alone has.
+_KEYS = ("memories", "mentions", "facts", "statements", "ended")
+
+
+class Entries(NamedTuple):
+    """What a model answered about several memories: the entries by their ids, and why there are none or not all."""
+
+    by_id: dict[str, dict[str, Any]]
+    problem: str = ""
+    is_cut: bool = False
+
+
+def read_entries(answer: str, count: int, *, cut: bool = False) -> Entries:
+    """Read the entries of an answer about `count` memories, whose ids are 1, 2, ….
+
+    Of several the last one is left out where the answer was cut, since it may have lost its end. About one memory a
+    model may answer without a list and an id.
+
+    Parameters
+    ----------
+    cut : bool
+        Whether the model was stopped at its length limit.
+
+    Examples
+    --------
+    >>> read_entries('{"memories": [{"id": "1", "facts": []}, {"id": "2"}, {"id": 2}]}', 2).by_id
+    {'1': {'id': '1', 'facts': []}}
+    >>> read_entries('{"facts": [{"subject": "Ada"}, {"sub', 1)
+    Entries(by_id={'1': {'facts': [{'subject': 'Ada'}]}}, problem='the JSON was cut off', is_cut=True)
+    >>> read_entries("I am only a model.", 1).problem
+    'the answer holds no JSON'
+    """
+    text, thinking = without_thoughts(answer)
+    parsed = first_json(text, _KEYS)
+    if parsed is None:
+        if thinking:
+            return Entries({}, "the model was still thinking when it stopped", is_cut=True)
+        if cut:
+            return Entries({}, "the answer was cut before any JSON was whole", is_cut=True)
+        return Entries({}, "the answer holds no JSON" if text else "the answer is blank")
+    value, broken = parsed
+    if isinstance(value, dict) and ("$schema" in value or "properties" in value):
+        return Entries({}, "the answer is the schema, echoed")
+    problem = "stopped at the length limit" if cut else "the JSON was cut off" if broken else ""
+    listed = value.get("memories") if isinstance(value, dict) else value
+    if count == 1:
+        first = listed[0] if isinstance(listed, list) and listed else value
+        return Entries({"1": first} if isinstance(first, dict) else {}, problem, bool(problem))
+    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    if problem and entries:
+        entries.pop()
+    ids = [str(entry.get("id")) for entry in entries]
+    # An id that comes twice says nothing about which of the two was meant.
+    return Entries(
+        {key: entry for key, entry in zip(ids, entries, strict=True) if ids.count(key) == 1}, problem, bool(problem)
+    )
 
 
 def without_thoughts(text: str) -> tuple[str, bool]:
@@ -24,34 +81,10 @@ def without_thoughts(text: str) -> tuple[str, bool]:
     >>> without_thoughts("<think>hm</think>{}"), without_thoughts("<think>hm, so")
     (('{}', False), ('', True))
     """
-    text, opened = _closed_thoughts_out(text)
-    if opened is not None:
-        return text[:opened].strip(), True
     # A chat template may have opened the thought in the prompt already.
-    return text.rpartition("</think>")[2].strip(), False
-
-
-def _closed_thoughts_out(text: str) -> tuple[str, int | None]:
-    """Take out each thought up to its own end; give the rest, and where in it one is open that has none.
-
-    By hand, and not by one expression: that would look for the end of each of a thousand open ones anew.
-    """
-    tags = [(tag.start(), tag.end(), bool(tag[1]), tag[2].lower()) for tag in _THOUGHT_TAG.finditer(text)]
-    last_end = {name: start for start, _, closes, name in tags if closes}
-    kept: list[str] = []
-    at, inside, opened = 0, "", None
-    for start, end, closes, name in tags:
-        if inside:
-            if closes and name == inside:
-                at, inside = end, ""
-        elif not closes:
-            if last_end.get(name, -1) > start:
-                kept.append(text[at:start])
-                inside = name
-            elif opened is None:
-                opened = sum(map(len, kept)) + start - at
-    kept.append(text[at:])
-    return "".join(kept), opened
+    end = max((match.end() for match in _CLOSES.finditer(text)), default=0)
+    opened = _OPENS.search(text, end)
+    return text[end : opened.start() if opened else None].strip(), opened is not None
 
 
 def first_json(text: str, keys: tuple[str, ...] = ()) -> tuple[Any, bool] | None:
