@@ -62,7 +62,8 @@ def assert_sound(made: Dataset) -> None:
     left = {fact_key(triple) for triple in made.triples}
     for query in made.queries.values():
         (gold,) = [split[query.id] for split in made.splits.values() if query.id in split]
-        assert set(gold) == set(query.metadata["path"])
+        assert [*gold] == [memory for hop in query.metadata["path"] for memory in hop]
+        assert query.metadata["made"] is True
         assert query.hops == 2
         assert left.isdisjoint(query.metadata["facts"])
     assert "canary" not in "".join(path.read_text() for path in made.folder.rglob("*.*"))
@@ -101,7 +102,7 @@ def test_from_a_store(run: Runner, dsn: str, tmp_path: Path) -> None:
     made = read_dataset(out)
     assert_sound(made)
     assert len(made.queries) == len(PAIRS)
-    assert f"{out}: {len(made.memories)} memories" in printed
+    assert f"{out}: {len(made.memories)} memories" in printed and "left out: nothing" in printed
     mentioned = {(triple.doc_id, triple.subject) for triple in made.triples if not triple.is_fact}
     assert {("a0", "amber"), ("b0", "amber"), ("a0", "owner 0")} <= mentioned
 
@@ -109,8 +110,9 @@ def test_from_a_store(run: Runner, dsn: str, tmp_path: Path) -> None:
 def test_what_makes_no_question_is_refused(run: Runner, bare: Runner, tmp_path: Path, folder: Path) -> None:
     out = ["--out", str(tmp_path / "hops")]
     given = ["slices", "build", "--dataset", str(folder), *out]
-    assert "no path of 2 facts" in bare(*given, status=2).refused()  # everything is adjacent within ten neighbours
-    assert "no path of 3 facts" in bare(*given, "--hops", "3", "--neighbours", "1", status=2).refused()
+    near = bare(*given, "--neighbours", "10", status=2).refused()
+    assert "left out: 3 paths whose memories are among each other's 10 nearest" in near
+    assert "left out: no path at all" in bare(*given, "--hops", "3", "--neighbours", "1", status=2).refused()
     assert "at least 2 hops" in bare(*given, "--hops", "1", status=2).refused()
     assert "leave --data and --dsn out" in run(*given, status=2).refused()
     assert "the store has no graph" in run("slices", "build", *out, status=2).refused()

@@ -416,29 +416,34 @@ def slices() -> None:
 @path("--dataset", "Make them from this data set's triples.jsonl instead of a store's graph.")
 @click.option("--hops", type=int, default=2, help="How many facts each question joins.")
 @count("--limit", "How many questions at most.", 200)
-@count("--neighbours", "Memories among each other's nearest so many are adjacent; such hops are left out.", 10)
+@count("--neighbours", "Memories among each other's nearest so many are adjacent; such hops are left out.", 1)
 @dev_share
 @click.option("--seed", type=int, default=0, help="Which of the paths come first.")
 @on_store
 @as_json
 def build(where: Where, out: Path, dataset: Path | None, as_json: bool, **given: Any) -> None:
-    """Make a data set of multi-hop questions whose hops are not adjacent, from a graph's own facts.
+    """Make a data set of multi-hop questions whose hops are not adjacent, from a graph's own facts in force.
 
-    The facts that questions were made from are left out of its triples.jsonl, so that a gate on it is not circular.
-    Sensitive memories are left out.
+    It is for exploring: a gate on made questions never opens. The facts they were made from are left out of its
+    triples.jsonl, and so are sensitive memories.
 
     Example: hopgate slices build --dataset my-dataset --out my-hops --hops 2
     """
     from hopgate.eval.data.dataset import read_dataset
-    from hopgate.eval.slices.hop_dataset import build_hop_dataset, dataset_source, store_source
+    from hopgate.eval.made_questions import made_dataset, store_triples
 
     if dataset is not None:
         if where.place is not None:
             raise HopgateError("--dataset is made from files: leave --data and --dsn out, or leave it out")
-        source = dataset_source(read_dataset(dataset))
+        read = read_dataset(dataset)
+        if not read.triples:
+            raise HopgateError(f"{dataset} has no triples.jsonl: questions are made from the facts in it")
+        memories, triples = list(read.memories), list(read.triples)
     else:
         with where.opened() as kb:
-            source = store_source(kb)
+            memories, triples = list(kb.export()), store_triples(kb)
     with progress("making questions"):
-        made = build_hop_dataset(source, out, **given)
-    _show_dataset(made, as_json)
+        made, dropped = made_dataset(memories, triples, out, **given)
+    left_out = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
+    lines = [*_dataset_lines(made), f"  left out: {left_out or 'nothing'}"]
+    output.show(as_json, {"folder": str(made.folder), **made.counts(), "left_out": dict(dropped)}, lines)

@@ -8,10 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import Query
-from hopgate.eval.slices import All, HopCount, Known, NamedSlice, NonAdjacent, Stratum, Type
-from hopgate.eval.slices.adjacency import VectorSpace, adjacent
-from hopgate.eval.slices.latent import latent_space
+from hopgate.eval.data.dataset import Dataset, Query
+from hopgate.eval.slices import (
+    LATENT,
+    All,
+    Field,
+    HopCount,
+    Known,
+    NamedSlice,
+    NonAdjacent,
+    Scope,
+    Stratum,
+    Type,
+    VectorSpace,
+    adjacent,
+    latent_space,
+    metadata_slices,
+    named_slices,
+    reported_slices,
+)
 from hopgate.memory import Memory
 
 QUERIES = {
@@ -19,8 +34,8 @@ QUERIES = {
     for name, text, metadata in [
         ("a", "Where is the red boat?", {"type": "bridge", "hops": 2, "stratum": "exact"}),
         ("b", "Who paints?", {"type": "bridge", "hops": 3}),
-        ("c", "Anything at all?", {"type": "single", "hops": 1, "stratum": "paraphrase"}),
-        ("d", "No metadata", {}),
+        ("c", "Anything at all?", {"type": "single", "hops": 1, "stratum": "paraphrase", "scope": "home"}),
+        ("d", "Hardly any metadata", {"owner": "ada"}),
     ]
 }
 QRELS = {"a": {"m1": 1}, "b": {"m2": 1}, "c": {"m1": 1, "m2": 1}, "d": {"m3": 1}}
@@ -40,6 +55,7 @@ KNOWN = Known(QUERIES, QRELS)
         (All() - Type("bridge"), "cd"),
         ((All() - Type("bridge")) & HopCount(1), "c"),
         (NamedSlice("mine", frozenset("ad")), "ad"),
+        (Scope("home") | Field("owner", "ada"), "cd"),
     ],
     ids=repr,
 )
@@ -50,13 +66,12 @@ def test_a_slice_selects(part, names):
 def test_a_slice_is_a_value_that_prints():
     assert (Type("x") | HopCount(2)) == (Type("x") | HopCount(2))
     assert len({All(), All(), HopCount(2)}) == 2
-    assert repr((Type("x") | HopCount(2)) - NonAdjacent("e")) == "(type=x | hops=2) - non-adjacent(e, 10)"
+    assert repr((Type("x") | HopCount(2)) - NonAdjacent("e")) == "type=x | hops=2 - non-adjacent(e, 10)"
+    assert repr(All() - (Type("x") | HopCount(2))) == "all - (type=x | hops=2)"
 
 
 parts = st.recursive(
-    st.sampled_from(
-        [All(), Type("bridge"), HopCount(2), NamedSlice("p", frozenset("bc")), NamedSlice("r", frozenset("d"), True)]
-    ),
+    st.sampled_from([All(), Type("bridge"), HopCount(2), NamedSlice("p", frozenset("bc"))]),
     lambda inner: st.tuples(st.sampled_from("|&-"), inner, inner).map(
         lambda made: {"|": made[1] | made[2], "&": made[1] & made[2], "-": made[1] - made[2]}[made[0]]
     ),
@@ -65,13 +80,42 @@ parts = st.recursive(
 
 
 @given(parts, parts)
-def test_slices_combine_as_sets_do_and_never_forget_the_runs(left, right):
+def test_slices_combine_as_sets_do(left, right):
     a, b = left.select(KNOWN), right.select(KNOWN)
     assert (left | right).select(KNOWN) == a | b
     assert (left & right).select(KNOWN) == a & b
     assert (left - right).select(KNOWN) == a - b
-    for made in (left | right, left & right, left - right):
-        assert made.from_runs == (left.from_runs or right.from_runs)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [("type=bridge", "ab"), ("hops>=2 - type=bridge | scope=home", "c"), ("owner=ada", "d"), ("all - hops=1", "abd")],
+)
+def test_a_slice_is_read_as_it_prints(text, names):
+    (part,) = named_slices([text])
+    assert repr(part) == text
+    assert part.select(KNOWN) == set(names)
+
+
+def test_slices_are_added_and_never_taken_away():
+    found = metadata_slices(QUERIES, QRELS, smallest=2)
+    assert {repr(part): "".join(sorted(held)) for part, held in found.items()} == {"all": "abcd", "type=bridge": "ab"}
+    more = metadata_slices(QUERIES, QRELS, declared=["hops=1", "type=bridge"], smallest=2)
+    assert list(map(repr, more)) == ["all", "hops=1", "type=bridge"]
+    for declared, reason in (("hops=9", "no reported question is in the slice hops=9"), ("bridge", "is no slice")):
+        with pytest.raises(HopgateError, match=reason):
+            metadata_slices(QUERIES, QRELS, declared=[declared])
+
+
+def test_hops_that_are_not_adjacent_are_reported_unless_their_space_is_tested(tmp_path):
+    topics = ["red boat sails harbour", "tax form office letter", "garden pump solar battery"]
+    memories = tuple(Memory(f"m{i}", f"{topics[i % 3]} note{i}") for i in range(60))
+    gold = {f"near{i}": {f"m{i}": 1, f"m{i + 3}": 1} for i in range(9)} | {"far": {"m0": 1, "m1": 1}}
+    queries = {name: Query(name, name, {"hops": 2}) for name in gold}
+    dataset = Dataset(tmp_path, memories, queries, {"test": gold})
+    found = reported_slices(dataset, gold, tested_space="bge", smallest=1)
+    assert "far" in found[NonAdjacent(LATENT)] < found[All()]
+    assert list(reported_slices(dataset, gold, tested_space=LATENT, smallest=1)) == [All()]
 
 
 def circle(n=40):
@@ -91,7 +135,6 @@ def test_non_adjacent_queries_need_a_jump():
     known = Known(QUERIES, {q: dict.fromkeys(ids, 1) for q, ids in gold.items()}, {"other": space})
     assert NonAdjacent("other", 2).select(known) == {"b", "c"}
     assert NonAdjacent("other", 4).select(known) == {"b"}  # 0 → 2 → 4 are two short steps
-    assert (NonAdjacent("other") | All()).spaces == {"other"}
     with pytest.raises(HopgateError, match="needs vectors of the embedding space 'none'"):
         NonAdjacent("none").select(known)
 

@@ -19,7 +19,7 @@ from hopgate.eval.data.runs import Qrels
 from hopgate.eval.gate.evidence import LEGS, MEASURES, Arm, Evidence, GraphSource
 from hopgate.eval.gate.plan import OWN_STATEMENTS, GateOptions, Policy
 from hopgate.eval.measures import Measure, Recall
-from hopgate.eval.slices.reported_slices import named_slices, reported_slices
+from hopgate.eval.slices import reported_slices
 from hopgate.recall.fuse import AnyFuser
 from hopgate.recall.settings import Settings
 
@@ -93,7 +93,6 @@ def assemble(
         **{name: str(value) for name, value in settings.items()},
     }
     facts = [triple for triple in dataset.triples if triple.is_fact]
-    slices = reported_slices(dataset, reported, tested_space=kb.embedder_name(), non_adjacent=options.arms != "quick")
     evidence = Evidence(
         queries=dataset.queries,
         qrels=reported,
@@ -105,7 +104,7 @@ def assemble(
         k=options.k,
         primary=options.primary,
         measures=tuple(measure for measure in (Recall(options.k), *MEASURES) if measure != options.primary),
-        slices=named_slices(slices, options.slices),
+        slices=reported_slices(dataset, reported, tested_space=kb.embedder_name(), declared=options.slices),
         tuning=ablation.tuning,
         graph=GraphSource(
             fingerprint(dataset.triples) if source.startswith(TRIPLES) else source,

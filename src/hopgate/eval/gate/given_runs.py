@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from hopgate.errors import HopgateError
@@ -11,9 +11,7 @@ from hopgate.eval.data.runs import Qrels, read_qrels, read_run
 from hopgate.eval.gate.evidence import MEASURES, Arm, Evidence
 from hopgate.eval.gate.plan import GateOptions, Policy
 from hopgate.eval.measures import Recall
-from hopgate.eval.slices.metadata import All, HopCount, Stratum, Type
-from hopgate.eval.slices.reported_slices import SMALLEST_SLICE, named_slices
-from hopgate.eval.slices.slice import Known, Slice
+from hopgate.eval.slices import metadata_slices
 
 
 def read_judgements(path: Path) -> Qrels:
@@ -61,20 +59,10 @@ def runs_evidence(
         k=options.k,
         primary=options.primary,
         measures=tuple(measure for measure in (Recall(options.k), *MEASURES) if measure != options.primary),
-        slices=named_slices(_slices(asked, judged), options.slices),
+        slices=metadata_slices(asked, judged, declared=options.slices),
         policy=policy,
         given_runs=True,
     )
-
-
-def _slices(queries: Mapping[str, Query], qrels: Qrels) -> dict[Slice, frozenset[str]]:
-    parts: list[Slice] = [All()]
-    parts += [Stratum(value) for value in sorted({q.stratum for q in queries.values() if q.stratum})]
-    parts += [Type(value) for value in sorted({q.type for q in queries.values() if q.type})]
-    parts += [HopCount(value) for value in sorted({q.hops for q in queries.values() if q.hops})]
-    known = Known(queries, qrels)
-    selected = {part: part.select(known) for part in parts}
-    return {part: ids for part, ids in selected.items() if len(ids) >= SMALLEST_SLICE or isinstance(part, All)}
 
 
 def _name(path: Path, runs: Sequence[Path]) -> str:

@@ -81,7 +81,12 @@ def load_gate(folder: str | Path) -> tuple[Evidence, dict[str, Any]]:
         k=header["k"],
         primary=parse_measure(header["primary"]),
         measures=tuple(parse_measure(text) for text in header["measures"]),
-        slices={NamedSlice.from_dict(row): frozenset(row["queries"]) for row in header["slices"]},
+        slices={
+            NamedSlice(row["name"], frozenset(row["queries"]), row["from_runs"], frozenset(row["spaces"])): frozenset(
+                row["queries"]
+            )
+            for row in header["slices"]
+        },
         tuning={arm: Tuning.from_dict(row) for arm, row in header["tuning"].items()},
         graph=GraphSource.from_dict(header["graph"]) if header["graph"] else None,
         space=header["space"],
@@ -210,7 +215,7 @@ def _arm(read: Callable[[str], Run], record: dict[str, Any]) -> Arm:
 
 
 def _slice_record(part: Slice, queries: frozenset[str]) -> dict[str, Any]:
-    """A slice by its name, its queries and how it was defined, which `NamedSlice.from_dict` reads."""
+    """A slice by its name, its queries and how it was defined, which is read again."""
     return {"name": repr(part), "from_runs": part.from_runs, "spaces": sorted(part.spaces), "queries": sorted(queries)}
 
 

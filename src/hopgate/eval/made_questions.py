@@ -1,0 +1,266 @@
+"""Multi-hop questions made from one's own facts, for exploring: a gate on them never opens anything."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hopgate.corpus import to_record
+from hopgate.errors import HopgateError
+from hopgate.eval.data.dataset import Dataset, NewDataset, Query, fact_key, fingerprint, folded_name, write_dataset
+from hopgate.eval.slices import VectorSpace, adjacent, latent_space
+from hopgate.extract.files import Triple
+from hopgate.memory import Memory
+from hopgate.times import moment
+
+if TYPE_CHECKING:
+    from hopgate.kb import KnowledgeBase
+
+# A concept that is the subject of more facts than this makes questions with many right answers.
+MAX_OUTGOING = 20
+# A concept that is the object of more facts than this is a class or a date ("album", "Japan"): of the first questions
+# made from musique's triples most that went through such a concept were nonsense.
+MAX_INCOMING = 5
+# So many questions may go through one concept, so that no hub dominates.
+MAX_QUESTIONS = 3
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact in force, with every memory that says so, and its keys there."""
+
+    subject: str
+    relation: str
+    object: str
+    evidence: tuple[str, ...]
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class MadeQuestions:
+    """Made questions, and how many facts and paths were left out.
+
+    Parameters
+    ----------
+    queries : mapping of id to Query
+        The metadata of each says that it was `made`, the fingerprint of its `graph`, the keys of its `facts`, the
+        `path` of memories, hop by hop, and the `answer`.
+    qrels : mapping
+        Every memory that says one of a question's facts.
+    dropped : mapping of reason to int
+    """
+
+    queries: Mapping[str, Query]
+    qrels: Mapping[str, Mapping[str, int]]
+    dropped: Mapping[str, int]
+
+
+def store_triples(kb: KnowledgeBase) -> list[Triple]:
+    """Give a store's graph as mentions and facts: a fact for each memory that is evidence of an edge."""
+    graph = kb.graph.to_networkx(memories=True)
+    names = {node: values["name"] for node, values in graph.nodes(data=True)}
+    triples = []
+    for source, target, edge in graph.edges(data=True):
+        if graph.nodes[source]["type"] == "memory":
+            triples.append(Triple(names[source], names[target]))
+        for memory in edge.get("evidence", ()):
+            fact = Triple(memory, names[source], edge["relation"], names[target])
+            triples.append(replace(fact, valid_from=edge.get("valid_from"), valid_to=edge.get("valid_to")))
+    if not triples:
+        raise HopgateError("the store has no graph: run hopgate build first")
+    return triples
+
+
+def made_dataset(
+    memories: Iterable[Memory], triples: Iterable[Triple], out: Path, *, dev: float = 0.5, **options: Any
+) -> tuple[Dataset, Mapping[str, int]]:
+    """Write a data set of questions made from paths of facts, and of the facts that no question was made from.
+
+    Two memories are adjacent or not by latent semantic analysis of their texts, which is no embedder under test.
+    Sensitive memories are left out, and all that is known of them.
+
+    Parameters
+    ----------
+    out : Path
+        A new or empty folder.
+    dev : float
+        Share of the questions that go to the split `dev`.
+    **options
+        Those of `make_questions`.
+
+    Returns
+    -------
+    tuple of Dataset and mapping of reason to int
+        How many facts and paths were left out, beside what was written.
+    """
+    shown = {memory.external_id: memory for memory in memories if not memory.is_sensitive}
+    triples = [triple for triple in triples if triple.doc_id in shown]
+    made = make_questions(triples, latent_space(shown.values()), **options)
+    if not made.queries:
+        why = ", ".join(f"{count:,} {reason}" for reason, count in made.dropped.items()) or "no path at all"
+        raise HopgateError(f"the facts make no question; left out: {why}")
+    used = {key for query in made.queries.values() for key in query.metadata["facts"]}
+    data = NewDataset(
+        corpus={name: to_record(memory) for name, memory in shown.items()},
+        triples=[_row(triple) for triple in triples if fact_key(triple) not in used],
+    )
+    for query in made.queries.values():
+        data.add(query, made.qrels[query.id])
+    return write_dataset(out, data, dev), made.dropped
+
+
+def _row(triple: Triple) -> dict[str, Any]:
+    if not triple.is_fact:
+        row = {"doc_id": triple.doc_id, "entity": triple.subject, "type": triple.subject_type}
+    else:
+        row = asdict(triple)
+    return {name: value for name, value in row.items() if value not in ("", None)}
+
+
+def make_questions(
+    triples: Sequence[Triple],
+    space: VectorSpace,
+    *,
+    hops: int = 2,
+    neighbours: int = 1,
+    limit: int = 200,
+    seed: int = 0,
+    now: datetime | None = None,
+) -> MadeQuestions:
+    """Make multi-hop questions that similarity alone does not answer.
+
+    A path goes through distinct concepts by facts in force, each the only answer to its step. It is kept when no memory
+    says two of its facts, no two memories of facts one after the other are adjacent in `space`, and the question names
+    no concept on the path but the first.
+
+    Parameters
+    ----------
+    triples : sequence of Triple
+        The facts; mentions are passed over, and so are facts of memories that `space` lacks.
+    space : VectorSpace
+        Vectors of the memories; use an embedder other than the one under test.
+    hops, limit : int
+        How many facts a path has, and how many questions to make at most.
+    neighbours : int
+        Two memories are adjacent when either is among the other's nearest so many; with 0 none are.
+    seed : int
+        Decides which of the paths come first.
+    now : datetime, optional
+        When facts are in force; by default today.
+    """
+    if hops < 2:
+        raise HopgateError("a multi-hop question needs at least 2 hops")
+    dropped: Counter[str] = Counter()
+    steps = _steps(_in_force(triples, space, now or datetime.now(UTC), dropped), dropped)
+    starts = sorted(steps)
+    random.Random(seed).shuffle(starts)
+    graph = fingerprint(triples)
+    through: Counter[str] = Counter()
+    queries: dict[str, Query] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    for path in (path for start in starts for path in _paths(start, hops, steps)):
+        concepts = [folded_name(path[0].subject), *(folded_name(fact.object) for fact in path)]
+        if len(queries) == limit:
+            reason = "paths beyond the limit"
+        elif any(through[concept] == MAX_QUESTIONS for concept in concepts):
+            reason = f"paths through a concept of {MAX_QUESTIONS} questions"
+        else:
+            reason = _unfit(path, space, neighbours)
+        if reason:
+            dropped[reason] += 1
+            continue
+        through.update(concepts)
+        keys = [key for fact in path for key in fact.keys]
+        name = "hop-" + hashlib.sha256("".join(keys).encode()).hexdigest()[:12]
+        about = {"type": "multi-hop", "stratum": "multi-hop", "hops": hops, "answer": path[-1].object}
+        made = {"made": True, "graph": graph, "facts": keys, "path": [list(fact.evidence) for fact in path]}
+        queries[name] = Query(name, template(path), {**about, **made})
+        qrels[name] = {memory: 1 for fact in path for memory in fact.evidence}
+    return MadeQuestions(queries, qrels, dict(dropped.most_common()))
+
+
+def template(path: Sequence[Fact]) -> str:
+    """Write a question that names the start and the relations, and neither what lies between nor the answer.
+
+    Examples
+    --------
+    >>> runs, stands = Fact("Immich", "runs on", "nas-2", ("a",)), Fact("nas-2", "stands in", "the cellar", ("b",))
+    >>> template([runs, stands])
+    'Begin at “Immich”, follow “runs on”, then “stands in”: where does that lead?'
+    """
+    relations = ", then ".join(f"“{hop.relation}”" for hop in path)
+    return f"Begin at “{path[0].subject}”, follow {relations}: where does that lead?"
+
+
+def _in_force(triples: Iterable[Triple], space: VectorSpace, now: datetime, dropped: Counter[str]) -> list[Fact]:
+    """Give the facts that hold now, with all memories that say so."""
+    said: defaultdict[tuple[str, ...], list[Triple]] = defaultdict(list)
+    for fact in triples:
+        if fact.is_fact and fact.doc_id in space.rows:
+            said[tuple(map(folded_name, (fact.subject, fact.relation, fact.object)))].append(fact)
+    facts = []
+    for group in said.values():
+        times = [(moment(fact.valid_from), moment(fact.valid_to)) for fact in group]
+        if any((begin is None or begin <= now) and (end is None or now < end) for begin, end in times):
+            memories = tuple(dict.fromkeys(fact.doc_id for fact in group))
+            keys = tuple(dict.fromkeys(map(fact_key, group)))
+            facts.append(Fact(group[0].subject, group[0].relation, group[0].object, memories, keys))
+        else:
+            dropped["facts no longer in force"] += 1
+    return facts
+
+
+def _steps(facts: Sequence[Fact], dropped: Counter[str]) -> dict[str, list[Fact]]:
+    """Subject → the facts that are the only answer to their relation."""
+    answers = Counter((folded_name(fact.subject), folded_name(fact.relation)) for fact in facts)
+    outgoing = Counter(subject for subject, _ in answers)
+    incoming = Counter(folded_name(fact.object) for fact in facts)
+    steps: defaultdict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        subject = folded_name(fact.subject)
+        if not any(letter.isalpha() for letter in subject):
+            dropped["facts about a number, which joins by accident"] += 1
+        elif answers[subject, folded_name(fact.relation)] > 1:
+            dropped["facts with more than one answer"] += 1
+        elif outgoing[subject] > MAX_OUTGOING or incoming[subject] > MAX_INCOMING:
+            dropped["facts about a concept of too many facts"] += 1
+        else:
+            steps[subject].append(fact)
+    return steps
+
+
+def _paths(start: str, hops: int, steps: Mapping[str, Sequence[Fact]]) -> Iterator[tuple[Fact, ...]]:
+    """Give the paths from a concept that go through distinct concepts."""
+    pending: list[tuple[Fact, ...]] = [(fact,) for fact in steps[start]]
+    while pending:
+        path = pending.pop()
+        visited = {start, *(folded_name(fact.object) for fact in path)}
+        if len(visited) <= len(path):
+            continue
+        if len(path) == hops:
+            yield path
+        else:
+            pending += [(*path, fact) for fact in steps.get(folded_name(path[-1].object), ())]
+
+
+def _unfit(path: Sequence[Fact], space: VectorSpace, neighbours: int) -> str:
+    """Say why a path makes no question; nothing where it does."""
+    text = folded_name(template(path))
+    if any(re.search(rf"(?<!\w){re.escape(folded_name(fact.object))}(?!\w)", text) for fact in path):
+        return "paths whose question names what it leads to"
+    if len({memory for fact in path for memory in fact.evidence}) < sum(len(fact.evidence) for fact in path):
+        return "paths of which one memory says two facts"
+    for one, next_one in pairwise(path):
+        rows = [space.rows[memory] for memory in (*one.evidence, *next_one.evidence)]
+        near = adjacent(space.vectors, rows, neighbours)
+        if near[: len(one.evidence), len(one.evidence) :].any():
+            return f"paths whose memories are among each other's {neighbours} nearest"
+    return ""

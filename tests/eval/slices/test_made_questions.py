@@ -1,0 +1,113 @@
+"""Made multi-hop questions: in force, unambiguous, not given away, labelled, and what was left out is counted."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from hopgate.errors import HopgateError
+from hopgate.eval.data.dataset import fact_key, fingerprint
+from hopgate.eval.made_questions import MAX_QUESTIONS, make_questions
+from hopgate.eval.slices import VectorSpace
+from hopgate.extract.files import Triple
+
+
+def space(n):
+    vectors = np.eye(n, dtype=np.float32) + np.random.default_rng(0).normal(0, 0.01, (n, n)).astype(np.float32)
+    return VectorSpace("other", [f"m{i}" for i in range(n)], vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def chains(n):
+    """`n` chains a_i → b_i → c_i, each fact in a memory of its own."""
+    facts = []
+    for i in range(n):
+        facts += [
+            Triple(f"m{2 * i}", f"a{i}", "owns", f"b{i}"),
+            Triple(f"m{2 * i + 1}", f"B{i} ", "stands in", f"c{i}"),
+        ]
+    return facts
+
+
+def test_paths_become_questions_with_gold_and_where_they_came_from():
+    facts = chains(10)
+    made = make_questions(facts, space(60), neighbours=3)
+    assert len(made.queries) >= 8  # a few pairs are neighbours by chance
+    for name, query in made.queries.items():
+        first, second = query.metadata["path"]
+        assert made.qrels[name] == dict.fromkeys([*first, *second], 1)
+        assert query.metadata["made"] is True and query.metadata["graph"] == fingerprint(facts)
+        assert query.hops == 2
+        assert query.text.startswith("Begin at “a")
+        assert query.metadata["answer"] not in query.text
+        assert set(query.metadata["facts"]) < {fact_key(fact) for fact in facts}
+    assert made.dropped == ({near(3): 10 - len(made.queries)} if len(made.queries) < 10 else {})
+
+
+def near(neighbours):
+    return f"paths whose memories are among each other's {neighbours} nearest"
+
+
+FIRST, SECOND = Triple("m0", "a", "owns", "b"), Triple("m9", "b", "stands in", "c")
+TWO_FACTS = "paths of which one memory says two facts"
+ANSWERS = "facts with more than one answer"
+GIVEN_AWAY = "paths whose question names what it leads to"
+MANY = "facts about a concept of too many facts"
+
+
+@pytest.mark.parametrize(
+    ("facts", "questions", "dropped"),
+    [
+        ([FIRST, SECOND], 1, {}),
+        ([FIRST, SECOND, Triple("m5", "A", "owns", "b")], 1, {}),  # two memories say so
+        ([FIRST, SECOND, Triple("m5", "a", "owns", "z")], 0, {ANSWERS: 2}),
+        ([FIRST, SECOND, Triple("m5", "a", "owns", "z", valid_to="2020")], 1, {"facts no longer in force": 1}),  # moved
+        ([FIRST, SECOND, Triple("m5", "a", "owns", "z", valid_from="2090")], 1, {"facts no longer in force": 1}),
+        ([FIRST, Triple("m0", "b", "stands in", "c")], 0, {TWO_FACTS: 1}),
+        ([FIRST, SECOND, Triple("m0", "b", "stands in", "c")], 0, {TWO_FACTS: 1}),  # so do two memories, one says both
+        ([FIRST, Triple("m9", "b", "belongs to", "a")], 0, {}),  # back at the start
+        ([FIRST, Triple("m9", "b", "stands in b, near", "c")], 0, {GIVEN_AWAY: 1}),
+        (
+            [Triple("m0", "a", "made in", "1945"), Triple("m9", "1945", "saw", "c")],
+            0,
+            {"facts about a number, which joins by accident": 1},
+        ),
+        ([FIRST, SECOND, *(Triple(f"m{i}", f"x{i}", "is a", "b") for i in range(20, 26))], 0, {MANY: 1}),
+        ([FIRST, Triple("elsewhere", "b", "stands in", "c")], 0, {}),  # no vector
+    ],
+)
+def test_what_makes_a_question_and_what_does_not(facts, questions, dropped):
+    made = make_questions(facts, space(60), now=datetime(2025, 1, 1, tzinfo=UTC))
+    assert (len(made.queries), made.dropped) == (questions, dropped)
+    if len(facts) == 3 and questions and not dropped:
+        assert set(*made.qrels.values()) == {"m0", "m5", "m9"}
+
+
+def test_adjacent_hops_are_left_out_and_none_with_no_neighbours():
+    made = make_questions(chains(10), space(20), neighbours=20)
+    assert not made.queries and made.dropped == {near(20): 10}
+    assert len(make_questions(chains(10), space(20), neighbours=0).queries) == 10
+
+
+def test_no_hub_dominates():
+    facts = [Triple(f"m{i}", f"a{i}", "owns", "hub") for i in range(5)] + [Triple("m9", "hub", "stands in", "c")]
+    made = make_questions(facts, space(60), neighbours=0)
+    assert len(made.queries) == MAX_QUESTIONS and sum(made.dropped.values()) == 2
+
+
+def test_seeded_and_limited():
+    facts = chains(20)
+    first = make_questions(facts, space(60), limit=5, neighbours=2, seed=1)
+    assert first == make_questions(facts, space(60), limit=5, neighbours=2, seed=1)
+    assert len(first.queries) == 5 and first.dropped["paths beyond the limit"] > 0
+    assert first.queries.keys() != make_questions(facts, space(60), limit=5, neighbours=2, seed=2).queries.keys()
+
+
+def test_three_hops():
+    facts = [Triple(f"m{i}", f"n{i}", "leads to", f"n{i + 1}") for i in range(6)]
+    made = make_questions(facts, space(40), hops=3, neighbours=0)
+    assert [len(query.metadata["path"]) for query in made.queries.values()] == [3] * len(made.queries)
+    assert len(made.queries) == 3
+    with pytest.raises(HopgateError, match="at least 2 hops"):
+        make_questions(facts, space(40), hops=1)
