@@ -133,9 +133,6 @@ def _source(record: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
     unknown = {name: value for name, value in known.items() if name not in fields_of.INSIDE}
     metadata = {name: value for name, value in known.items() if name in fields_of.INSIDE}
     extra = metadata.get(fields_of.EXTRA)
-    # Stores of hopgate 0.1 hold whatever a file had under this name.
-    if not isinstance(extra, dict | None):
-        unknown[fields_of.EXTRA], extra = extra, None
     if unknown:
         metadata[fields_of.EXTRA] = {**(extra or {}), **unknown}
     source: dict[str, Any] = {}

@@ -93,7 +93,7 @@ class Memory:
         object.__setattr__(self, "created_at", utc(self.created_at))
         object.__setattr__(self, "language", configuration(self.language))
         object.__setattr__(self, "superseded_at", utc(self.superseded_at))
-        for reason in () if _is_plain(self) else _reasons_to_refuse(self):
+        for reason in _reasons_to_refuse(self):
             raise HopgateError(f"memory {self.external_id[:80]!r}: {reason}")
 
     @property
@@ -132,23 +132,6 @@ def cleared(rows: Iterable[tuple[Key, Memory]]) -> Iterator[tuple[Key, Cleared]]
     for key, memory in rows:
         if not memory.is_sensitive:
             yield key, Cleared(memory.content)
-
-
-def _is_plain(memory: Memory) -> bool:
-    """Whether nothing can be wrong with a memory, as with nearly all: seen at a glance, for builds read each twice."""
-    keys = (memory.external_id, memory.scope, memory.category, memory.thread, memory.reply_to, memory.language)
-    text = "\n".join((*filter(None, keys), memory.title, memory.text, *memory.tags, *memory.expanded_keywords))
-    return (
-        len(text) <= MAX_KEY_BYTES
-        and text.isascii()
-        and "\0" not in text
-        and bool(memory.external_id)
-        and 0 <= memory.importance <= 1
-        and memory.source is None
-        and memory.superseded_at is None
-        and memory.superseded_by is None
-        and (memory.created_at is None or memory.created_at.year in YEARS)
-    )
 
 
 def _reasons_to_refuse(memory: Memory) -> Iterator[str]:

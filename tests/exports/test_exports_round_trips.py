@@ -19,7 +19,7 @@ from hopgate.errors import HopgateError
 from hopgate.exports.memories import write_vault
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.store.backup import own_tables
+from hopgate.store.schema import own_tables
 
 _text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 _key = st.none() | st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8)
@@ -196,7 +196,7 @@ def test_other_forms(
         second.ingest(tmp_path / "m.sqlite")
         rows = [(m.external_id, m.content, m.tags, m.is_sensitive, m.created_at) for m in second.export()]
     assert rows == [(m.external_id, m.content, m.tags, m.is_sensitive, m.created_at) for m in kb.export()]
-    for arguments, reason in ((["--format", "docx"], "no format 'docx'"), (["--format", "parquet"], "give --out")):
+    for arguments, reason in ((["--format", "docx"], "'docx' is not one of"), (["--format", "parquet"], "give --out")):
         with pytest.raises(SystemExit):
             main(["export", *arguments, "--dsn", dsn])
         assert reason in capsys.readouterr().err

@@ -207,7 +207,7 @@ TEMPORARY = textwrap.dedent(
     from hopgate.store.server import throwaway_folder
 
     def main(*_, **__):
-        with throwaway_folder() as folder, hopgate.open(folder) as kb:
+        with throwaway_folder() as folder, hopgate.open(folder, linger=1) as kb:
             print(folder, flush=True)
             time.sleep(600)
 
@@ -239,15 +239,14 @@ def test_sigterm_ends_the_temporary_server_and_store(busy: tuple[subprocess.Pope
     assert not alive(server)
 
 
-def test_what_a_killed_command_left_goes_with_the_next(busy: tuple[subprocess.Popen[str], Path], folder: Path) -> None:
+def test_the_server_of_a_killed_command_ends_after_a_while(busy: tuple[subprocess.Popen[str], Path]) -> None:
     command, store = busy
     server = process_of(store)
-    assert embedded_server.sweep() == 0  # it is in use
     command.kill()
     command.wait(PATIENCE)
-    assert alive(server)
-    hopgate.open(folder).close()
-    assert not store.parent.exists()
+    deadline = time.monotonic() + PATIENCE
+    while alive(server) and time.monotonic() < deadline:
+        time.sleep(0.1)
     assert not alive(server)
 
 
@@ -379,9 +378,8 @@ def test_a_server_stopped_by_hand_and_a_folder_that_goes_end_the_watch(
 
 
 def test_a_command_leaves_it_up_and_who_says_so_does_not(lingers: Path) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["db", "status", "--data", str(lingers)])
-    assert ended.value.code == 0 and running(lingers)
+    main(["db", "status", "--data", str(lingers)])
+    assert running(lingers)
     # As a store in a temporary folder does, whatever the environment says.
     EmbeddedServer(lingers, linger=0).close()
     assert not running(lingers)

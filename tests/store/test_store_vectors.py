@@ -77,27 +77,6 @@ def test_a_sensitive_memory_is_never_pending(filled: KnowledgeBase) -> None:
         assert len(vectors.pending(connection, limit=100)) == vectors.count_pending(connection) == 7
 
 
-@pytest.mark.parametrize(
-    ("value", "width", "reason"),
-    [
-        (np.nan, 4, "not a number"),
-        (np.inf, 4, "not a number"),
-        (0.0, 4, "zeros"),
-        (1e-9, 4, "zeros"),
-        (1.0, 3, "3 dim"),
-    ],
-)
-def test_what_is_no_vector_is_refused_and_nothing_written(
-    filled: KnowledgeBase, value: float, width: int, reason: str
-) -> None:
-    keys = ids(filled)[:2]
-    rows = np.ones((2, width), dtype=np.float32)
-    rows[1] = value
-    with pytest.raises(HopgateError, match=reason), filled.store.transaction() as connection:
-        write(connection, keys, rows)
-    assert len(ids(filled)) == 7
-
-
 def test_a_memory_that_changed_or_turned_sensitive_meanwhile_gets_no_vector(filled: KnowledgeBase) -> None:
     keys = ids(filled)[:3]
     filled.add(Memory("m0", "another text"))

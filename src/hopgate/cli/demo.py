@@ -118,8 +118,8 @@ def opened(directory: Path | None) -> Iterator[KnowledgeBase]:
 
     with contextlib.ExitStack() as stack:
         where = directory or stack.enter_context(throwaway_folder())
-        # A temporary one's server goes with it.
-        yield stack.enter_context(hopgate.open(where, linger=None if directory else 0))
+        # A temporary one's server goes with it, or a minute after whoever is killed.
+        yield stack.enter_context(hopgate.open(where, linger=None if directory else 60))
 
 
 def fill(kb: KnowledgeBase, synthetic: Corpus) -> None:

@@ -14,7 +14,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -278,8 +277,9 @@ def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manif
         connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
     rules = setting_rows.sensitivity(connection)
     connection.execute(f"TRUNCATE {', '.join(tables)}")
-    for table in _in_order(connection, manifest.tables):
-        _load_table(connection, table, manifest.tables[table], archive)
+    for table in tables:
+        if table in manifest.tables:
+            _load_table(connection, table, manifest.tables[table], archive)
     for table in tables:
         connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
     return rules
@@ -319,19 +319,6 @@ def _known_type(connection: Connection[Any], kind: str) -> str:
     if not (row and row[0]):
         raise HopgateError(f"the backup has a column of the type {kind[:40]!r}, which this server does not know")
     return kind
-
-
-def _in_order(connection: Connection[Any], tables: Mapping[str, TableCopy]) -> list[str]:
-    """Tables after those that they refer to."""
-    rows = connection.execute(
-        "SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint WHERE contype = 'f' "
-        "AND conrelid <> confrelid"
-    )
-    needs: dict[str, set[str]] = {table: set() for table in tables}
-    for table, other in rows:
-        if table in needs and other in needs:
-            needs[table].add(other)
-    return list(TopologicalSorter(needs).static_order())
 
 
 # ---- What deletion leaves --------------------------------------------------------------------------------------------

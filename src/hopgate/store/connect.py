@@ -39,8 +39,6 @@ CONNECTION: dict[str, Any] = {
 POOL_SIZE = 8
 # How long to wait for a connection while others use them all.
 QUEUE_S = 60
-# An idle connection is there at once; a pool does not know less.
-AT_ONCE_S = 0.001
 # After so long without one it is asked whether the server is there at all.
 PATIENCE_S = 2
 
@@ -176,19 +174,6 @@ def borrowed(connections: ConnectionPool[psycopg.Connection[Any]], dsn: str) -> 
                     f"no connection came free within {QUEUE_S} seconds: end what uses them, or raise max_connections"
                 ) from None
         yield connection
-
-
-@contextlib.contextmanager
-def spare(connections: ConnectionPool[psycopg.Connection[Any]] | None, dsn: str) -> Iterator[psycopg.Connection[Any]]:
-    """Borrow an idle connection, which spares the 10 ms of opening one, or open one where there is none."""
-    from psycopg_pool import PoolTimeout
-
-    with contextlib.ExitStack() as stack:
-        connection = None
-        if connections is not None:
-            with contextlib.suppress(PoolTimeout):
-                connection = stack.enter_context(connections.connection(timeout=AT_ONCE_S))
-        yield connection or stack.enter_context(contextlib.closing(connect(dsn)))
 
 
 @contextlib.contextmanager

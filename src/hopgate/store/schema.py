@@ -159,8 +159,8 @@ def sql() -> str:
 
 @cache
 def own_tables() -> tuple[str, ...]:
-    """The tables that the schema has and that are kept; an unlogged one serves running processes."""
-    return tuple(sorted({*_TABLE.findall(sql())} - {"schema_version"}))
+    """The tables that the schema has, each after those that it refers to."""
+    return tuple(name for name in _TABLE.findall(sql()) if name != "schema_version")
 
 
 def search_path(connection: Connection[Any]) -> str:

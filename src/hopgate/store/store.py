@@ -70,10 +70,13 @@ class Store:
     def snapshot(self) -> Iterator[psycopg.Connection[Any]]:
         """A connection that sees one state of the database in all its statements, and changes nothing.
 
-        The pool's are not waited for: those who wait for what is read here may hold all of them.
+        It is a connection of its own: those who wait for what is read here may hold all of the pool's.
         """
-        pool = None if self._lent else self._connections()
-        with connect.explained(), connect.spare(pool, self.dsn) as connection, connection.transaction():
+        with (
+            connect.explained(),
+            contextlib.closing(connect.connect(self.dsn)) as connection,
+            connection.transaction(),
+        ):
             connection.execute(READ_ONLY)
             self.pin(connection)
             self.find_tables(connection)
@@ -169,9 +172,8 @@ def open_store(
     at = connect.located(where)
     if isinstance(at, str):
         return _ready(Store(at), bool(upgrade), memories)
-    from hopgate.store.server import EmbeddedServer, sweep
+    from hopgate.store.server import EmbeddedServer
 
-    sweep()
     server = EmbeddedServer(at, linger)
     return _ready(Store(server.dsn, server), upgrade if upgrade is not None else True, memories)
 

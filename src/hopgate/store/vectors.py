@@ -5,13 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import random
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
-from psycopg import errors
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared, Memory, cleared
@@ -207,7 +203,6 @@ def write(
     elif changing_to(connection) != identity:
         return set()
     lock(connection, [memory.memory_id for memory in batch])
-    _check_rows(np.concatenate([memory.rows for memory in batch]), identity)
     updated = run_with(
         connection,
         f"UPDATE memories m SET {column} = v.vector FROM given_vectors v WHERE m.id = v.id "
@@ -271,22 +266,6 @@ def add_vectors(connection: Connection[Any], new: Sequence[Memory], made: TextVe
     ).fetchall()
     texts = cleared(((key, name), by_name[name]) for key, name in rows)
     write(connection, [Embedded(key, text, made[name]) for (key, name), text in texts], identity)
-
-
-def _check_rows(vectors: NDArray[np.float32], identity: Identity) -> None:
-    """Refuse vectors that cannot be stored, or that are not of the length that their embedder says."""
-    import numpy as np
-
-    if not np.isfinite(vectors).all():
-        raise HopgateError("the embedder returned a vector that is not a number: nothing of this batch was written")
-    # A half is zero below 6e-8: such a vector has no direction, and its cosine is not a number.
-    if not vectors.astype(np.float16).any(axis=1).all():
-        raise HopgateError("the embedder returned a vector of zeros: nothing of this batch was written")
-    if identity.dimension != vectors.shape[1]:
-        raise HopgateError(
-            f"the embedder returned vectors of {vectors.shape[1]} dimensions, and this store's have "
-            f"{identity.dimension}: nothing of this batch was written"
-        )
 
 
 def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
@@ -409,31 +388,9 @@ def finish_next(connection: Connection[Any], identity: Identity) -> None:
     )
 
 
-# So often the tables are asked for in passing; after about ten seconds they are waited for.
-ATTEMPTS = 100
-
-
 def lock_for_columns(connection: Connection[Any], tables: Sequence[str]) -> None:
-    """Lock what a change of the vectors' columns rewrites, in the order of docs/reliability.md.
-
-    Whoever reads takes tables in any order. So this does not wait for one while it holds another, longer than the
-    server waits before it looks for a deadlock: it lets go of all and asks again, and no reader is ended for it.
-    """
+    """Lock what a change of the vectors' columns rewrites, in the order of docs/reliability.md."""
     connection.execute("LOCK TABLE embedding_space IN EXCLUSIVE MODE")
-    for _ in range(ATTEMPTS):
-        try:
-            with connection.transaction():
-                connection.execute("SET LOCAL lock_timeout = '100ms'")
-                _lock_all(connection, tables)
-                connection.execute("SET LOCAL lock_timeout = DEFAULT")
-        except errors.LockNotAvailable:
-            time.sleep(random.uniform(0.01, 0.1))
-        else:
-            return
-    _lock_all(connection, tables)
-
-
-def _lock_all(connection: Connection[Any], tables: Sequence[str]) -> None:
     connection.execute("LOCK TABLE memories IN ACCESS EXCLUSIVE MODE")
     connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
     connection.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")

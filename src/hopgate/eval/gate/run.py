@@ -217,7 +217,7 @@ def throwaway_store(
     from hopgate.store.server import throwaway_folder
 
     options = options or GateOptions()
-    with throwaway_folder() as folder, hopgate.open(folder, linger=0) as kb:
+    with throwaway_folder() as folder, hopgate.open(folder, linger=60) as kb:
         kb.add(*dataset.memories)
         kb.embed(options.embedder or None, progress=stage("embedding memories", len(dataset.memories)))
         stage("building the graph", None)
