@@ -77,6 +77,12 @@ def parse_memory(record: object, *, keep_unknown: bool = False) -> Memory:
             raise HopgateError(f"the field {name!r} is missing" if name not in record else f"{name} must be a string")
     if not isinstance(extra := known.get(fields_of.EXTRA), dict | None):
         raise HopgateError(f"{fields_of.EXTRA} must be an object, not {fields_of.kind(extra)}")
+    if "is_sensitive" in known and known["is_sensitive"] is None:
+        raise HopgateError("is_sensitive is empty: say true or false")
+    # An id, a text or another field may hold texts alone; what else there is is kept, and looked into.
+    for name, value in known.items():
+        if isinstance(value, dict | list):
+            fields_of.check_flags(value, name)
     for name in fields_of.NOTED:
         fields_of.read_key(known.get(name), name)
     values = {name: fields_of.READERS[name](value, name) for name, value in known.items() if name in fields_of.READERS}

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from hopgate.errors import HopgateError
@@ -161,6 +162,33 @@ def check_unknown(names: list[str], place: str, *, kept: bool) -> None:
             continue
         advice = f"did you mean {near!r}?" if near else f"put it into {EXTRA!r}, or keep such fields: --keep-unknown"
         raise HopgateError(f"{name[:80]!r} is not a field of {place or 'a memory'}: {advice}")
+
+
+def check_flags(value: Any, place: str) -> None:
+    """Refuse what speaks of sensitivity at any depth of a value that is only kept: nobody would look there.
+
+    Examples
+    --------
+    >>> check_flags({"meta": [{"private": True}]}, "extra")
+    Traceback (most recent call last):
+    hopgate.errors.HopgateError: 'private' in extra is not read: write is_sensitive at the top level of the memory
+    """
+    left = [value]
+    while left:
+        inner = left.pop()
+        if isinstance(inner, dict):
+            for name in inner:
+                if _is_flag(str(name)):
+                    sentence = f"{str(name)[:80]!r} in {place} is not read: write is_sensitive at the top level"
+                    raise HopgateError(f"{sentence} of the memory")
+            left += inner.values()
+        elif isinstance(inner, list):
+            left += inner
+
+
+@lru_cache(maxsize=4096)
+def _is_flag(name: str) -> bool:
+    return len(name) < 100 and nearest(name) == "is_sensitive"
 
 
 def kind(value: object) -> str:

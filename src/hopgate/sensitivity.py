@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +20,7 @@ class SensitivityRules:
     Parameters
     ----------
     tags : tuple of str
-        A memory with one of these tags, in any case of letters, is sensitive.
+        A memory with one of these tags is sensitive, or with one below it ("secret/keys"); see `tag_names`.
     patterns : tuple of str
         Regular expressions: a memory whose title, text, tags or keywords one of them finds is sensitive.
 
@@ -57,11 +58,11 @@ class SensitivityRules:
 
     @cached_property
     def _folded(self) -> set[str]:
-        return {tag.casefold().removeprefix("#") for tag in self.tags}
+        return set(map(_folded, self.tags))
 
     def meets(self, memory: Memory) -> bool:
         """Whether a rule makes this memory sensitive."""
-        if self._folded & {tag.casefold().removeprefix("#") for tag in memory.tags}:
+        if self._folded and any(self._folded & tag_names(tag) for tag in memory.tags):
             return True
         texts = (memory.content, *memory.tags, *memory.expanded_keywords)
         return any(pattern.search(text) for pattern in self._compiled for text in texts)
@@ -80,3 +81,24 @@ class SensitivityRules:
     def of(cls, values: Mapping[str, Any] | None) -> SensitivityRules:
         """The rules that `to_dict` gave; none for nothing."""
         return cls(tuple((values or {}).get("tags", ())), tuple((values or {}).get("patterns", ())))
+
+
+def tag_names(tag: str) -> set[str]:
+    """The tags that one tag is for a rule: what looks the same is the same, and those that it stands below count too.
+
+    Examples
+    --------
+    >>> sorted(tag_names(" ##Secret/Keys ")), sorted(tag_names("home|secret"))
+    (['secret', 'secret/keys'], ['home', 'home|secret', 'secret'])
+    """
+    names: set[str] = set()
+    for part in (tag, *re.split(r"[,;|\n]", tag)):
+        folded = _folded(part)
+        names |= {folded, *(folded[: at.start()] for at in re.finditer("/", folded))}
+    return names - {""}
+
+
+def _folded(tag: str) -> str:
+    """A tag without case, marks before it, spaces around it, signs that nobody sees, and ways to write one letter."""
+    seen = "".join(sign for sign in unicodedata.normalize("NFKC", tag) if unicodedata.category(sign) != "Cf")
+    return unicodedata.normalize("NFC", " ".join(seen.casefold().split()).lstrip("# ").strip("/ "))

@@ -163,6 +163,7 @@ def test_mail(tmp_path: Path) -> None:
     assert name == "mbox" and (first.title, first.text) == ("The Bär", "The bear is at the harbour.")
     assert first.expanded_keywords == ("Ada Byron",) and stamp(first) == "2024-05-01T10:00:00+02:00"
     assert second.text.startswith("I saw it.") and "{}" not in second.text
+    assert second.is_sensitive and second.tags == ("zoo", "bears") and not first.is_sensitive
     assert second.thread == first.thread == second.reply_to == "mail:1@example.org"
 
 

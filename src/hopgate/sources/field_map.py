@@ -73,7 +73,8 @@ def to_corpus(row: Mapping[str, Any], fields: Mapping[str, str], prefix: str) ->
     record = {name: _value(name, value) for name, value in record.items()}
     if record.get("_id") is None:
         record["_id"] = f"{prefix}#{digest(sorted(row.items(), key=str))}"
-    present = {name: value for name, value in record.items() if value is not None}
+    # An empty flag is no flag: the memory is refused.
+    present = {name: value for name, value in record.items() if value is not None or name == "is_sensitive"}
     return present | {name: _plain(value) for name, value in rest.items() if value not in (None, "")}
 
 
@@ -140,7 +141,7 @@ def _list(value: Any) -> Any:
             return json.loads(value)
         except (ValueError, RecursionError):
             return value
-    separator = ";" if ";" in value else ","
+    separator = next((sign for sign in ";|" if sign in value), ",")
     return [part.strip() for part in value.split(separator) if part.strip()]
 
 

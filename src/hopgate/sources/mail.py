@@ -63,6 +63,11 @@ def records(place: Place, _: ReadOptions) -> Records:
             record["created_at"] = when.isoformat()
         if sender:
             record["expanded_keywords"] = [sender]
+        if tags := _words_of(message, "keywords"):
+            record["tags"] = tags
+        # "Personal", "Private" and "Company-Confidential": whoever wrote it wanted few to read it.
+        if any(word.casefold() != "normal" for word in _words_of(message, "sensitivity")):
+            record["is_sensitive"] = True
         people = {name: str(message[name]) for name in ("from", "to", "cc") if message[name]}
         yield f"message {number}", record | ({"extra": people} if people else {})
 
@@ -126,6 +131,12 @@ def _words(page: str) -> str:
 
 def _ids(message: EmailMessage, name: str) -> list[str]:
     return _ID.findall(str(message.get(name) or ""))
+
+
+def _words_of(message: EmailMessage, name: str) -> list[str]:
+    """The words of a header that has several, or that stands several times."""
+    values = ",".join(map(str, message.get_all(name, ())))
+    return [word.strip() for word in values.split(",") if word.strip()]
 
 
 def _sender(message: EmailMessage) -> str:

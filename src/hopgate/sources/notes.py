@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from hopgate.errors import HopgateError
-from hopgate.fields import READERS, check_unknown
+from hopgate.fields import READERS, check_unknown, nearest
 from hopgate.sources.source import Place, ReadOptions, Record, Records, Repeated, files_below, read_utf8
 
 SUFFIXES = (".md", ".markdown")
@@ -26,7 +26,15 @@ _CALLED = {"created": "created_at", "date": "created_at", "tag": "tags", "aliase
     "alias": "expanded_keywords",
     "lang": "language",
 }
-_FENCE = re.compile(r"\A---[ \t]*\r?\n(.*?)(?:\r?\n)?^(?:---|\.\.\.)[ \t]*$\r?\n?", re.DOTALL | re.MULTILINE)
+# Front matter stands between two lines of three dashes at the top of a note.
+_FENCE = re.compile(r"\A\s*^---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL | re.MULTILINE)
+# Other marks of front matter: a fence that names its language, TOML, JSON, and a fence that nobody closed.
+_OTHER_FENCE = re.compile(
+    r"\s*(?:---[ \t]*(?:ya?ml|toml|json)\b|(?:\+\+\+|;;;)[ \t]*$|---[ \t]*\n\s*[\w\"'][^\n:]*:(?:\s|$))", re.MULTILINE
+)
+_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL)
+# So much of a note is looked through for front matter that does not begin it.
+_TOP = 4000
 # So many values of front matter at most: what refers to itself grows without end.
 MOST_VALUES = 10_000
 
@@ -70,13 +78,11 @@ def _record(path: str, front: dict[str, Any], text: str, written: datetime | Non
     check_unknown(list(extra), "front matter", kept=True)
     if aliases := front.get("aliases", front.get("alias")):
         # They are searched as keywords, and a graph makes them names of what the note's title names.
-        parts = aliases.split(",") if isinstance(aliases, str) else aliases if isinstance(aliases, list) else []
-        extra["aliases"] = [str(part).strip() for part in parts if part is not None]
-    for name in ("tags", "expanded_keywords"):
-        if isinstance(fields.get(name), str):
-            fields[name] = [part.strip().removeprefix("#") for part in fields[name].split(",") if part.strip()]
-        elif isinstance(fields.get(name), list):
-            fields[name] = [str(part).removeprefix("#") for part in fields[name] if part is not None]
+        extra["aliases"] = _texts("aliases", aliases, ",")
+    if "tags" in fields:
+        fields["tags"] = [tag.lstrip("#") for tag in _texts("tags", fields["tags"], r"[,;|\s]")]
+    if "expanded_keywords" in fields:
+        fields["expanded_keywords"] = _texts("keywords", fields["expanded_keywords"], ",")
     stem = path.rpartition("/")[2].rpartition(".")[0]
     first, _, rest = text.lstrip().partition("\n")
     heading = _HEADING.match(first)
@@ -85,12 +91,24 @@ def _record(path: str, front: dict[str, Any], text: str, written: datetime | Non
         title, text = _heading_text(heading), rest
     day = _DAY.search(stem)
     record: Record = {"_id": path, "title": str(title or stem), "text": text.strip()}
-    record |= {name: value for name, value in fields.items() if name in READERS and value is not None}
+    # An empty flag is no flag: the memory is refused.
+    kept = (name for name, value in fields.items() if value is not None or name == "is_sensitive")
+    record |= {name: fields[name] for name in kept if name in READERS}
     if "created_at" not in record and (when := (_day(day[0]) if day else None) or written):
         record["created_at"] = when.isoformat()
     if "category" not in record and "/" in path:
         record["category"] = path.rpartition("/")[0]
     return record | ({"extra": extra} if extra else {})
+
+
+def _texts(name: str, value: Any, separator: str) -> list[str]:
+    """The texts of a list, however deep it is, or of one text with several; what is no text is refused."""
+    if isinstance(value, list):
+        return [text for inner in value for text in _texts(name, inner, r"\Z")]
+    if isinstance(value, dict | bool):
+        what = "a word that YAML takes for true or false" if isinstance(value, bool) else "an object"
+        raise HopgateError(f"the front matter's {name} hold {what}: write a list of words, in quotes")
+    return [part.strip() for part in re.split(separator, str(value)) if part.strip()] if value is not None else []
 
 
 def _contents(text: str, record: Record) -> Record:
@@ -158,20 +176,37 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     >>> split_front_matter("---\ntags: [a,\n  b]\nis_sensitive: true\ncreated: 2024-03-01\n---\nHello.\n")
     ({'tags': ['a', 'b'], 'is_sensitive': True, 'created': '2024-03-01'}, 'Hello.\n')
     """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     fence = _FENCE.match(text)
     if not fence:
+        if _OTHER_FENCE.match(text):
+            raise HopgateError("line 1: this looks like front matter and is none: write YAML between two lines `---`")
+        if _has_late_front_matter(text):
+            raise HopgateError("line 1: front matter stands at the top of a note: move what is before it below")
         return {}, text
+    above = text[: fence.start(1)].count("\n")
     try:
         fields = _plain(yaml.load(fence[1], Loader=_FrontMatter), [MOST_VALUES])
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
-        line = f"line {mark.line + 2}: " if mark else ""
+        line = f"line {mark.line + above + 1}: " if mark else ""
         raise HopgateError(f"{line}the front matter is no YAML ({problem or type(error).__name__})") from None
     except (RecursionError, ValueError):
         raise HopgateError("the front matter holds more than hopgate reads: make it smaller") from None
     if not isinstance(fields, dict | None):
-        raise HopgateError("line 2: the front matter has no fields, each in a line `name: value`")
+        raise HopgateError(f"line {above + 1}: the front matter has no fields, each in a line `name: value`")
     return fields or {}, text[fence.end() :]
+
+
+def _has_late_front_matter(text: str) -> bool:
+    """Whether comments or headings stand before what else would be front matter with tags or a flag."""
+    lines = [line.strip() for line in _COMMENT.sub("", text[:_TOP]).split("\n")]
+    start = next((at for at, line in enumerate(lines) if line and not line.startswith(("#", "//"))), len(lines))
+    if "---" not in lines[start + 1 :] or lines[start] != "---":
+        return False
+    fenced = lines[start + 1 : lines.index("---", start + 1)]
+    names = (line.partition(":")[0].strip("-\"' ") for line in fenced if ":" in line)
+    return any(nearest(name) in ("is_sensitive", "tags") for name in names)
 
 
 def _plain(value: Any, left: list[int]) -> Any:

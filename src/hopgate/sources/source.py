@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -133,14 +134,31 @@ def head(place: Place, size: int = 4096) -> str:
         return ""
 
 
+class LeftOutWarning(UserWarning):
+    """A link out of a folder was not followed."""
+
+
 def files_below(place: Place, *suffixes: str) -> Iterator[tuple[str, Place]]:
-    """The files of a folder with one of the suffixes, each with its path in it; hidden ones and their folders not."""
+    """The files of a folder with one of the suffixes, each with its path in it; hidden ones and their folders not.
+
+    No link is followed: what it names inside the folder is read where it lies, and what lies outside is not read,
+    which a warning says.
+    """
+    root = place.resolve() if isinstance(place, Path) else None
+    return _files_below(place, suffixes, root)
+
+
+def _files_below(place: Place, suffixes: tuple[str, ...], root: Path | None) -> Iterator[tuple[str, Place]]:
     inside: list[Place] = list(place.iterdir())
-    for inner in sorted(inside, key=lambda one: one.name):
+    for inner in sorted(inside, key=lambda entry: entry.name):
         if inner.name.startswith((".", "__MACOSX")):
             continue
+        if root and isinstance(inner, Path) and inner.is_symlink():
+            if not inner.resolve().is_relative_to(root) and (inner.is_dir() or inner.name.lower().endswith(suffixes)):
+                warnings.warn(f"{inner} is a link out of {root}: it was not read", LeftOutWarning, stacklevel=2)
+            continue
         if inner.is_dir():
-            yield from ((f"{inner.name}/{path}", below) for path, below in files_below(inner, *suffixes))
+            yield from ((f"{inner.name}/{path}", below) for path, below in _files_below(inner, suffixes, root))
         elif inner.name.lower().endswith(suffixes):
             yield inner.name, inner
 

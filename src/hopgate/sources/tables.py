@@ -57,8 +57,7 @@ def csv_rows(place: Place, options: ReadOptions) -> Records:
                 continue
             if len(row) != len(header):
                 raise HopgateError(f"{place}, line {where}: {len(row)} cells, where the header has {len(header)}")
-            cells = {name: cell for name, cell in zip(header, row, strict=True) if cell != "" or name == "text"}
-            yield f"line {where}", to_corpus(cells, options.fields, place.name)
+            yield f"line {where}", to_corpus(dict(zip(header, row, strict=True)), options.fields, place.name)
     except csv.Error as error:
         raise HopgateError(f"{place}, line {reader.line_num}: not CSV ({error})") from None
 
@@ -84,8 +83,7 @@ def parquet_rows(place: Place, options: ReadOptions) -> Records:
             for batch in table.iter_batches(BATCH):
                 for row in batch.to_pylist():
                     number += 1
-                    cells = {name: cell for name, cell in row.items() if cell is not None}
-                    yield f"row {number}", to_corpus(cells, options.fields, place.name)
+                    yield f"row {number}", to_corpus(row, options.fields, place.name)
     except pa.ArrowException as error:
         raise HopgateError(f"{place} is not Parquet ({' '.join(str(error).split())[:80]}): write it again") from None
 
