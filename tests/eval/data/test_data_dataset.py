@@ -138,7 +138,7 @@ def judged(**gold: str) -> tuple[dict[str, Query], dict[str, dict[str, int]]]:
     ("gold", "apart"),
     [
         ({"a": "s1 x m1", "b": "s1 y m2", "c": "s2 z m3"}, 2),  # by scope
-        ({"a": "- Where? m1", "b": "- where? m2", "c": "- z m3"}, 2),  # by text
+        ({"a": "- Where? m1", "b": "- where m2", "c": "- z m3"}, 2),  # by text
         ({"a": "- x m1", "b": "- y m1 m2", "c": "- z m2", "d": "- w m3"}, 2),  # by gold, one after the other
         ({f"q{i}": f"- {i} m{i}" for i in range(20)}, 20),
     ],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field as member
 from datetime import datetime
@@ -350,15 +350,14 @@ def write_dataset(out: Path, data: NewDataset, dev: float) -> Dataset:
 
     It is read back with every check; what does not pass them is removed again, so that nothing half made stays.
     """
-    splits = divide(data.queries, data.gold, dev, given=data.split_of)
-    with _new_folder(out):
-        write_rows(out / "corpus.jsonl", data.corpus.values())
-        write_queries(out, data.queries.values())
-        for split, qrels in splits.items():
-            write_qrels(out / "qrels" / f"{split}.tsv", qrels)
+
+    def fill(folder: Path) -> None:
+        write_rows(folder / "corpus.jsonl", data.corpus.values())
+        write_queries(folder, data.queries.values())
         if data.triples:
-            write_rows(out / "triples.jsonl", data.triples)
-        return read_dataset(out)
+            write_rows(folder / "triples.jsonl", data.triples)
+
+    return _written(out, divide(data.queries, data.gold, dev, given=data.split_of), fill)
 
 
 def split_dataset(folder: str | Path, out: str | Path, *, dev: float = 0.5, by_scope: bool = True) -> Dataset:
@@ -371,17 +370,35 @@ def split_dataset(folder: str | Path, out: str | Path, *, dev: float = 0.5, by_s
     by_scope : bool
         Whether the queries of a scope stay together; see `divide`.
     """
-    dataset, target = read_dataset(folder), Path(out)
+    dataset = read_dataset(folder)
     judged = {query: gold for qrels in dataset.splits.values() for query, gold in qrels.items()}
     splits = divide(dataset.queries, judged, dev, by_scope=by_scope)
     if len(splits) < 2:
         raise HopgateError("one of the two splits would be empty: give another --dev, or --across-scopes")
-    with _new_folder(target):
-        for path in sorted(dataset.folder.glob("*.jsonl")):
-            shutil.copyfile(path, target / path.name)
+
+    def fill(folder: Path) -> None:
+        for path in dataset.folder.glob("*.jsonl"):
+            shutil.copyfile(path, folder / path.name)
+
+    return _written(Path(out), splits, fill)
+
+
+def _written(out: Path, splits: Mapping[str, Qrels], fill: Callable[[Path], None]) -> Dataset:
+    """Fill a folder that is new or empty and read it back; where that fails, nothing of it stays."""
+    existed = out.exists()
+    if existed and (not out.is_dir() or any(out.iterdir())):
+        raise HopgateError(f"{out} is not empty: give a new folder")
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        fill(out)
         for split, qrels in splits.items():
-            write_qrels(target / "qrels" / f"{split}.tsv", qrels)
-        return read_dataset(target)
+            write_qrels(out / "qrels" / f"{split}.tsv", qrels)
+        return read_dataset(out)
+    except BaseException:
+        shutil.rmtree(out)
+        if existed:
+            out.mkdir()
+        raise
 
 
 def divide(
@@ -412,7 +429,7 @@ def divide(
     keys: dict[str, list[Hashable]] = {}
     for name, gold in judged.items():
         query = queries[name]
-        keys[name] = [("text", folded_name(query.text)), *(("memory", memory) for memory in relevant(gold))]
+        keys[name] = [("text", folded(query.text)), *(("memory", memory) for memory in relevant(gold))]
         keys[name] += [("scope", query.scope)] if by_scope and query.scope is not None else []
     groups: dict[str, list[str]] = {}
     for name, first in together(keys).items():
@@ -455,22 +472,6 @@ def together(keys: Mapping[str, Iterable[Hashable]]) -> dict[str, str]:
     return {name: first(name) for name in keys}
 
 
-@contextmanager
-def _new_folder(out: Path) -> Iterator[None]:
-    """Make a folder, or take an empty one; where what is done in it fails, nothing of it stays."""
-    existed = out.exists()
-    if existed and (not out.is_dir() or any(out.iterdir())):
-        raise HopgateError(f"{out} is not empty: give a new folder")
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        yield
-    except BaseException:
-        shutil.rmtree(out)
-        if existed:
-            out.mkdir()
-        raise
-
-
 def write_queries(folder: Path, queries: Iterable[Query]) -> None:
     """Write a folder's `queries.jsonl`."""
     rows = ({"_id": query.id, "text": query.text, "metadata": dict(query.metadata)} for query in queries)
@@ -502,3 +503,15 @@ def fingerprint(triples: Iterable[Triple]) -> str:
 def folded_name(text: str) -> str:
     """Fold case and white space, so that two spellings of a name compare equal."""
     return " ".join(text.casefold().split())
+
+
+def folded(text: str) -> str:
+    """Fold case, spaces, marks and punctuation, so that the same question compares equal.
+
+    Examples
+    --------
+    >>> folded("  Who owns the NAS?? ") == folded("who owns the nas")
+    True
+    """
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return " ".join("".join(letter if letter.isalnum() else " " for letter in plain).split())
