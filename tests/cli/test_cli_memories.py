@@ -1,4 +1,4 @@
-"""`hopgate ingest`, `export`, `delete` and `sensitive`: in, out, away, and never half."""
+"""`hopgate add`, `ingest`, `export`, `show`, `delete`, `sensitive`, `status`, `watch`: in, out, and never half."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+import samples
 from cli_run import Runner
 from word_endpoint import WordEndpoint
 
-Writer = Callable[..., str]
+import hopgate
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
+from hopgate.sensitivity import SensitivityRules
 
+Writer = Callable[..., str]
 RECORDS: list[dict[str, Any]] = [
     {
         "_id": "a",
@@ -28,6 +35,14 @@ RECORDS: list[dict[str, Any]] = [
     {"_id": "c", "text": "", "metadata": {"extra": {"kept": None}}},
     {"_id": "d", "text": "A secret.", "metadata": {"is_sensitive": True, "scope": "home"}},
 ]
+LINE = '{"_id": "x", "text": "fine"}'
+MAY = datetime(2024, 5, 5, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _light_embedder(endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("HOPGATE_EMBEDDER", endpoint.spec)
+    yield
 
 
 def exported(run: Runner) -> list[dict[str, Any]]:
@@ -42,35 +57,15 @@ def exported(run: Runner) -> list[dict[str, Any]]:
     return records
 
 
-def test_what_goes_in_comes_out(run: Runner, corpus: Writer) -> None:
+def test_what_goes_in_comes_out(run: Runner, corpus: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("export").out == ""
     path = corpus(*RECORDS)
     assert run("ingest", path, "--later", "--json").json == {"path": path, "source": "jsonl", "rows": 4, "added": 4}
     assert exported(run) == RECORDS
-    assert run("ingest", path, "--later", "--json").json == {"path": path, "source": "jsonl", "rows": 4, "added": 0}
-    assert exported(run) == RECORDS
     assert "4 memories, 0 of them new" in run("ingest", path, "--later").out
-
-
-def test_an_empty_store_exports_nothing(run: Runner) -> None:
-    assert run("export").out == ""
-
-
-def test_standard_input(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = "".join(json.dumps(record) + "\n" for record in RECORDS).encode()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
-    assert run("ingest", "-", "--later", "--json").json["rows"] == 4
-
-
-def test_ingest_embeds_unless_told_not_to(
-    run: Runner, corpus: Writer, endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOPGATE_EMBEDDER", endpoint.spec)
-    assert "embedded 3 memories, linked 3" in run("ingest", corpus(*RECORDS)).out
-    assert "A secret." not in endpoint.texts
-    assert run("status", "--json").json["graph_built"]
-
-
-LINE = '{"_id": "x", "text": "fine"}'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(path).read_bytes())))
+    assert run("ingest", "-", "--later", "--json").json["added"] == 0
+    assert exported(run) == RECORDS
 
 
 @pytest.mark.parametrize(
@@ -82,49 +77,148 @@ LINE = '{"_id": "x", "text": "fine"}'
         (['{"_id": "y", "text": "t", "metadata": {"importance": 3.5}}'], "importance must be between 0 and 1"),
         (['{"_id": "y", "text": "t", "metadata": {"importance": NaN}}'], "NaN is not a number"),
         (['{"_id": "y", "text": "a\\u0000b"}'], "NUL"),
+        (['{"_id": "y", "text": "t", "url": "u"}'], "line 1: 'url' is not a field"),
         ([], "holds no memories"),
     ],
 )
 def test_a_wrong_line_is_refused_and_nothing_is_written(
     run: Runner, corpus: Writer, lines: list[str], reason: str
 ) -> None:
-    run("ingest", corpus(*RECORDS, name="good.jsonl"), "--later")
-    assert reason in run("ingest", corpus(*lines, name="bad.jsonl"), "--later", status=2).refused()
-    assert exported(run) == RECORDS
+    assert reason in run("ingest", corpus(*lines), "--later", status=2).refused()
+    assert run("export").out == ""
 
 
-def test_files_that_are_none(run: Runner, tmp_path: Path) -> None:
-    assert "is a directory" in run("ingest", str(tmp_path), status=2).refused()
-    assert "cannot be read" in run("ingest", str(tmp_path / "gone.jsonl"), status=2).refused()
+def test_ingest_embeds_links_and_keeps_the_rules_of_sensitivity(
+    run: Runner, corpus: Writer, endpoint: WordEndpoint
+) -> None:
+    first = corpus({"_id": "a", "text": "My PIN: 4711"}, {"_id": "b", "text": "The cat.", "tags": ["diary"]}, name="1")
+    run("ingest", first, "--sensitive-match", r"PIN:\s*\d+", "--sensitive-tag", "diary")
+    later = corpus({"_id": "c", "text": "His PIN: 0815"}, {"_id": "d", "text": "The dog.", "url": "u"}, name="2.jsonl")
+    assert "embedded 1 memory, linked 1" in run("ingest", later, "--keep-unknown").out
+    lines = [json.loads(line) for line in run("export").out.splitlines()]
+    flags = {line["_id"]: line.get("metadata", {}).get("is_sensitive", False) for line in lines}
+    assert flags == {"a": True, "b": True, "c": True, "d": False}
+    assert lines[3]["metadata"]["extra"] == {"url": "u"}
+    assert not any("PIN" in text or "cat" in text for text in endpoint.texts)
+    shown = run("status").out
+    assert "memories      4, of which 3 are sensitive" in shown and "sensitive by  patterns: PIN" in shown
 
 
-def test_delete(run: Runner, corpus: Writer) -> None:
-    run("ingest", corpus(*RECORDS), "--later")
-    assert "no memory 'zzz'" in run("delete", "a", "zzz", status=2).refused()
-    assert len(exported(run)) == 4
+def test_ingest_says_what_it_is_and_a_dry_run_stores_nothing(run: Runner, tmp_path: Path) -> None:
+    vault = str(samples.vault(tmp_path))
+    shown = run("ingest", vault, "--dry-run").out
+    assert "an Obsidian vault; the first 3 memories, nothing is stored" in shown
+    assert "The NAS" in shown and "blue vase" not in shown and "(sensitive)" in shown
+    assert run("status", "--json").json["memories"] == 0
+    assert "an Obsidian vault, 3 memories, 3 of them new" in run("ingest", vault, "--scope", "notes").out
+    maps = [word for pair in samples.CSV_MAP for word in ("--map", pair)]
+    assert "a table, 2 memories" in run("ingest", str(samples.csv(tmp_path)), *maps, "--later").out
+    query = "SELECT id AS _id, body AS text FROM notes"
+    database = str(samples.sqlite(tmp_path))
+    assert "a SQLite file, 2 memories" in run("ingest", database, "--from-sql", query, "--later").out
+    assert "--map is for tables" in run("ingest", str(samples.text(tmp_path)), *maps, status=2).refused()
+    assert "needs an address or" in run("ingest", str(samples.text(tmp_path)), "--from-sql", "x", status=2).refused()
+
+
+def test_add_stores_embeds_and_links_at_once_or_later(run: Runner, endpoint: WordEndpoint) -> None:
+    made = run("add", "Ada Lovelace lives in London.", "--tags", "people, places", "--at", "2024-05-01", "--json").json
+    assert made["new"] and made["embedded"] == 1 and made["linked"] == 1
+    assert run("add", "Ada Lovelace lives in London.").out.startswith(f"updated {made['_id']}")
+    (edge,) = run("edges", "London", "--json").json
+    assert (edge["source"], edge["relation"], edge["evidence"]) == ("Ada Lovelace", "lives in", [made["_id"]])
+    assert "Ada Lovelace — lives in → London" in run("edges", "ada lovelace").out
+    run("add", "The boiler hums.", "--id", "b", "--later")
+    run("add", "The code is 4711.", "--id", "s", "--sensitive", "--later")
+    waiting = run("status", "--json").json
+    assert [waiting[name] for name in ("memories", "sensitive", "pending_vectors", "pending_graph")] == [3, 1, 1, 1]
+    assert "embedded 1 memory, linked 1" in run("watch", "--once").out
+    assert "0 pending; built" in run("status").out
+    assert not any("4711" in text for text in endpoint.texts)
+
+
+def test_show(run: Runner, dsn: str) -> None:
+    run("add", "Ada Lovelace lives in London.", "--id", "a", "--title", "Ada", "--scope", "home")
+    run("add", "Ada Lovelace wrote to Bea Byron.", "--id", "b", "--scope", "home")
+    shown = run("show", "a").out
+    for line in ("a  Ada", "scope             home", "Ada Lovelace — lives in → London", "b by Ada Lovelace"):
+        assert line in shown
+    found = run("show", "a", "--json").json
+    assert found["_id"] == "a" and [other["_id"] for other in found["neighbours"]] == ["b"]
+    assert {mention["concept"] for mention in found["mentions"]} >= {"Ada Lovelace", "London"}
+    with hopgate.open(dsn) as kb:
+        old = Memory("old", "The ladder is in the cellar.", superseded_by="new", superseded_at=MAY)
+        kb.add(Memory("new", "The ladder is in the attic."), old)
+    assert "superseded by new since" in run("show", "old").out and "supersedes old" in run("show", "new").out
+    lexical = ("--dense", "0", "--graph", "0")
+    assert [hit["_id"] for hit in run("recall", "ladder", "--json", *lexical).json] == ["new"]
+    both = run("recall", "ladder", "--include-superseded", "--json", *lexical).json
+    assert {hit["_id"] for hit in both} == {"new", "old"}
+    why = run("recall", "ladder", "--why-not", "old").out
+    assert "it is superseded by 'new' since 2024-05-05" in why and "--include-superseded" in why
+
+
+def test_delete_and_sensitive(run: Runner, corpus: Writer) -> None:
+    run("ingest", corpus(*RECORDS))
+    assert run("sensitive", "a", "--json").json == {"marked": 1}
+    assert "a" not in [hit["_id"] for hit in run("recall", "hums", "--json", "--lexical", "0", "--graph", "0").json]
+    assert [hit["_id"] for hit in run("recall", "hums", "--json", "--dense", "0", "--graph", "0").json] == ["a"]
+    assert exported(run)[0]["metadata"]["is_sensitive"] is True
+    assert "add --yes" in run("sensitive", "a", "--undo", status=2).refused()
+    assert run("sensitive", "a", "--undo", "--yes").out == "1 memory is no longer sensitive\n"
     assert run("delete", "a", "b", "--json").json == {"deleted": 2}
     assert [record["_id"] for record in exported(run)] == ["c", "d"]
-    assert run("delete", "c").out == "deleted 1 memory\n"
 
 
-def test_sensitive(run: Runner, corpus: Writer, endpoint: WordEndpoint) -> None:
-    run("ingest", corpus(*RECORDS), "--later")
-    run("embed", "--embedder", endpoint.spec)
-    assert "no memory 'zzz'" in run("sensitive", "zzz", status=2).refused()
-    assert run("sensitive", "a", "--json").json == {"marked": 1}
-    assert "marked 1 memory" in run("sensitive", "a").out
-    found = run("recall", "hums", "--json", "--lexical", "0", "--graph", "0").json
-    assert "a" not in [hit["_id"] for hit in found]
-    assert [hit["_id"] for hit in run("recall", "hums", "--json", "--dense", "0", "--graph", "0").json] == ["a"]
-    (first, *_) = exported(run)
-    assert first["metadata"]["is_sensitive"] is True
+def test_a_backup_is_written_before_many_are_deleted(
+    run: Runner, dsn: str, other: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("hopgate.store.server.default_directory", lambda: tmp_path)
+    keys = [f"m{number}" for number in range(11)]
+    with hopgate.open(dsn) as kb:
+        kb.add(*(Memory(key, "a note") for key in keys))
+    deleted = run("delete", *keys, "--yes", "--json")
+    assert deleted.json == {"deleted": 11}
+    (kept,) = (tmp_path / "backups").iterdir()
+    assert str(kept) in deleted.err and kept.stat().st_mode & 0o077 == 0
+    assert Runner(run._capsys, "--dsn", other)("restore", str(kept), "--json").json["memories"] == 11
 
 
 def test_json_is_utf8_in_any_locale_and_a_file_name_need_not_be(run: Runner, dsn: str, tmp_path: Path) -> None:
     odd = tmp_path / os.fsdecode(b"\xff.jsonl")
     odd.write_text('{"_id": "x", "text": "caf\u00e9"}\n', encoding="utf-8")
-    latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     run("ingest", str(odd), "--later")
     command = [sys.executable, "-m", "hopgate.cli", "export", "--dsn", dsn]
+    latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(command, env=latin, capture_output=True, check=True)
     assert '"text": "caf\u00e9"' in done.stdout.decode("utf-8")
+
+
+def test_an_extractor_that_is_down_or_another_one(run: Runner, corpus: Writer) -> None:
+    run("add", "Ada Lovelace lives in London.", "--id", "a", "--later")
+    dead = ("--extractor", "openai", "--model", "m", "--url", "http://127.0.0.1:9/v1")
+    ran = run("extract", *dead, status=1)
+    assert "stopped: http://127.0.0.1:9/v1 cannot be reached" in ran.out and "1 pending" in ran.out
+    assert run("build", *dead, "--json", status=1).json["extraction"]["memories"] == 0
+    run("watch", "--once")
+    # A graph that another extractor made is made anew, and what comes later waits for that one.
+    triples = corpus({"doc_id": "a", "subject": "Ada", "relation": "sails to", "object": "Oslo"}, name="t.jsonl")
+    replay = ("build", "--extractor", "replay", "--model", triples, "--json")
+    assert run(*replay).json["incremental"] is False
+    assert [edge["target"] for edge in run("edges", "Ada", "--json").json] == ["Oslo"]
+    assert run(*replay).json["incremental"] is True
+    assert run("add", "Bea Byron lives in Rome.").out.endswith("run hopgate build --extractor replay with its model\n")
+
+
+def test_watch_follows_what_another_program_writes(kb: KnowledgeBase, dsn: str, endpoint: WordEndpoint) -> None:
+    kb.add_sensitivity(SensitivityRules(patterns=("secret",)))
+    done = kb.upkeep.watch(wait=20)
+    assert next(done).linked == 0
+    with psycopg.connect(dsn) as connection:
+        connection.execute(
+            "INSERT INTO hopgate.memories (content) VALUES ('Ada Lovelace lives in London.'), ('A secret of Bea.')"
+        )
+    first = next(done)
+    done.close()
+    assert (first.embedded, first.linked) == (1, 1)
+    assert [edge.target for edge in kb.graph.edges("Ada Lovelace")] == ["London"]
+    assert not any("secret" in text for text in endpoint.texts)

@@ -1,0 +1,162 @@
+"""`hopgate db`, `embed`, `cache` and `serve`: schema, servers, vectors, and the store in a browser."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+from cli_run import Runner
+from patience import PATIENCE
+from word_endpoint import WordEndpoint, serving
+
+from hopgate.cli.demo import QUESTIONS, questions, show
+from hopgate.demo import corpus as demo_corpus
+from hopgate.eval.data.dataset import read_dataset
+from hopgate.kb import KnowledgeBase
+from hopgate.serve import ServeSettings
+from hopgate.store.schema import VERSION
+
+Writer = Callable[..., str]
+CHANGE = ("embed", "--change", "--yes", "--no-backup", "--embedder")
+
+
+def test_upgrade_status_and_drop(bare: Runner, empty_dsn: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("hopgate.store.server.default_directory", lambda: tmp_path)
+    where = ("--dsn", empty_dsn)
+    assert bare("db", "status", *where, "--json").json["state"] == "absent"
+    assert "run hopgate db upgrade" in bare("db", "status", *where).out
+    state = bare("db", "upgrade", *where, "--json").json
+    assert state["state"] == "current" and state["current"] == state["wanted"] == VERSION
+    bare("add", "A note.", *where, "--later")
+    dropped = bare("db", "drop", "--yes", *where)
+    assert "nothing of hopgate's is left" in dropped.out and "a backup of what there was is in" in dropped.err
+    assert bare("db", "status", *where, "--json").json["state"] == "absent"
+    bare("db", "upgrade", *where)
+    assert bare("recall", "note", *where, "--json").json == []
+    assert bare("db", "language", *where).out.strip() == "english"
+    assert bare("db", "language", "de", *where).out.strip() == "german"
+    with psycopg.connect(empty_dsn) as connection:
+        connection.execute("UPDATE hopgate.schema_version SET version = 9999")
+    for command in (["recall", "x"], ["export"], ["db", "upgrade"]):
+        assert "ingest here" in bare(*command, *where, status=2).refused()
+
+
+@pytest.mark.parametrize("by_sql", [True, False])
+def test_an_owners_table_is_followed(bare: Runner, empty_dsn: str, by_sql: bool) -> None:
+    where = ("--dsn", empty_dsn)
+    with psycopg.connect(empty_dsn, autocommit=True) as connection:
+        connection.execute("CREATE TABLE memories (id serial PRIMARY KEY, content text NOT NULL)")
+        connection.execute("INSERT INTO memories (content) VALUES ('amber')")
+        assert "run hopgate db upgrade" in bare("recall", "amber", *where, status=2).refused()
+        assert "--memories public.memories" in bare("db", "upgrade", *where, status=2).refused()
+        text = bare("db", "schema", "--memories", "public.memories", *where).out
+        if by_sql:
+            connection.execute(text.encode())
+        else:
+            bare("db", "upgrade", "--memories", "public.memories", *where)
+    state = bare("db", "status", *where, "--json").json
+    assert state["state"] == "current" and state["follows"] == "public.memories"
+    assert [hit["content"] for hit in bare("recall", "amber", *where, "--json").json] == ["amber"]
+
+
+def test_start_leaves_a_server_running_until_stop(bare: Runner) -> None:
+    def hopgate(*arguments: str) -> str:
+        command = [sys.executable, "-m", "hopgate", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    with tempfile.TemporaryDirectory() as folder:
+        where, running = ("--data", str(Path(folder) / "store")), Path(folder) / "store" / "pg" / "postmaster.pid"
+        try:
+            assert "runs until hopgate db stop" in hopgate("db", "start", *where)
+            assert bare("recall", "x", "--json", *where).json == [] and running.exists()
+        finally:
+            assert "is stopped" in hopgate("db", "stop", *where)
+        assert not running.exists()
+
+
+def test_embed_change_of_the_embedder_and_the_cache(
+    run: Runner, bare: Runner, corpus: Writer, endpoint: WordEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOPGATE_CACHE", str(tmp_path / "cache"))
+    run("ingest", corpus(*({"_id": f"m{n}", "text": f"text {n}"} for n in range(5))), "--later")
+    dense = ("recall", "text", "--json", "--lexical", "0", "--graph", "0")
+    for garbage in ([float("nan")] * 64, [0.0] * 64, [1.0] * 3, []):
+        endpoint.vector = lambda _, garbage=garbage: garbage
+        run("embed", "--embedder", endpoint.spec, status=2).refused()
+    # Nothing was written, so nothing is claimed: another embedder is welcome.
+    assert run(*dense).json == []
+    with serving("others") as second, serving("words") as first:
+        assert run("embed", "--embedder", first.spec, "--json").json == {"embedded": 5}
+        assert run("embed").out == "embedded 0 memories\n"
+        refusal = run("embed", "--embedder", second.spec, status=2).refused()
+        assert "embedded by words" in refusal and "hopgate embed --change" in refusal
+        assert run(*CHANGE, second.spec, "--json").json == {"embedded": 5}
+        assert "embedded by others" in run("embed", "--embedder", first.spec, status=2).refused()
+        kept = bare("cache", "info", "--json").json
+    assert kept["vectors"] == 10 and kept["embedders"] == {"words": 5, "others": 5}
+    assert bare("cache", "clear", "--yes").out.startswith("removed 10 vectors, ")
+    assert "vectors: 0" in bare("cache", "info").out
+
+
+def test_serve_prints_a_url_once_and_serves_until_it_is_told_to_end(dsn: str) -> None:
+    command = [sys.executable, "-m", "hopgate", "serve", "--port", "0", "--dsn", dsn]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        line = process.stdout.readline()
+        found = re.fullmatch(r"open (http://127\.0\.0\.1:\d+)/\?token=([\w-]{40,})\n", line)
+        assert found, line
+        with httpx.Client(base_url=found[1]) as client:
+            assert client.get("/api/v1/health").status_code == 401
+            assert client.get(f"/?token={found[2]}").status_code == 303
+            assert client.get("/api/v1/health").json()["status"] == "ok"
+        process.terminate()
+        out, err = process.communicate(timeout=PATIENCE)
+    assert found[2] not in out + err
+
+
+def test_what_serve_needs(run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import socket
+
+    path = tmp_path / "token"
+    path.write_text("a-token-of-my-own-7")
+    path.chmod(0o644)
+    assert f"run chmod 600 {path}" in run("serve", "--token-file", str(path), status=2).refused()
+    path.chmod(0o600)
+    path.write_text("short")
+    assert "16 to 512" in run("serve", "--token-file", str(path), status=2).refused()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert "choose another --port" in run("serve", "--port", str(taken.getsockname()[1]), status=2).refused()
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    assert "pip install 'hopgate[serve]'" in run("serve", status=2).refused()
+
+
+def test_the_demos_store_is_served_with_its_questions_in_the_browser(
+    run: Runner, kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import threading
+    import webbrowser
+
+    opened, served = threading.Event(), list[ServeSettings]()
+
+    def serve(_: object, settings: ServeSettings, __: object) -> None:
+        served.append(settings)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(webbrowser, "open", lambda _: opened.set())
+    monkeypatch.setattr("hopgate.serve.launch.serve", serve)
+    assert run("serve", "--port", "0", "--open").out.splitlines()[-1] == "ended"
+    assert opened.wait(PATIENCE)
+    show(kb, tmp_path)
+    assert served[1].questions == (tmp_path,)
+    made = demo_corpus()
+    read = read_dataset(questions(tmp_path, made), made.memories)
+    assert read.folder.name == QUESTIONS and 40 <= len(read.queries) <= 100 and set(read.splits) == {"dev", "test"}
