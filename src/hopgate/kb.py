@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -115,7 +116,8 @@ class KnowledgeBase(LegReading):
         """
         from hopgate.sources.read import read_source
 
-        return self.load(itertools.islice(read_source(path, form, options).memories, limit), progress=progress)
+        read = read_source(path, form, self.keyed(options))
+        return self.load(itertools.islice(read.memories, limit), progress=progress)
 
     def load(self, new: Iterable[Memory], *, progress: Advance | None = None) -> Written:
         """Write a stream of memories, all or nothing, and tidy up after a large one."""
@@ -129,7 +131,20 @@ class KnowledgeBase(LegReading):
             extractor, rebuild = options.get("extractor", "phrases"), options.get("rebuild", False)
             return self.build(extractor, rebuild=rebuild, show=show, engine=engine).extraction.memories
 
+        options["options"] = self.keyed(options.get("options"))
         return backfill(sources, self.store, self._embedding, self._writer, build, options)
+
+    def made_id(self, *parts: object) -> str:
+        """Give sixteen digits for what has no id: the same parts, the same digits, in this store and in no other."""
+        from hopgate.sources.source import digest
+
+        return digest(self.store.run(setting_rows.id_key), *parts)
+
+    def keyed(self, options: ReadOptions | None) -> ReadOptions:
+        """Let a source be read for this store: ids that it does not have itself are made with the store's secret."""
+        from hopgate.sources.source import ReadOptions
+
+        return replace(options or ReadOptions(), id_key=self.store.run(setting_rows.id_key))
 
     def sensitivity(self) -> SensitivityRules:
         """The rules by which this store's memories are sensitive whatever their own flag says."""

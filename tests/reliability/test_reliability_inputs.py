@@ -130,6 +130,8 @@ def test_a_folder_without_permission(tmp_path: Path) -> None:
         class Rules:
             def sensitivity(self):
                 return hopgate.sensitivity.SensitivityRules()
+            def keyed(self, options):
+                return options
         hopgate.cli.parameters.Where.opened = lambda _: contextlib.nullcontext(Rules())
         if os.geteuid() == 0:
             os.setgid(65534)

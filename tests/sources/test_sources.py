@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 import samples
 
+import hopgate
 from hopgate.errors import HopgateError
+from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.sources.field_map import parse_map
 from hopgate.sources.read import read_source
 from hopgate.sources.source import ReadOptions
+from hopgate.store import setting_rows
 
 
 def read(path: Path | str, form: str | None = None, **options: object) -> tuple[str, list[Memory]]:
@@ -239,3 +242,16 @@ def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
     odd.write_text("A line.\n")
     with pytest.raises(HopgateError, match="surrogate"):
         read(odd)
+
+
+def test_an_id_that_is_made_of_a_text_is_no_help_in_guessing_it(kb: KnowledgeBase, other: str, tmp_path: Path) -> None:
+    """The same file gives the same ids in one store, and in another one others."""
+    file = tmp_path / "codes.txt"
+    file.write_text("PIN 99\n")
+    kb.ingest(file)
+    kb.ingest(file)
+    with hopgate.open(other) as second:
+        second.ingest(file)
+        ids = {memory.external_id for store in (kb, second) for memory in store.export()}
+        assert len(ids) == 2 and kb.made_id("PIN 99") == kb.made_id("PIN 99") != second.made_id("PIN 99")
+    assert kb.store.run(setting_rows.id_key).hex() not in str((kb.upkeep.status(), kb.store_settings.resolve()))

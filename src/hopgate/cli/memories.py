@@ -86,13 +86,12 @@ def add(
     Example: hopgate add "The NAS moved to the cellar." --tags homelab --at 2024-03-01
     """
     from hopgate.memory import Memory
-    from hopgate.sources.source import digest
 
     if not text.strip():
         raise HopgateError("there is nothing to remember: give a text")
-    key = key or f"add#{digest(given['scope'], given['title'], text)}"
     several = tuple(tag.strip() for part in tags for tag in part.split(",") if tag.strip())
     with where.opened() as kb:
+        key = key or f"add#{kb.made_id(given['scope'], given['title'], text)}"
         written = kb.add(Memory(key, text, tags=several, created_at=at, **given))
         if not as_json:
             say(f"{'added' if written.added else 'updated'} {key}")
@@ -152,12 +151,12 @@ def ingest(
         if dry_run:
             rules = kb.sensitivity() | rules
             for path in paths:
-                _show_first(path, read_source(path, form, options), rules.applied, as_json)
+                _show_first(path, read_source(path, form, kb.keyed(options)), rules.applied, as_json)
             return
         if rules:
             kb.add_sensitivity(rules, source="hopgate ingest")
         for path in paths:
-            _load(kb, path, read_source(path, form, options), as_json)
+            _load(kb, path, read_source(path, form, kb.keyed(options)), as_json)
         if not later:
             # All that waits: what an ingest that was killed left is finished by the next.
             link(kb, None, extractor, quiet=as_json)

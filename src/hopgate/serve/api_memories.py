@@ -13,7 +13,6 @@ from hopgate.memory import DEFAULT_IMPORTANCE, MAX_SEARCHABLE_BYTES, Memory
 from hopgate.serve.bounds import BoundStore, Served
 from hopgate.serve.middleware import PREFIX
 from hopgate.serve.values import Key, Limit, MemoryId, Moment, ScopeQuery, Strict, Text
-from hopgate.sources.source import digest
 from hopgate.upkeep import CaughtUp
 
 router = APIRouter(prefix=PREFIX, tags=["memories"])
@@ -95,7 +94,7 @@ def add_memory(asked: MemoryRequest, served: Served, response: Response) -> Writ
     served.scope(scope)
     values = asked.model_dump(exclude={"id", "text", "tags", "scope", "link"})
     # Of a sensitive text not even a digest is shown: a short one could be guessed from it.
-    made = secrets.token_hex(8) if asked.is_sensitive else digest(scope, asked.title, asked.text)
+    made = secrets.token_hex(8) if asked.is_sensitive else served.kb.made_id(scope, asked.title, asked.text)
     key = asked.id or f"add#{made}"
     with served.writing() as within:
         new = Memory(key, asked.text, tags=tuple(asked.tags), scope=scope, **values)

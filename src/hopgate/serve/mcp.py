@@ -49,7 +49,6 @@ from hopgate.serve.bounds import BoundStore
 from hopgate.serve.middleware import guard
 from hopgate.serve.settings import Bounds, ServeSettings
 from hopgate.serve.values import Key, Moment, Text
-from hopgate.sources.source import digest
 
 # How often recall is asked again without the sensitive memories that it found.
 ROUNDS = 3
@@ -214,7 +213,7 @@ class AssistantStore(BoundStore):
             raise HopgateError(f"a text to remember has at most {MAX_TEXT:,} characters: remember less")
         where = self.scope(scope)
         own = where[0] if where else None
-        key = f"mcp#{digest(own, title, text)}"
+        key = f"mcp#{self.kb.made_id(own, title, text)}"
         before = self.kb.get(key)
         if sensitive or (before is not None and not self.sees(before)):
             # Of a sensitive text not even a digest is shown, and it is not told whether there is one already.

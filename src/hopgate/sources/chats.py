@@ -34,14 +34,16 @@ def is_chatgpt(place: Place) -> bool:
     return file is not None and shows(file, "mapping", "current_node")
 
 
-def chatgpt(place: Place, _: ReadOptions) -> Records:
+def chatgpt(place: Place, options: ReadOptions) -> Records:
     """Give what the user and the assistant wrote, along the branch that the user saw last.
 
     System and tool messages, images and empty ones are left out.
     """
     file = _conversations_file(place) or place
     for number, conversation in enumerate(rows_of(read_json(file), file, "a ChatGPT export"), start=1):
-        thread = str(conversation.get("conversation_id") or conversation.get("id") or digest(conversation))
+        thread = str(
+            conversation.get("conversation_id") or conversation.get("id") or digest(options.id_key, conversation)
+        )
         title = str(conversation.get("title") or "").strip()
         before: str | None = None
         for message in _chatgpt_branch(conversation):

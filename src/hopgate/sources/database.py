@@ -43,7 +43,7 @@ def records(place: Place, options: ReadOptions) -> Records:
             require_text(columns, options.fields, f"the query on {place.name}")
         for number, row in enumerate(found, start=1):
             values = dict(zip(columns, row, strict=True))
-            yield f"row {number}", _own(values) if own else to_corpus(values, options.fields, place.name)
+            yield f"row {number}", _own(values) if own else to_corpus(values, options, place.name)
 
 
 def server_records(address: str, options: ReadOptions) -> Records:
@@ -57,7 +57,7 @@ def server_records(address: str, options: ReadOptions) -> Records:
         with psycopg.connect(address, application_name="hopgate", connect_timeout=10) as connection:
             connection.read_only = True
             for number, row in enumerate(_rows(connection, select(options.query), options), start=1):
-                yield f"row {number}", to_corpus(row, options.fields, prefix)
+                yield f"row {number}", to_corpus(row, options, prefix)
     except psycopg.Error as error:
         reason = redacted((str(error).strip().splitlines() or [""])[0], *password_parts(address))
         raise HopgateError(f"the query failed: {reason}") from None

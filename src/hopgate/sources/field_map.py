@@ -12,7 +12,7 @@ from uuid import UUID
 
 from hopgate.errors import HopgateError
 from hopgate.fields import EXTRA, TOP, nearest
-from hopgate.sources.source import Record, digest
+from hopgate.sources.source import ReadOptions, Record, digest
 
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 # An epoch of more than this is in milliseconds: in seconds it would be the year 5138.
@@ -51,7 +51,7 @@ def require_text(columns: Sequence[str], fields: Mapping[str, str], where: str) 
         raise HopgateError(f"{where} has the columns {', '.join(columns)}: say which is the text, --map text=COLUMN")
 
 
-def to_corpus(row: Mapping[str, Any], fields: Mapping[str, str], prefix: str) -> Record:
+def to_corpus(row: Mapping[str, Any], options: ReadOptions, prefix: str) -> Record:
     """Make a record of a row; what is neither mapped nor a memory's field stays in it, to be refused or kept.
 
     Parameters
@@ -61,10 +61,11 @@ def to_corpus(row: Mapping[str, Any], fields: Mapping[str, str], prefix: str) ->
 
     Examples
     --------
-    >>> to_corpus({"id": 7, "body": "It hums.", "labels": "a;b"}, {"_id": "id", "text": "body", "tags": "labels"}, "x")
+    >>> options = ReadOptions({"_id": "id", "text": "body", "tags": "labels"})
+    >>> to_corpus({"id": 7, "body": "It hums.", "labels": "a;b"}, options, "x")
     {'_id': '7', 'text': 'It hums.', 'tags': ['a', 'b']}
     """
-    rest = copy.deepcopy(dict(row))
+    rest, fields = copy.deepcopy(dict(row)), options.fields
     record: Record = {name: _pop(rest, column) for name, column in fields.items()}
     for name in [name for name in rest if name in TOP]:
         if name in record:
@@ -72,7 +73,7 @@ def to_corpus(row: Mapping[str, Any], fields: Mapping[str, str], prefix: str) ->
         record[name] = rest.pop(name)
     record = {name: _value(name, value) for name, value in record.items()}
     if record.get("_id") is None:
-        record["_id"] = f"{prefix}#{digest(sorted(row.items(), key=str))}"
+        record["_id"] = f"{prefix}#{digest(options.id_key, sorted(row.items(), key=str))}"
     # An empty flag is no flag: the memory is refused.
     present = {name: value for name, value in record.items() if value is not None or name == "is_sensitive"}
     return present | {name: _plain(value) for name, value in rest.items() if value not in (None, "")}

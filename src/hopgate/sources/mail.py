@@ -42,7 +42,7 @@ def recognises(place: Place) -> bool:
     return name.endswith((".mbox", ".eml")) or (beginning.startswith("From ") and "\n" in beginning)
 
 
-def records(place: Place, _: ReadOptions) -> Records:
+def records(place: Place, options: ReadOptions) -> Records:
     """Give the messages: subject as the title, body without what it quotes, sender as a keyword, thread and answer."""
     numbered = Repeated()
     for number, message in enumerate(_messages(place), start=1):
@@ -53,7 +53,7 @@ def records(place: Place, _: ReadOptions) -> Records:
         own = _ids(message, "message-id")
         before = _ids(message, "in-reply-to")[:1]
         chain = [*_ids(message, "references"), *before, *own]
-        key = own[0] if own else digest(subject, text, str(message.get("date")))
+        key = own[0] if own else digest(options.id_key, subject, text, str(message.get("date")))
         sender = _sender(message)
         record: Record = {"_id": numbered(f"mail:{key}"), "title": subject, "text": text}
         record["thread"] = f"mail:{chain[0] if chain else key}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import warnings
 import zipfile
@@ -34,9 +35,12 @@ class ReadOptions:
     ----------
     fields : mapping of field to column
         Which column, or which path such as `message.body`, holds a memory's field.
+    id_key : bytes
+        What ids are made with where a source has none: the secret of the store that its memories are for.
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)
+    id_key: bytes = field(default=b"", repr=False)
     sections: bool = setting(False, "a memory for each section of a note, not for each note")
     date_order: Literal["dmy", "mdy"] | None = setting(None, "where a chat's dates can be read both ways")
     query: str | None = setting(
@@ -78,15 +82,18 @@ class SourceFormat:
     records: Callable[[Place, ReadOptions], Records]
 
 
-def digest(*parts: object) -> str:
-    """Sixteen hexadecimal digits of some values: the same values, the same id, in every run.
+def digest(key: bytes, *parts: object) -> str:
+    """Sixteen hexadecimal digits of some values: with the same key the same in every run.
+
+    Who does not know the key cannot tell by an id whether a guess at a text is right.
 
     Examples
     --------
-    >>> digest("a", "b") == digest("a", "b") != digest("ab", "")
-    True
+    >>> digest(b"k", "a", "b") == digest(b"k", "a", "b"), digest(b"k", "ab") == digest(b"another", "ab")
+    (True, False)
     """
-    return hashlib.sha256(json.dumps(parts, ensure_ascii=False, default=str).encode()).hexdigest()[:16]
+    text = json.dumps(parts, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass")
+    return hmac.new(key, text, hashlib.sha256).hexdigest()[:16]
 
 
 class Repeated:

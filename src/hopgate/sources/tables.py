@@ -57,7 +57,7 @@ def csv_rows(place: Place, options: ReadOptions) -> Records:
                 continue
             if len(row) != len(header):
                 raise HopgateError(f"{place}, line {where}: {len(row)} cells, where the header has {len(header)}")
-            yield f"line {where}", to_corpus(dict(zip(header, row, strict=True)), options.fields, place.name)
+            yield f"line {where}", to_corpus(dict(zip(header, row, strict=True)), options, place.name)
     except csv.Error as error:
         raise HopgateError(f"{place}, line {reader.line_num}: not CSV ({error})") from None
 
@@ -83,7 +83,7 @@ def parquet_rows(place: Place, options: ReadOptions) -> Records:
             for batch in table.iter_batches(BATCH):
                 for row in batch.to_pylist():
                     number += 1
-                    yield f"row {number}", to_corpus(row, options.fields, place.name)
+                    yield f"row {number}", to_corpus(row, options, place.name)
     except pa.ArrowException as error:
         raise HopgateError(f"{place} is not Parquet ({' '.join(str(error).split())[:80]}): write it again") from None
 
@@ -100,13 +100,13 @@ def json_objects(place: Place, options: ReadOptions) -> Records:
             for number, row in parse_json_lines(stream, str(place)):
                 if number == 1:
                     require_text(list(row), options.fields, str(place))
-                yield f"line {number}", to_corpus(row, options.fields, place.name)
+                yield f"line {number}", to_corpus(row, options, place.name)
         return
     rows = _objects(read_json(place), place)
     if rows:
         require_text(list(rows[0]), options.fields, f"{place}, record 1,")
     for number, row in enumerate(rows, start=1):
-        yield f"record {number}", to_corpus(row, options.fields, place.name)
+        yield f"record {number}", to_corpus(row, options, place.name)
 
 
 def _objects(value: Any, place: Place) -> list[dict[str, Any]]:
@@ -143,7 +143,7 @@ def checked_lines(place: Place, options: ReadOptions) -> Iterator[tuple[str, Rec
         for number, row in checked_json_lines(stream, str(place)):
             if options.fields and not isinstance(row, HopgateError):
                 try:
-                    yield f"line {number}", to_corpus(row, options.fields, place.name)
+                    yield f"line {number}", to_corpus(row, options, place.name)
                 except HopgateError as error:
                     yield f"line {number}", error
             else:
@@ -155,9 +155,9 @@ def is_text(place: Place) -> bool:
     return place.is_file() and place.name.lower().endswith((".txt", ".text", ".log"))
 
 
-def text_lines(place: Place, _: ReadOptions) -> Records:
+def text_lines(place: Place, options: ReadOptions) -> Records:
     """Give the lines that are not blank; a line keeps its id when others come before it."""
     numbered = Repeated()
     for number, line in enumerate(read_utf8(place).splitlines(), start=1):
         if text := line.strip():
-            yield f"line {number}", {"_id": numbered(f"{place.name}#{digest(text)}"), "text": text}
+            yield f"line {number}", {"_id": numbered(f"{place.name}#{digest(options.id_key, text)}"), "text": text}

@@ -57,7 +57,7 @@ def records(place: Place, options: ReadOptions) -> Records:
             continue
         when = _moment(line, order, file)
         record: Record = {
-            "_id": numbered(f"whatsapp:{chat}:{digest(when, spoken[1], spoken[2])}"),
+            "_id": numbered(f"whatsapp:{chat}:{digest(options.id_key, when, spoken[1], spoken[2])}"),
             "text": f"{spoken[1]}: {spoken[2].strip()}",
             "thread": f"whatsapp:{chat}",
             "category": chat,

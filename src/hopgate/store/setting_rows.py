@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,15 @@ SENSITIVITY = "sensitivity"
 SCOPES = "scopes"
 """The row that no call, file or variable can change: whether walks pass from one scope into another."""
 WALLS, SHARED = "walls", "shared"
+ID_KEY = "id key"
+"""The row that is no setting and nobody is shown: what ids of memories without one are made with."""
 
 
 def read(connection: Connection[Any]) -> dict[str, tuple[Any, str]]:
     """Every setting of the store by its name: value and source."""
     rows = connection.execute(
-        "SELECT name, value, source FROM store_settings WHERE name <> ALL(%s)", ([GRAPH_VERSION, SENSITIVITY, SCOPES],)
+        "SELECT name, value, source FROM store_settings WHERE name <> ALL(%s)",
+        ([GRAPH_VERSION, SENSITIVITY, SCOPES, ID_KEY],),
     )
     return {name: (value, source) for name, value, source in rows}
 
@@ -41,6 +45,18 @@ def scopes(connection: Connection[Any]) -> str:
     """Say "walls", where nothing of one scope moves another's answers; "shared", where one person has them all."""
     row = connection.execute("SELECT value FROM store_settings WHERE name = %s", (SCOPES,)).fetchone()
     return WALLS if row is None else str(row[0])
+
+
+def id_key(connection: Connection[Any]) -> bytes:
+    """The store's own secret, made when it is first asked for."""
+    connection.execute(
+        "INSERT INTO store_settings (name, value, source) VALUES (%s, to_jsonb(%s::text), 'hopgate') "
+        "ON CONFLICT DO NOTHING",
+        (ID_KEY, secrets.token_hex(16)),
+    )
+    row = connection.execute("SELECT value FROM store_settings WHERE name = %s", (ID_KEY,)).fetchone()
+    assert row is not None
+    return bytes.fromhex(row[0])
 
 
 def write(connection: Connection[Any], values: Mapping[str, Any], source: str) -> None:
