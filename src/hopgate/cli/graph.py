@@ -119,6 +119,7 @@ def _write_statements(where: Where, out: Path, given: dict[str, Any], *, as_json
 @several("--several-valued", "A relation of which it has several after all; may be given again.")
 @path("--statements", "A statements.jsonl: sentences about memories, which recall starts from too.")
 @flag("--tie-break", "Ask the same model about names that stay undecided.")
+@flag("--judge", "Ask the same model which facts of earlier memories no longer hold.")
 @flag("--rebuild", "Bring all names together anew.")
 @click_options(option for option in options_of(Engine) if option.name != "gpus_per_worker")
 @on_store
@@ -129,6 +130,7 @@ def build(
     several_valued: Sequence[str],
     statements: Path | None,
     tie_break: bool,
+    judge: bool,
     rebuild: bool,
     as_json: bool,
     **given: Any,
@@ -154,6 +156,7 @@ def build(
         built = kb.build(
             extractor,
             ask=opinion.same if opinion else None,
+            judge=Judge(extractor) if judge else None,
             run=Run(**given),
             limit=limit,
             several_valued=several_valued,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -310,9 +310,14 @@ def _write(
     done = [key for key in batch.waiting if key in known or key not in batch.sources]
     changes.set_compared(connection, done, reader.name)
     if deriving and changed:
-        groups = fact_rows.groups_of_memories(connection, sorted(changed))
-        concepts = {end for group in groups for end in (group.src_id, group.dst_id) if end is not None}
-        rederive(connection, concept_ids=sorted(concepts), groups=groups)
+        rederive_groups(connection, changed)
+
+
+def rederive_groups(connection: Connection[Any], memory_ids: Collection[int]) -> None:
+    """Derive anew what follows from the facts of some memories and from those that can end them."""
+    groups = fact_rows.groups_of_memories(connection, sorted(memory_ids))
+    concepts = {end for group in groups for end in (group.src_id, group.dst_id) if end is not None}
+    rederive(connection, concept_ids=sorted(concepts), groups=groups)
 
 
 def _note(connection: Connection[Any], place: Place, subject: str, recorded_at: datetime) -> Note:

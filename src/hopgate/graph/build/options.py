@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
+    from hopgate.extract.model.judge import Judge
     from hopgate.extract.progress import Progress
     from hopgate.extract.runner import Run
     from hopgate.graph.build.resolve import Ask
@@ -29,6 +30,8 @@ class ExtractOptions(TypedDict, total=False):
         Called with the count after every batch.
     ask : callable
         Decides names that the thresholds leave undecided.
+    judge : Judge
+        A model that says which facts of earlier memories no longer hold, in the place of the trained model of changes.
     engine : Engine
         Who reads memories for a first build; by default a thread of this process.
     """
@@ -38,6 +41,7 @@ class ExtractOptions(TypedDict, total=False):
     run: Run | None
     show: Callable[[Progress], object]
     ask: Ask | None
+    judge: Judge | None
     engine: Engine
 
 

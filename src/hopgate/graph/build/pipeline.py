@@ -20,6 +20,7 @@ from hopgate.extract.runner import Extracted, Run
 from hopgate.extract.spec import as_extractor
 from hopgate.graph.build.canonicalise_store import canonicalise_store, declare
 from hopgate.graph.build.changes import read_changes
+from hopgate.graph.build.judged_ends import read_judged_ends
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
 from hopgate.graph.build.sink import GraphSink, StoreContext, survey_page
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
+    from hopgate.extract.model.judge import Judge
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
 
@@ -84,7 +86,7 @@ class GraphBuilder:
         with build_lock(self._store) as whole:
             progress = self._extract(extractor, options, whole, self._resolution(options.get("ask")))
         if not whole:
-            self._read_changes(extractor, options.get("show", str))
+            self._read_changes(extractor, options.get("judge"), options.get("show", str))
         return progress
 
     def build(self, extractor: str | Extractor, **options: Unpack[BuildOptions]) -> Built:
@@ -107,7 +109,7 @@ class GraphBuilder:
             if whole:
                 embed = self._embed if self._embeds() else None
                 canonicalise_store(self._store, options.get("canonicaliser"), embed, show)
-        self._read_changes(extractor, show)
+        self._read_changes(extractor, options.get("judge"), show)
         self.embed(concepts=options.get("embed_concepts", True), show=show)
         return Built(progress, not whole, resolution.tally)
 
@@ -205,10 +207,12 @@ class GraphBuilder:
             show=options.get("show", str),
         )
 
-    def _read_changes(self, extractor: Extractor, show: Show) -> None:
-        """Compare memories with earlier ones, where the trained model does that."""
+    def _read_changes(self, extractor: Extractor, judge: Judge | None, show: Show) -> None:
+        """Compare memories with earlier ones, where a judge is given or the trained model does that."""
         rules = _text_reader(extractor)
-        if isinstance(rules, ContextualExtractor) and rules.changes:
+        if judge:
+            read_judged_ends(self._store, judge, extractor.identity, show)
+        elif isinstance(rules, ContextualExtractor) and rules.changes:
             read_changes(self._store, TrainedChanges(), extractor.identity, show)
 
     def embed(self, *, concepts: bool = True, show: Show = str) -> None:

@@ -10,6 +10,8 @@ from hopgate.store.graph.fact_rows import NamedFact
 from hopgate.store.typed_rows import fetch
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from psycopg import Connection
 
 # A word that more memories of its scope hold says little of what a memory is about.
@@ -72,6 +74,47 @@ _RIVALS = """
     WHERE f.memory_id = ANY(%s) AND f.read_with IS NULL AND f.valid_to IS NULL
     ORDER BY f.id, o.recorded_at DESC, o.id DESC
 """
+
+
+# For each memory the open facts of earlier ones of its scope about what it mentions; between two such things first.
+_OPEN = """
+    SELECT m.id AS later_id, f.id, f.memory_id, f.scope, f.subject_id, f.relation, f.object_id, f.valid_from,
+      f.subject, f.object
+    FROM memories m CROSS JOIN LATERAL (
+        SELECT * FROM (
+            SELECT DISTINCT ON (s.concept_id, o.relation, t.concept_id) o.*, s.name AS subject, t.name AS object,
+              t.concept_id IN (
+                SELECT c.concept_id FROM mentions n JOIN concept_names c ON c.id = n.name_id WHERE n.memory_id = m.id
+              ) AS both_named
+            FROM facts o JOIN memories e ON e.id = o.memory_id
+            JOIN concept_names s ON s.id = o.subject_id JOIN concept_names t ON t.id = o.object_id
+            WHERE s.concept_id IN (
+                SELECT c.concept_id FROM mentions n JOIN concept_names c ON c.id = n.name_id WHERE n.memory_id = m.id)
+              AND e.scope IS NOT DISTINCT FROM m.scope AND (e.created_at, e.id) < (m.created_at, m.id)
+              AND o.valid_to IS NULL AND o.read_with IS NULL AND o.beside IS NULL
+              AND NOT EXISTS (
+                SELECT FROM facts x WHERE x.subject_id = o.subject_id AND x.relation = o.relation
+                AND x.object_id = o.object_id AND (x.valid_to IS NOT NULL OR x.memory_id = m.id))
+            ORDER BY s.concept_id, o.relation, t.concept_id, o.recorded_at DESC, o.id DESC
+        ) AS open ORDER BY both_named DESC, recorded_at DESC, id DESC LIMIT %(limit)s
+    ) AS f WHERE m.id = ANY(%(ids)s) AND NOT m.is_sensitive
+    ORDER BY m.id, f.both_named DESC, f.recorded_at DESC, f.id DESC
+"""
+
+
+class OpenFact(NamedTuple):
+    """A fact of an earlier memory that nothing has ended, by its ids and names."""
+
+    later_id: int
+    id: int
+    memory_id: int
+    scope: str
+    subject_id: int
+    relation: str
+    object_id: int
+    valid_from: datetime | None
+    subject: str
+    object: str
 
 
 class Rival(NamedTuple):
@@ -150,6 +193,14 @@ def _near(connection: Connection[Any], statement: str, texts: Sequence[tuple[int
 def rivals(connection: Connection[Any], memory_ids: Sequence[int]) -> list[Rival]:
     """The facts of memories that end facts of earlier ones, each with the last memory of which it ends one."""
     return fetch(connection, Rival, _RIVALS, (list(memory_ids),))
+
+
+def open_facts(connection: Connection[Any], memory_ids: Sequence[int], *, limit: int) -> dict[int, list[OpenFact]]:
+    """The facts about what each memory mentions that were true until it was written, at most so many of each."""
+    found: dict[int, list[OpenFact]] = {}
+    for row in fetch(connection, OpenFact, _OPEN, {"ids": list(memory_ids), "limit": limit}):
+        found.setdefault(row.later_id, []).append(row)
+    return found
 
 
 def set_beside(connection: Connection[Any], found: Iterable[Rival]) -> None:

@@ -100,6 +100,12 @@ def add_facts(connection: Connection[Any], rows: Iterable[FactRow]) -> None:
     )  # fmt: skip
 
 
+def existing(connection: Connection[Any], fact_ids: Sequence[int]) -> set[int]:
+    """Those of some facts that are still there."""
+    rows = connection.execute("SELECT id FROM facts WHERE id = ANY(%s)", (list(fact_ids),))
+    return {row[0] for row in rows}
+
+
 @dataclass(frozen=True, slots=True)
 class NamedFact:
     """What a memory says about two concepts, by their names."""
