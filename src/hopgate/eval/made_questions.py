@@ -44,25 +44,6 @@ class Fact:
     keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class MadeQuestions:
-    """Made questions, and how many facts and paths were left out.
-
-    Parameters
-    ----------
-    queries : mapping of id to Query
-        The metadata of each says that it was `made`, the fingerprint of its `graph`, the keys of its `facts`, the
-        `path` of memories, hop by hop, and the `answer`.
-    qrels : mapping
-        Every memory that says one of a question's facts.
-    dropped : mapping of reason to int
-    """
-
-    queries: Mapping[str, Query]
-    qrels: Mapping[str, Mapping[str, int]]
-    dropped: Mapping[str, int]
-
-
 def store_triples(kb: KnowledgeBase) -> list[Triple]:
     """Give a store's graph as mentions and facts: a fact for each memory that is evidence of an edge."""
     graph = kb.graph.to_networkx(memories=True)
@@ -103,18 +84,16 @@ def made_dataset(
     """
     shown = {memory.external_id: memory for memory in memories if not memory.is_sensitive}
     triples = [triple for triple in triples if triple.doc_id in shown]
-    made = make_questions(triples, latent_space(shown.values()), **options)
-    if not made.queries:
-        why = ", ".join(f"{count:,} {reason}" for reason, count in made.dropped.items()) or "no path at all"
+    if not any(triple.is_fact for triple in triples):
+        raise HopgateError("there is no fact to make questions from: mentions alone join nothing")
+    data, dropped = make_questions(triples, latent_space(shown.values()), **options)
+    if not data.queries:
+        why = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items()) or "no path at all"
         raise HopgateError(f"the facts make no question; left out: {why}")
-    used = {key for query in made.queries.values() for key in query.metadata["facts"]}
-    data = NewDataset(
-        corpus={name: to_record(memory) for name, memory in shown.items()},
-        triples=[_row(triple) for triple in triples if fact_key(triple) not in used],
-    )
-    for query in made.queries.values():
-        data.add(query, made.qrels[query.id])
-    return write_dataset(out, data, dev), made.dropped
+    used = {key for query in data.queries.values() for key in query.metadata["facts"]}
+    data.triples += [_row(triple) for triple in triples if fact_key(triple) not in used]
+    data.corpus |= {name: to_record(memory) for name, memory in shown.items()}
+    return write_dataset(out, data, dev), dropped
 
 
 def _row(triple: Triple) -> dict[str, Any]:
@@ -134,7 +113,7 @@ def make_questions(
     limit: int = 200,
     seed: int = 0,
     now: datetime | None = None,
-) -> MadeQuestions:
+) -> tuple[NewDataset, Mapping[str, int]]:
     """Make multi-hop questions that similarity alone does not answer.
 
     A path goes through distinct concepts by facts in force, each the only answer to its step. It is kept when no memory
@@ -155,6 +134,13 @@ def make_questions(
         Decides which of the paths come first.
     now : datetime, optional
         When facts are in force; by default today.
+
+    Returns
+    -------
+    tuple of NewDataset and mapping of reason to int
+        The questions, whose gold is every memory that says one of their facts, and how many facts and paths were left
+        out. Their metadata says that each was `made`, the fingerprint of its `graph`, the keys of its `facts`, the
+        `path` of memories, hop by hop, and the `answer`.
     """
     if hops < 2:
         raise HopgateError("a multi-hop question needs at least 2 hops")
@@ -164,11 +150,10 @@ def make_questions(
     random.Random(seed).shuffle(starts)
     graph = fingerprint(triples)
     through: Counter[str] = Counter()
-    queries: dict[str, Query] = {}
-    qrels: dict[str, dict[str, int]] = {}
+    data = NewDataset()
     for path in (path for start in starts for path in _paths(start, hops, steps)):
         concepts = [folded_name(path[0].subject), *(folded_name(fact.object) for fact in path)]
-        if len(queries) == limit:
+        if len(data.queries) == limit:
             reason = "paths beyond the limit"
         elif any(through[concept] == MAX_QUESTIONS for concept in concepts):
             reason = f"paths through a concept of {MAX_QUESTIONS} questions"
@@ -182,9 +167,9 @@ def make_questions(
         name = "hop-" + hashlib.sha256("".join(keys).encode()).hexdigest()[:12]
         about = {"type": "multi-hop", "stratum": "multi-hop", "hops": hops, "answer": path[-1].object}
         made = {"made": True, "graph": graph, "facts": keys, "path": [list(fact.evidence) for fact in path]}
-        queries[name] = Query(name, template(path), {**about, **made})
-        qrels[name] = {memory: 1 for fact in path for memory in fact.evidence}
-    return MadeQuestions(queries, qrels, dict(dropped.most_common()))
+        gold = {memory: 1 for fact in path for memory in fact.evidence}
+        data.add(Query(name, template(path), {**about, **made}), gold)
+    return data, dict(dropped.most_common())
 
 
 def template(path: Sequence[Fact]) -> str:

@@ -9,9 +9,10 @@ import pytest
 
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import fact_key, fingerprint
-from hopgate.eval.made_questions import MAX_QUESTIONS, make_questions
+from hopgate.eval.made_questions import MAX_QUESTIONS, made_dataset, make_questions
 from hopgate.eval.slices import VectorSpace
 from hopgate.extract.files import Triple
+from hopgate.memory import Memory
 
 
 def space(n):
@@ -32,17 +33,17 @@ def chains(n):
 
 def test_paths_become_questions_with_gold_and_where_they_came_from():
     facts = chains(10)
-    made = make_questions(facts, space(60), neighbours=3)
+    made, dropped = make_questions(facts, space(60), neighbours=3)
     assert len(made.queries) >= 8  # a few pairs are neighbours by chance
     for name, query in made.queries.items():
         first, second = query.metadata["path"]
-        assert made.qrels[name] == dict.fromkeys([*first, *second], 1)
+        assert made.gold[name] == dict.fromkeys([*first, *second], 1)
         assert query.metadata["made"] is True and query.metadata["graph"] == fingerprint(facts)
         assert query.hops == 2
         assert query.text.startswith("Begin at “a")
         assert query.metadata["answer"] not in query.text
         assert set(query.metadata["facts"]) < {fact_key(fact) for fact in facts}
-    assert made.dropped == ({near(3): 10 - len(made.queries)} if len(made.queries) < 10 else {})
+    assert dropped == ({near(3): 10 - len(made.queries)} if len(made.queries) < 10 else {})
 
 
 def near(neighbours):
@@ -57,7 +58,7 @@ MANY = "facts about a concept of too many facts"
 
 
 @pytest.mark.parametrize(
-    ("facts", "questions", "dropped"),
+    ("facts", "questions", "left_out"),
     [
         ([FIRST, SECOND], 1, {}),
         ([FIRST, SECOND, Triple("m5", "A", "owns", "b")], 1, {}),  # two memories say so
@@ -77,37 +78,45 @@ MANY = "facts about a concept of too many facts"
         ([FIRST, Triple("elsewhere", "b", "stands in", "c")], 0, {}),  # no vector
     ],
 )
-def test_what_makes_a_question_and_what_does_not(facts, questions, dropped):
-    made = make_questions(facts, space(60), now=datetime(2025, 1, 1, tzinfo=UTC))
-    assert (len(made.queries), made.dropped) == (questions, dropped)
-    if len(facts) == 3 and questions and not dropped:
-        assert set(*made.qrels.values()) == {"m0", "m5", "m9"}
+def test_what_makes_a_question_and_what_does_not(facts, questions, left_out):
+    made, dropped = make_questions(facts, space(60), now=datetime(2025, 1, 1, tzinfo=UTC))
+    assert (len(made.queries), dropped) == (questions, left_out)
+    if len(facts) == 3 and questions and not left_out:
+        assert set(*made.gold.values()) == {"m0", "m5", "m9"}
 
 
 def test_adjacent_hops_are_left_out_and_none_with_no_neighbours():
-    made = make_questions(chains(10), space(20), neighbours=20)
-    assert not made.queries and made.dropped == {near(20): 10}
-    assert len(make_questions(chains(10), space(20), neighbours=0).queries) == 10
+    made, dropped = make_questions(chains(10), space(20), neighbours=20)
+    assert not made.queries and dropped == {near(20): 10}
+    assert len(make_questions(chains(10), space(20), neighbours=0)[0].queries) == 10
 
 
 def test_no_hub_dominates():
     facts = [Triple(f"m{i}", f"a{i}", "owns", "hub") for i in range(5)] + [Triple("m9", "hub", "stands in", "c")]
-    made = make_questions(facts, space(60), neighbours=0)
-    assert len(made.queries) == MAX_QUESTIONS and sum(made.dropped.values()) == 2
+    made, dropped = make_questions(facts, space(60), neighbours=0)
+    assert len(made.queries) == MAX_QUESTIONS and sum(dropped.values()) == 2
 
 
 def test_seeded_and_limited():
     facts = chains(20)
-    first = make_questions(facts, space(60), limit=5, neighbours=2, seed=1)
-    assert first == make_questions(facts, space(60), limit=5, neighbours=2, seed=1)
-    assert len(first.queries) == 5 and first.dropped["paths beyond the limit"] > 0
-    assert first.queries.keys() != make_questions(facts, space(60), limit=5, neighbours=2, seed=2).queries.keys()
+    first, dropped = make_questions(facts, space(60), limit=5, neighbours=2, seed=1)
+    assert (first, dropped) == make_questions(facts, space(60), limit=5, neighbours=2, seed=1)
+    assert len(first.queries) == 5 and dropped["paths beyond the limit"] > 0
+    assert first.queries.keys() != make_questions(facts, space(60), limit=5, neighbours=2, seed=2)[0].queries.keys()
 
 
 def test_three_hops():
     facts = [Triple(f"m{i}", f"n{i}", "leads to", f"n{i + 1}") for i in range(6)]
-    made = make_questions(facts, space(40), hops=3, neighbours=0)
+    made, _ = make_questions(facts, space(40), hops=3, neighbours=0)
     assert [len(query.metadata["path"]) for query in made.queries.values()] == [3] * len(made.queries)
     assert len(made.queries) == 3
     with pytest.raises(HopgateError, match="at least 2 hops"):
         make_questions(facts, space(40), hops=1)
+
+
+def test_where_nothing_is_known_that_may_be_shown_nothing_is_made(tmp_path):
+    hidden = Memory("m0", "hidden", is_sensitive=True)
+    for memories, facts in (([hidden], [FIRST]), ([Memory("m0", "A")], [Triple("m0", "a")])):
+        with pytest.raises(HopgateError, match="no fact to make questions from"):
+            made_dataset(memories, facts, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
