@@ -103,8 +103,9 @@ def join_aliases(connection: Connection[Any], memory_ids: Sequence[int] | None =
     for memory_id, title, aliases in rows:
         normals = [normalise(name) for name in (title, *aliases)]
         known = {row.normal: row.concept_id for row in name_rows.by_normal(connection, normals, [scopes[memory_id]])}
-        kept = known.get(normals[0])
-        for other in sorted({*known.values()} - {kept}) if kept is not None else ():
+        if (kept := known.get(normals[0])) is None:
+            continue
+        for other in sorted({*known.values()} - {kept}):
             if {row.normal for row in name_rows.of_concepts(connection, [other])} <= {*normals}:
                 if memory_ids is None:
                     journal.merge(connection, [(kept, other)], method=FRONT_MATTER)
