@@ -17,8 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from hopgate.extract.extraction import Extraction, Source
-from hopgate.extract.extractor import Extractor
+from hopgate.extract.extraction import Extraction, Extractor, Source
 from hopgate.extract.model.answer import fold
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.memory import Cleared

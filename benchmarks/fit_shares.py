@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression
 import hopgate
 from hopgate.eval.arms.graph_controls import Shuffle
 from hopgate.eval.data.dataset import Dataset, read_dataset
-from hopgate.extract.extractor import Extractor
+from hopgate.extract.extraction import Extractor
 from hopgate.extract.files import Replay
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.graph.walk.mixture import bundled_model

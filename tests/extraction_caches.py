@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from hopgate.extract.cache import CacheEntry, CacheKey
 from hopgate.extract.extraction import Extraction
+from hopgate.extract.runner import CacheEntry, CacheKey
 
 
 class DictCache:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import hopgate
 from hopgate.errors import HopgateError
-from hopgate.extract.extraction import Extraction, Fact, State, found
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import Extraction, ExtractorIdentity, Fact, State, found
 from hopgate.memory import Memory
 from hopgate.recall.filters import Filters
 from hopgate.times import moment, utc

@@ -32,8 +32,8 @@ from hopgate.store.store import retried
 from hopgate.times import utc
 
 if TYPE_CHECKING:
-    from hopgate.extract.extractor import Extractor
-    from hopgate.extract.progress import Progress
+    from hopgate.extract.extraction import Extractor
+    from hopgate.extract.runner import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
     from hopgate.recall.why_not import ExplainOptions, Explanation
     from hopgate.scale.backfill import Backfilled, BackfillOptions

@@ -16,7 +16,7 @@ from hopgate.store.memories import tally
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from hopgate.extract.extractor import Extractor
+    from hopgate.extract.extraction import Extractor
     from hopgate.graph.build.pipeline import GraphBuilder
     from hopgate.graph.build.write_statements import StatementRun
     from hopgate.memory_writer import MemoryWriter

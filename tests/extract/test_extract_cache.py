@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hopgate.extract.cache import CacheEntry, ExtractionCache, cache_key, text_key
-from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import Extraction, ExtractorIdentity, Fact, Mention, Source, State
+from hopgate.extract.runner import CacheEntry, ExtractionCache, cache_key, text_key
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared, Memory
 from hopgate.store.extractions import StoreCache

@@ -19,13 +19,11 @@ import pytest
 from extraction_caches import DictCache, FileCache
 
 from hopgate.errors import HopgateError
-from hopgate.extract.extraction import Extraction, Mention, Source, State, failed, found, sources
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import Extraction, ExtractorIdentity, Mention, Source, State, failed, found, sources
 from hopgate.extract.files import Replay
 from hopgate.extract.model.openai import OpenAI
-from hopgate.extract.progress import Progress
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.extract.runner import Extracted, Run
+from hopgate.extract.runner import Extracted, Progress, Run
 from hopgate.memory import Cleared, Memory
 
 
@@ -158,7 +156,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inh
 sys.path.insert(0, sys.argv[2])
 from extraction_caches import FileCache
 from hopgate.extract.extraction import Mention, Source, found
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import ExtractorIdentity
 from hopgate.extract.runner import Run
 from hopgate.memory import Cleared
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hopgate.extract.extraction import Extraction, Fact, Mention, State, found
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import Extraction, ExtractorIdentity, Fact, Mention, State, found
 from hopgate.kb import KnowledgeBase
 
 

@@ -20,8 +20,7 @@ import hopgate
 from hopgate import Memory
 from hopgate.embed import embedder_from
 from hopgate.errors import HopgateError
-from hopgate.extract.extraction import Extraction, Source
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source
 from hopgate.extract.model.openai import OpenAI
 from hopgate.http import RetryPolicy
 from hopgate.kb import KnowledgeBase

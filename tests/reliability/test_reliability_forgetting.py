@@ -10,8 +10,7 @@ from canary import CANARY, ITS_OWN, cached, in_files, in_tables
 from model_server import ModelServer
 
 from hopgate import Memory
-from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import Extraction, ExtractorIdentity, Fact, Mention, Source, State
 from hopgate.kb import KnowledgeBase
 
 NAME = CANARY.title()

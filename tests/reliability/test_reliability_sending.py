@@ -13,8 +13,7 @@ from model_server import ModelServer
 import hopgate
 from hopgate import Memory
 from hopgate.embed.openai import OpenAIEmbedder
-from hopgate.extract.extraction import Extraction, Mention, Source, State
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import Extraction, ExtractorIdentity, Mention, Source, State
 from hopgate.extract.model.judge import Judge
 from hopgate.extract.model.llama import Llama
 from hopgate.extract.model.openai import OpenAI

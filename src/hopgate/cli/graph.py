@@ -19,8 +19,8 @@ from hopgate.options import options_of
 from hopgate.scale.engine import Engine
 
 if TYPE_CHECKING:
-    from hopgate.extract.extractor import Extractor
-    from hopgate.extract.progress import Progress
+    from hopgate.extract.extraction import Extractor
+    from hopgate.extract.runner import Progress
     from hopgate.graph.inspect.edges import ConceptDetail
     from hopgate.graph.inspect.stats import GraphStats
     from hopgate.kb import KnowledgeBase

@@ -9,8 +9,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State, sources
-    from hopgate.extract.extractor import Extractor, ExtractorIdentity
+    from hopgate.extract.extraction import (
+        Extraction,
+        Extractor,
+        ExtractorIdentity,
+        Fact,
+        Mention,
+        Source,
+        State,
+        sources,
+    )
     from hopgate.extract.rules.phrases import Phrases
 
 __all__ = [
@@ -27,7 +35,7 @@ __all__ = [
 
 _MODULES = {
     **dict.fromkeys(("Extraction", "Fact", "Mention", "Source", "State", "sources"), "hopgate.extract.extraction"),
-    **dict.fromkeys(("Extractor", "ExtractorIdentity"), "hopgate.extract.extractor"),
+    **dict.fromkeys(("Extractor", "ExtractorIdentity"), "hopgate.extract.extraction"),
     "Phrases": "hopgate.extract.rules.phrases",
 }
 

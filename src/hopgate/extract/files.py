@@ -13,8 +13,7 @@ from typing import IO, Any
 
 from hopgate.errors import HopgateError
 from hopgate.extract.dates import iso
-from hopgate.extract.extraction import Extraction, Fact, Mention, Source, found
-from hopgate.extract.extractor import Extractor, ExtractorIdentity
+from hopgate.extract.extraction import Extraction, Extractor, ExtractorIdentity, Fact, Mention, Source, found
 from hopgate.extract.model.answer import fold
 from hopgate.jsonl import field as text_of
 from hopgate.jsonl import json_lines, parse_json_lines, refuse

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.extract.extractor import Extractor
+from hopgate.extract.extraction import Extractor
 
 NAMES = ("phrases", "rules", "llama", "openai", "replay")
 # Memories in one call to an endpoint, where so many fit into the model's window: the prompt is paid for once.

@@ -20,7 +20,7 @@ import psycopg
 
 from hopgate.embed.embedder import embedder_from
 from hopgate.errors import HopgateError, LostServerError, UnreachableError, WithdrawnError
-from hopgate.extract.progress import Progress
+from hopgate.extract.runner import Progress
 from hopgate.fields import TOP
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.passages import passage_text, passages
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.embed import Embedder
-    from hopgate.extract.extractor import Extractor
+    from hopgate.extract.extraction import Extractor
     from hopgate.memory_writer import MemoryWriter
     from hopgate.sources.source import ReadOptions
     from hopgate.store.fill import Embedding

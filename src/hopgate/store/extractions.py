@@ -16,9 +16,8 @@ from hopgate.store.vectors import waiting
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from hopgate.extract.cache import CacheEntry, CacheKey
-    from hopgate.extract.extraction import Extraction, Source
-    from hopgate.extract.extractor import ExtractorIdentity
+    from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source
+    from hopgate.extract.runner import CacheEntry, CacheKey
     from hopgate.memory import Memory
     from hopgate.store.store import Store
 
@@ -35,8 +34,8 @@ class StoreCache:
     def get_many(self, keys: Iterable[CacheKey]) -> dict[CacheKey, Extraction]:
         """Return the extractions that are there."""
         # Recall counts here what waits for the graph, and reads no extraction: it spares these imports.
-        from hopgate.extract.cache import CacheKey
         from hopgate.extract.extraction import Extraction
+        from hopgate.extract.runner import CacheKey
 
         wanted = list(keys)
         with self._store.transaction() as connection:

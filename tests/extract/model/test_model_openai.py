@@ -8,8 +8,7 @@ import pytest
 from extraction_caches import DictCache
 
 from hopgate.errors import HopgateError
-from hopgate.extract.extraction import Extraction, Source, State, sources
-from hopgate.extract.extractor import Extractor
+from hopgate.extract.extraction import Extraction, Extractor, Source, State, sources
 from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.runner import Run
 from hopgate.extract.spec import extractor_from

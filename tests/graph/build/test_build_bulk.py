@@ -15,8 +15,7 @@ from psycopg import Connection
 import hopgate
 from hopgate import Memory
 from hopgate.demo import corpus
-from hopgate.extract.extraction import Fact, found
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import ExtractorIdentity, Fact, found
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.runner import Extracted, Run
 from hopgate.graph.build import pipeline

@@ -10,8 +10,7 @@ from graph_content import Scripted, content, of_triples, share_scopes, version
 
 import hopgate
 from hopgate.demo import corpus
-from hopgate.extract.extraction import Fact, Mention, failed, found
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import ExtractorIdentity, Fact, Mention, failed, found
 from hopgate.graph.build.derive import rederive_all
 from hopgate.graph.build.sink import DatedExtraction, add
 from hopgate.memory import Memory

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from hopgate.extract.extraction import Fact, found
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import ExtractorIdentity, Fact, found
 from hopgate.extract.model.chat import Reply
 from hopgate.extract.model.judge import Judge
 from hopgate.kb import KnowledgeBase

@@ -27,7 +27,7 @@ from hopgate.recall.settings import DEFAULT_FUSER, Settings
 from hopgate.scale.engine import Engine, session
 
 if TYPE_CHECKING:
-    from hopgate.extract.extractor import Extractor
+    from hopgate.extract.extraction import Extractor
     from hopgate.kb import KnowledgeBase
 
 Stage = Callable[[str, int | None], Callable[[int], None]]

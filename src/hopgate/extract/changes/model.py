@@ -11,15 +11,17 @@ import json
 import re
 import threading
 from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.bundled import BGE_SMALL, bundled_file, session_options
+from hopgate.bundled import BGE_SMALL, bundled_file, cores, session_options
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
@@ -137,6 +139,54 @@ def may_tell_change(text: str) -> bool:
     words = _LIKELY_WORD.findall(text.lower())
     terms = {*words, *map(" ".join, pairwise(words))}
     return base + sum(by_words.get(term, 0.0) for term in terms) > _LEAST_LIKELY
+
+
+@dataclass(frozen=True)
+class TrainedChanges:
+    """Compare short notes by the trained model that comes with hopgate.
+
+    Parameters
+    ----------
+    threshold : float
+        From this likelihood on a later note ends what the earlier one says.
+    told : float
+        From this likelihood on that it tells of a change by itself a note is compared with earlier ones: on the tuning
+        halves of benchmarks/notes that loses none of 206 changes, and spares most of the comparisons.
+    veto : float
+        What rules take for an end is none where its likelihood is below, and that of any change is below `told`. On the
+        same halves that refutes 33 of 33 wrong ends of rules and none of 148 right ones.
+
+    Examples
+    --------
+    >>> reader = TrainedChanges()
+    >>> [pair] = reader.read([("Backups go to Backblaze.", "Backups go to Wasabi from now on.")])
+    >>> pair.end > reader.threshold, pair.thing, pair.former, pair.value
+    (True, 'Backups', 'Backblaze', 'Wasabi')
+    """
+
+    threshold: float = 0.98
+    told: float = 0.5
+    veto: float = 0.02
+
+    @property
+    def name(self) -> str:
+        """The model's file and the thresholds."""
+        return f"changes {WEIGHTS_SHA256[:8]} {self.threshold} {self.told} {self.veto}"
+
+    def may_tell_change(self, text: str) -> bool:
+        """Whether a note has words of notes that tell changes."""
+        return may_tell_change(text)
+
+    def refutes(self, compared: Compared, alone: Compared) -> bool:
+        """Whether both the end and any change at all are unlikely."""
+        return compared.end < self.veto and alone.change < self.told
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> list[Compared]:
+        """Compare pairs, on all cores."""
+        if len(pairs) < 2 or cores() == 1:
+            return list(starmap(compared, pairs))
+        with ThreadPoolExecutor(cores(), thread_name_prefix="hopgate-changes") as pool:
+            return list(pool.map(compared, *zip(*pairs, strict=True)))
 
 
 def spans(

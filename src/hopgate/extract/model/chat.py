@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
-from hopgate.extract.extraction import Extraction, Source, State, failed
-from hopgate.extract.extractor import ExtractorIdentity, Parameter
+from hopgate.extract.extraction import Extraction, ExtractorIdentity, Parameter, Source, State, failed
 from hopgate.extract.model.answer import merged, read_answers
 from hopgate.extract.model.prompt import EXTRACT, row_of
 from hopgate.extract.spec import TypeTable

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import ExtractorIdentity
 from hopgate.extract.model.chat import ChatExtractor, Reply
 from hopgate.extract.spec import TypeTable, shared_types
 from hopgate.redact import redacted

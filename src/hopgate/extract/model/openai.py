@@ -10,7 +10,7 @@ from typing import Any
 
 from hopgate import http
 from hopgate.errors import HopgateError, UnreachableError
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import ExtractorIdentity
 from hopgate.extract.model.chat import CHARACTERS_A_TOKEN, ChatExtractor, Reply
 from hopgate.extract.spec import TypeTable, shared_types
 from hopgate.http import JsonClient, RetryPolicy

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
-from hopgate.extract.extraction import Extraction, Fact, Mention, Source, found
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import Extraction, ExtractorIdentity, Fact, Mention, Source, found
 from hopgate.extract.rules.candidates import variants
 from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
 from hopgate.extract.rules.kinds import kind_of, kinds_from

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hopgate.errors import WithdrawnError
-from hopgate.extract.progress import Progress
+from hopgate.extract.runner import Progress
 from hopgate.graph.build.derive import rederive, rederive_all
 from hopgate.graph.build.merge import apply_rulings, join_aliases, take_apart
 from hopgate.graph.build.resolve import MERGE, Embed

@@ -17,12 +17,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.extract.changes.model import Compared
-from hopgate.extract.changes.reader import ChangeReader
+from hopgate.extract.changes.model import Compared, TrainedChanges
 from hopgate.extract.changes.sentences import ReadNote, Sentence, day_in, is_short, read_note
-from hopgate.extract.extraction import Source
-from hopgate.extract.extractor import ExtractorIdentity
-from hopgate.extract.progress import Progress
+from hopgate.extract.extraction import ExtractorIdentity, Source
+from hopgate.extract.runner import Progress
 from hopgate.graph.build.derive import rederive
 from hopgate.graph.build.sink import is_name, read_alone
 from hopgate.graph.names import initials, normalise
@@ -130,7 +128,7 @@ class Batch:
 
 
 def read_changes(
-    store: Store, reader: ChangeReader, identity: ExtractorIdentity, show: Callable[[Progress], object] = str
+    store: Store, reader: TrainedChanges, identity: ExtractorIdentity, show: Callable[[Progress], object] = str
 ) -> None:
     """Read every memory that waits for it, by itself and beside earlier ones of its scope; edges follow at once."""
     began, progress = time.monotonic(), Progress(stage="reading changes")
@@ -164,7 +162,7 @@ def _batch(waiting: Sequence[int], connection: Connection[Any]) -> Batch:
     return batch
 
 
-def _places(reader: ChangeReader, batch: Batch) -> Iterator[tuple[Place, bool]]:
+def _places(reader: TrainedChanges, batch: Batch) -> Iterator[tuple[Place, bool]]:
     """Whole notes and sentences that may tell of a change by their words."""
     for key in (*batch.waiting, *batch.late):
         if note := batch.notes.get(key):
@@ -177,7 +175,7 @@ def _places(reader: ChangeReader, batch: Batch) -> Iterator[tuple[Place, bool]]:
                     yield Place(key, sentence), False
 
 
-def _read_alone(reader: ChangeReader, place: Place, is_whole: bool) -> Telling | None:
+def _read_alone(reader: TrainedChanges, place: Place, is_whole: bool) -> Telling | None:
     """What a text tells by itself, about what it says most surely; None where it tells of no change."""
     best: Telling | None = None
     for subject in (*place.sentence.subjects, ""):
@@ -190,7 +188,9 @@ def _read_alone(reader: ChangeReader, place: Place, is_whole: bool) -> Telling |
     return best if best and best.alone.change >= reader.told else None
 
 
-def _find_earlier(reader: ChangeReader, batch: Batch, telling: Sequence[Telling], connection: Connection[Any]) -> None:
+def _find_earlier(
+    reader: TrainedChanges, batch: Batch, telling: Sequence[Telling], connection: Connection[Any]
+) -> None:
     """Give each text that tells of a change those that it is compared with: of its own note, and of earlier ones."""
     beside = [each for each in telling if each.is_whole or not batch.notes[each.place.memory_id].whole]
     texts = [(each.place.memory_id, each.text) for each in beside if each.place.memory_id not in batch.late]
@@ -238,7 +238,7 @@ def _names_all(compared: Compared) -> bool:
     return {"former", "value"} <= sure
 
 
-def _tells_all(reader: ChangeReader, telling: Telling) -> bool:
+def _tells_all(reader: TrainedChanges, telling: Telling) -> bool:
     return telling.alone.change >= reader.threshold and _names_all(telling.alone)
 
 
@@ -253,7 +253,7 @@ def _sureness(compared: Compared) -> float:
 
 
 def _found(
-    reader: ChangeReader, telling: Sequence[Telling], pairs: Sequence[tuple[Telling, Place]], read: Sequence[Compared]
+    reader: TrainedChanges, telling: Sequence[Telling], pairs: Sequence[tuple[Telling, Place]], read: Sequence[Compared]
 ) -> list[Found]:
     """The change that each text tells: that of the likeliest pair, or its own where it names all of it.
 
@@ -276,7 +276,7 @@ def _found(
     return [each for each in found if each.later.is_whole or each.later.place.memory_id not in wholes]
 
 
-def _refuted(reader: ChangeReader, batch: Batch) -> list[Rival]:
+def _refuted(reader: TrainedChanges, batch: Batch) -> list[Rival]:
     """The facts that seem to end an earlier one, where the model says that nothing ends."""
     texts = {key: source.text for key, source in batch.sources.items() if is_short(source.text)}
     rivals = [rival for rival in batch.rivals if {rival.earlier_id, rival.later_id} <= texts.keys()]
@@ -286,7 +286,7 @@ def _refuted(reader: ChangeReader, batch: Batch) -> list[Rival]:
 
 
 def _write(
-    reader: ChangeReader, batch: Batch, found: Sequence[Found], refuted: Sequence[Rival], connection: Connection[Any]
+    reader: TrainedChanges, batch: Batch, found: Sequence[Found], refuted: Sequence[Rival], connection: Connection[Any]
 ) -> None:
     """Write what was read of memories that are still what they were; the others wait on."""
     deriving = share(connection)

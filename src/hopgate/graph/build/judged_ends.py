@@ -13,11 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import WithdrawnError
-from hopgate.extract.extraction import Fact, Source
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import ExtractorIdentity, Fact, Source
 from hopgate.extract.model.answer import MODEL_CONFIDENCE
 from hopgate.extract.model.judge import Ended, Judge
-from hopgate.extract.progress import Progress
+from hopgate.extract.runner import Progress
 from hopgate.graph.build.changes import rederive_groups
 from hopgate.graph.build.sink import read_alone
 from hopgate.sending import guarded

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from hopgate.extract.model.judge import Judge
-    from hopgate.extract.progress import Progress
-    from hopgate.extract.runner import Run
+    from hopgate.extract.runner import Progress, Run
     from hopgate.graph.build.resolve import Ask
     from hopgate.graph.canonicalise import Canonicaliser
     from hopgate.scale.engine import Engine

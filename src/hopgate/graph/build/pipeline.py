@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from hopgate.errors import HopgateError, WithdrawnError
-from hopgate.extract.changes.reader import TrainedChanges
-from hopgate.extract.extraction import Extraction, Source, failed, sources
-from hopgate.extract.extractor import ContextualExtractor, Extractor
+from hopgate.extract.changes.model import TrainedChanges
+from hopgate.extract.extraction import ContextualExtractor, Extraction, Extractor, Source, failed, sources
 from hopgate.extract.files import Statement, WithStatements, read_statements
-from hopgate.extract.progress import Progress
 from hopgate.extract.rules.survey import CorpusSurvey
-from hopgate.extract.runner import Extracted, Run
+from hopgate.extract.runner import Extracted, Progress, Run
 from hopgate.extract.spec import as_extractor
 from hopgate.graph.build.canonicalise_store import canonicalise_store, declare
 from hopgate.graph.build.changes import read_changes

@@ -13,13 +13,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import WithdrawnError
-from hopgate.extract.cache import text_key
 from hopgate.extract.context import TURNS, known_to, thread_of, with_turns
-from hopgate.extract.extraction import Extraction, Source, State, bounded
-from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source, State, bounded
 from hopgate.extract.rules.lower_names import BARE, is_rare
 from hopgate.extract.rules.survey import CorpusSurvey
-from hopgate.extract.runner import Extracted
+from hopgate.extract.runner import Extracted, text_key
 from hopgate.graph.build.derive import rederive, revoke
 from hopgate.graph.build.merge import join_aliases
 from hopgate.graph.build.resolve import FactKey
