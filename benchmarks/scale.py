@@ -27,7 +27,6 @@ from grown_store import World, fill
 import hopgate
 from hopgate.graph.walk.matrix import load_matrix
 from hopgate.kb import KnowledgeBase
-from hopgate.store.graph.arrays import snapshot
 
 TARGETS = (1_000_000, 100_000_000, 10_000_000_000)
 
@@ -108,7 +107,7 @@ def measure(kb: KnowledgeBase, size: int, queries: int, *, embedded: bool) -> di
             row = connection.execute(f"SELECT {wanted}").fetchone()
             parts[part] = round(float(row[0] or 0) / size) if row else 0
     began = time.perf_counter()
-    with snapshot(kb.store) as connection:
+    with kb.store.snapshot() as connection:
         matrix = load_matrix(connection)
     loaded = time.perf_counter() - began
     graph = matrix.graph

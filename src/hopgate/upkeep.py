@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.store import extractions, journal, memories, setting_rows, vectors
+from hopgate.store import connect, extractions, journal, memories, setting_rows, vectors
 from hopgate.store.graph import version
 from hopgate.store.memories import tally
 
@@ -239,6 +239,7 @@ class Upkeep:
                 "graph_built": version.is_derived(connection),
                 "extractor": extractions.made_by(connection),
                 "embedder": space.identity.name if space else "",
+                "pgvector": connect.vector_notice(connect.vector_version(connection)),
                 "sensitivity": self._writer.rules().to_dict(),
                 "store_settings": {name: value for name, (value, _) in setting_rows.read(connection).items()},
             }

@@ -409,6 +409,8 @@ def _status_lines(state: dict[str, Any]) -> Iterator[str]:
     failed = f", {state['failed_graph']:,} failed" if state["failed_graph"] else ""
     made_by = state["extractor"] or "none yet"
     yield f"graph         {state['pending_graph']:,} pending{failed}; {built}; extractor {made_by}"
+    if state["pgvector"]:
+        yield f"server        {state['pgvector']}"
     for kind, rules in state["sensitivity"].items():
         if rules:
             yield f"sensitive by  {kind}: {', '.join(rules)}"

@@ -203,7 +203,7 @@ def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None
                 connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate extension'))")
                 connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
             connection.execute("SELECT '[1,2,3]'::vector <=> '[3,2,1]'::vector, '[1,2]'::halfvec <=> '[2,1]'::halfvec")
-            row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
+            version = vector_version(connection)
     except (errors.FeatureNotSupported, errors.UndefinedFile):
         raise HopgateError(
             "this PostgreSQL server has no pgvector: install the extension on it (Debian: postgresql-NN-pgvector), "
@@ -223,8 +223,32 @@ def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None
         )
         raise HopgateError(f"pgvector's distance operator crashed the PostgreSQL server: {remedy}") from None
     # From 0.8 on an index scan goes on until the filters are satisfied; before, it silently returns too few rows.
-    if row and tuple(int(part) for part in row[0].split(".")[:2]) < (0, 8):
-        raise HopgateError(f"this server's pgvector is {row[0]}: update the extension to 0.8 or later")
+    if version < (0, 8):
+        shown = ".".join(map(str, version))
+        raise HopgateError(f"this server's pgvector is {shown}: update the extension to 0.8 or later")
+
+
+def vector_version(connection: psycopg.Connection[Any]) -> tuple[int, ...]:
+    """The version of the server's pgvector, as numbers."""
+    row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
+    return tuple(int(part) for part in row[0].split(".")) if row else ()
+
+
+def vector_notice(version: tuple[int, ...]) -> str:
+    """What to know about a version of pgvector; nothing where it is new enough.
+
+    Examples
+    --------
+    >>> vector_notice((0, 8, 1))
+    'pgvector 0.8.1 may crash or leak in parallel index builds (CVE-2026-3172): hopgate builds without; update to 0.8.2'
+    """
+    if version >= (0, 8, 2):
+        return ""
+    number = ".".join(map(str, version))
+    return (
+        f"pgvector {number} may crash or leak in parallel index builds (CVE-2026-3172): hopgate builds without; "
+        "update to 0.8.2"
+    )
 
 
 _REFUSALS: dict[type[BaseException], str] = {

@@ -136,7 +136,7 @@ class GraphMatrix:
 def load_matrix(connection: Connection[Any], view: View = WHOLE, *, superseded: bool = False) -> GraphMatrix:
     """Load the graph, or that of some scopes, in bulk.
 
-    The transaction should be a snapshot (`hopgate.store.graph.arrays.snapshot`), so that version and rows agree.
+    The transaction should be a snapshot (`Store.snapshot`), so that version and rows agree.
 
     Parameters
     ----------
