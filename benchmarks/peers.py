@@ -32,7 +32,7 @@ from hopgate.embed.cache import CachedEmbedder, EmbeddingCache
 from hopgate.embed.embedder import embedder_from
 from hopgate.eval.data.dataset import Dataset, read_dataset
 from hopgate.eval.data.runs import write_run
-from hopgate.eval.measures import Recall
+from hopgate.eval.measures import Recall, mean_score
 from hopgate.memory import Cleared
 
 # Imported by the parts that are replaced, and by nothing else.
@@ -153,7 +153,7 @@ def main() -> None:
 
 
 def _recall(run: Mapping[str, Sequence[tuple[str, float]]], dataset: Dataset, split: str) -> dict[str, float]:
-    return {repr(measure): measure.mean(run, dataset.split(split)) for measure in (Recall(k=5), Recall(k=10))}
+    return {repr(measure): mean_score(measure, run, dataset.split(split)) for measure in (Recall(k=5), Recall(k=10))}
 
 
 if __name__ == "__main__":

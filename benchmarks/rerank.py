@@ -22,7 +22,7 @@ from typing import Any
 
 import hopgate
 from hopgate.eval.data.dataset import Dataset, read_dataset
-from hopgate.eval.measures.recall_at_k import Recall
+from hopgate.eval.measures import Recall
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared
 from hopgate.recall.cross_encoder import CrossEncoder
@@ -79,7 +79,7 @@ def measure(kb: KnowledgeBase, dataset: Dataset, splits: dict[str, list[str]], t
             gold = {query: dataset.split(split)[query] for query in queries}
             lists = {query: recall(kb, dataset, query, options) for query in queries}
             for wanted in MEASURES:
-                values = [wanted.of([hit.external_id for hit in lists[query]], gold[query]) for query in queries]
+                values = [wanted.score([hit.external_id for hit in lists[query]], gold[query]) for query in queries]
                 row[f"{split}_{wanted!r}"] = round(statistics.fmean(values), 4)
         reranker.encoder = plain
         costs, seconds = [], []

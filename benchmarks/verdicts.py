@@ -212,7 +212,7 @@ class RealLists:
         measured = (evidence.primary, *evidence.measures)
 
         def values(run: Run) -> Floats:
-            scored = score_all(run, evidence.qrels, measured)
+            scored = {measure: score_all(measure, run, evidence.qrels) for measure in measured}
             return np.array([[scored[measure][name] for measure in measured] for name in names])
 
         self.name = folder.name

@@ -8,6 +8,7 @@ from dataclasses import replace
 from hopgate.eval.data.dataset import Query
 from hopgate.eval.gate.evidence import Arm, Evidence, GraphSource, Tuning
 from hopgate.eval.gate.plan import Policy
+from hopgate.eval.measures import score_all
 from hopgate.eval.slices import All, HopCount, Known
 from hopgate.recall.fuse import Importance, parse
 
@@ -121,7 +122,7 @@ def evidence(
 
 
 def saved_values(made):
-    return {name: made.primary.per_query(each.run, made.qrels) for name, each in made.arms.items()}
+    return {name: score_all(made.primary, each.run, made.qrels) for name, each in made.arms.items()}
 
 
 def _outside(legs):

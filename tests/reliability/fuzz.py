@@ -25,7 +25,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import read_queries
 from hopgate.eval.data.questions import read_questions
 from hopgate.eval.data.runs import read_qrels, read_run
-from hopgate.eval.measures.parse import parse_measure
+from hopgate.eval.measures import parse_measure
 from hopgate.exports.memories import escaped_markdown
 from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Source

@@ -333,6 +333,7 @@ def score(folder: Path, runs: Sequence[Path], split: str, measure: Sequence[str]
 
 def _scored(read: Dataset, split: str, path: Path, measures: Sequence[Measure]) -> dict[str, Any]:
     from hopgate.eval.data.runs import read_run
+    from hopgate.eval.measures import mean_score
 
     qrels, run = read.split(split), read_run(path)
     known = {memory.external_id for memory in read.memories}
@@ -343,7 +344,7 @@ def _scored(read: Dataset, split: str, path: Path, measures: Sequence[Measure]) 
         "run": str(path),
         "queries": len(qrels),
         "missing": len(qrels.keys() - run.keys()),
-        "measures": {str(measure): measure.mean(run, qrels) for measure in measures},
+        "measures": {str(measure): mean_score(measure, run, qrels) for measure in measures},
     }
 
 

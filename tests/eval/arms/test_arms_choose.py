@@ -14,7 +14,7 @@ from hopgate.eval.arms.fused_runs import fused_run
 from hopgate.eval.arms.grid import base_grid, challenger_grid
 from hopgate.eval.arms.leg_lists import LegLists
 from hopgate.eval.arms.score_table import run_values, score_table
-from hopgate.eval.measures import Recall
+from hopgate.eval.measures import Recall, score_all
 from hopgate.recall.fuse import RRF, TM2C2, Importance, StretchedRRF
 
 
@@ -26,7 +26,7 @@ def world():
 
 def per_query(fuser, legs, qrels):
     run = fused_run(fuser, legs, qrels)
-    values = [measure.per_query(run, qrels) for measure in (Recall(5), Recall(10))]
+    values = [score_all(measure, run, qrels) for measure in (Recall(5), Recall(10))]
     return np.array([(values[0][query] + values[1][query]) / 2 for query in qrels])
 
 

@@ -10,7 +10,7 @@ from hopgate.eval.arms.cross_reading import CrossReading
 from hopgate.eval.arms.fused_runs import remade_run, reread
 from hopgate.eval.arms.leg_lists import GraphLists, LegLists
 from hopgate.eval.data.dataset import Query
-from hopgate.eval.measures import Recall
+from hopgate.eval.measures import Recall, mean_score
 from hopgate.memory import Cleared
 
 
@@ -37,7 +37,7 @@ def test_every_base_and_the_challenger_are_re_read():
     for arm in (made.arms[made.challenger], made.arms[made.base], *made.shuffles):
         assert remade_run(arm, qrels, {}) == {query: arm.run[query] for query in qrels}
     plain = made.arms["lexical+dense+graph"]
-    assert Recall(2).mean(made.arms[made.challenger].run, qrels) > Recall(2).mean(plain.run, qrels)
+    assert mean_score(Recall(2), made.arms[made.challenger].run, qrels) > mean_score(Recall(2), plain.run, qrels)
 
 
 def test_what_was_not_read_keeps_its_place():

@@ -18,7 +18,7 @@ from hopgate.eval.gate.evidence import Arm, Evidence
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.gate.saved import save_gate
 from hopgate.eval.gate.verdict import Verdict
-from hopgate.eval.measures import NDCG, Recall
+from hopgate.eval.measures import NDCG, Recall, mean_score
 from hopgate.eval.slices import All, NamedSlice
 
 # Fusing thousands of lists takes three times as long when lines are traced, and test_gate_run.py runs the same ones.
@@ -161,7 +161,9 @@ def test_the_claim_is_made_against_the_strongest_base():
     }
     both["lexical"] = {q: [(f"x{i}", 50.0 - i) for i in range(50)] for q in gold}
     made = ablate(Collected(LegLists(both)), dev_qrels, qrels, k=10, settings={}, more=False)
-    scores = {name: Recall(10).mean(made.arms[name].run, qrels) for name in ("lexical", "dense", "lexical+dense")}
+    scores = {
+        name: mean_score(Recall(10), made.arms[name].run, qrels) for name in ("lexical", "dense", "lexical+dense")
+    }
     assert made.base != "lexical"
     assert scores[made.base] == max(scores.values())
 

@@ -34,7 +34,7 @@ from hopgate.eval.gate.plan import GateOptions, Policy
 from hopgate.eval.gate.run import gate_store, run_gate, throwaway_store
 from hopgate.eval.gate.saved import saved_fingerprint
 from hopgate.eval.gate.verdict import Verdict
-from hopgate.eval.measures import Recall
+from hopgate.eval.measures import Recall, mean_score
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.settings import Settings
 from hopgate.sensitivity import SensitivityRules
@@ -175,7 +175,9 @@ def test_the_full_ablation_answers_what_was_left_open(
     lacking = {"without names", "without typed edges", "without neighbours", "one step, no walk", "fixed shares"}
     assert lacking <= made.arms.keys()
     # The corpus's bridges are its triples' names: without them the graph is next to nothing.
-    found = {name: Recall(10).mean(made.arms[name].run, made.qrels) for name in (*lacking, made.challenger, made.base)}
+    found = {
+        name: mean_score(Recall(10), made.arms[name].run, made.qrels) for name in (*lacking, made.challenger, made.base)
+    }
     assert found["without names"] < found["one step, no walk"] <= found[made.challenger]
     assert found["without names"] - found[made.base] < 0.5 * (found[made.challenger] - found[made.base])
     assert made.arms["rrf (k=60)"].run.keys() == dataset.split("test").keys()

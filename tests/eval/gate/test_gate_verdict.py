@@ -10,6 +10,7 @@ from eval_world import FAST, evidence, prototype
 
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.gate.verdict import Verdict
+from hopgate.eval.measures import score_all
 
 # Fusing thousands of lists takes three times as long when lines are traced, and test_gate_run.py runs the same ones.
 pytestmark = pytest.mark.no_cover
@@ -72,7 +73,7 @@ def test_harm_elsewhere_keeps_the_gate_closed():
     }
     # As somebody's own run: it is not what its lists make, and integrity would say so.
     worse = replace(made, arms={**made.arms, arm.name: replace(arm, run=run)}, saved=None, given_runs=True)
-    saved = {name: made.primary.per_query(each.run, made.qrels) for name, each in worse.arms.items()}
+    saved = {name: score_all(made.primary, each.run, made.qrels) for name, each in worse.arms.items()}
     decision = judge(replace(worse, saved=saved)).decision
     assert decision.verdict is Verdict.CLOSED
     assert "harms" in decision.reason

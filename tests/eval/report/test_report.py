@@ -12,6 +12,7 @@ from eval_world import evidence, prototype
 from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import read_qrels, read_run
 from hopgate.eval.gate.judge import judge
+from hopgate.eval.measures import mean_score
 from hopgate.eval.report import Notes, page, to_html, to_markdown, write_report, write_trec
 from hopgate.eval.report.scale import AxisScale, fitted
 from hopgate.eval.report.text_marks import filled, marks
@@ -140,7 +141,9 @@ def test_runs_and_qrels_for_other_tools_come_back_as_they_were(tmp_path, made):
         assert files[name] == {
             query: sorted(ranking, key=lambda p: (-p[1], p[0])) for query, ranking in made.arms[name].run.items()
         }
-    assert made.primary.mean(files["dense"], made.qrels) == made.primary.mean(made.arms["dense"].run, made.qrels)
+    assert mean_score(made.primary, files["dense"], made.qrels) == mean_score(
+        made.primary, made.arms["dense"].run, made.qrels
+    )
 
 
 def test_scales_hold_what_they_are_given():

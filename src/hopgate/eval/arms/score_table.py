@@ -60,8 +60,8 @@ def score_table(fusers: Sequence[AnyFuser], lists: LegLists, qrels: Qrels, k: in
 
 def run_values(run: Run, qrels: Qrels, k: int) -> NDArray[np.float64]:
     """Score one run by the measure of the choice, query by query in the order of their ids."""
-    scored = score_all(run, qrels, (Recall(SHALLOW), Recall(k)))
-    return np.array([sum(values[query] for values in scored.values()) / len(scored) for query in sorted(qrels)])
+    scored = [score_all(Recall(depth), run, qrels) for depth in {SHALLOW, k}]
+    return np.array([sum(values[query] for values in scored) / len(scored) for query in sorted(qrels)])
 
 
 def development_score(run: Run, qrels: Qrels, k: int = 10) -> float:

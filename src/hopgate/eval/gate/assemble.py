@@ -18,7 +18,7 @@ from hopgate.eval.data.dataset import Dataset, fact_key, fingerprint
 from hopgate.eval.data.runs import Qrels
 from hopgate.eval.gate.evidence import LEGS, MEASURES, Arm, Evidence, GraphSource
 from hopgate.eval.gate.plan import OWN_STATEMENTS, GateOptions, Policy
-from hopgate.eval.measures import Measure, Recall
+from hopgate.eval.measures import Measure, Recall, mean_score
 from hopgate.eval.slices import reported_slices
 from hopgate.recall.fuse import AnyFuser
 from hopgate.recall.settings import Settings
@@ -150,4 +150,6 @@ def _sweep(collected: Collected, qrels: Qrels, fuser: AnyFuser, measure: Measure
     """The challenger's fusion over the graph's weight, from none on; the weight that was chosen is among them."""
     weights = sorted({0.0, *SWEPT_WEIGHTS, fuser.graph})
     lists = collected.lists
-    return {weight: measure.mean(fused_run(fuser.reweighed(graph=weight), lists, qrels), qrels) for weight in weights}
+    return {
+        weight: mean_score(measure, fused_run(fuser.reweighed(graph=weight), lists, qrels), qrels) for weight in weights
+    }

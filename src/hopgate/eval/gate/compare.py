@@ -158,12 +158,15 @@ def harm_state(found: ArrayLike, margin: float, level: float) -> Harm:
 def per_query(evidence: Evidence) -> Values:
     """Score every arm by every measure, query by query."""
     measures = (evidence.primary, *evidence.measures)
-    return {name: score_all(arm.run, evidence.qrels, measures) for name, arm in evidence.arms.items()}
+    return {
+        name: {measure: score_all(measure, arm.run, evidence.qrels) for measure in measures}
+        for name, arm in evidence.arms.items()
+    }
 
 
 def per_shuffle(evidence: Evidence, shuffles: Sequence[Arm]) -> NDArray[np.float64]:
     """Score every shuffle by the primary measure: one row a shuffle, one column a query in the order of their ids."""
-    rows = [evidence.primary.per_query(arm.run, evidence.qrels) for arm in shuffles]
+    rows = [score_all(evidence.primary, arm.run, evidence.qrels) for arm in shuffles]
     queries = sorted(evidence.first_slice)
     return np.array([[row[query] for query in queries] for row in rows], dtype=np.float64)
 

@@ -59,7 +59,7 @@ class Judgement:
         return found
 
     def _means(self, arm: Arm, measures: Iterable[Measure]) -> dict[str, float]:
-        scored = score_all(arm.run, self.evidence.qrels, tuple(measures))
+        scored = {measure: score_all(measure, arm.run, self.evidence.qrels) for measure in measures}
         return {str(measure): sum(each.values()) / max(1, len(each)) for measure, each in scored.items()}
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from hopgate.eval.data.runs import ordered, relevant
 from hopgate.eval.gate.compare import SHUFFLED
 from hopgate.eval.gate.evidence import Arm, Evidence
 from hopgate.eval.gate.judge import Judgement
+from hopgate.eval.measures import score_all
 from hopgate.eval.statistics import mean_interval
 from hopgate.memory import Cleared
 
@@ -129,7 +130,7 @@ def page(judgement: Judgement, notes: Notes | None = None) -> Page:
 def changed_queries(evidence: Evidence) -> tuple[tuple[str, float], ...]:
     """The queries on which the challenger and the base differ at the primary measure, the largest gain first."""
     arms = (evidence.challenger_arm, evidence.base_arm)
-    ours, theirs = (evidence.primary.per_query(arm.run, evidence.qrels) for arm in arms)
+    ours, theirs = (score_all(evidence.primary, arm.run, evidence.qrels) for arm in arms)
     gains = sorted(((query, ours[query] - theirs[query]) for query in evidence.qrels), key=lambda g: (-g[1], g[0]))
     return tuple((query, gain) for query, gain in gains if abs(gain) > 1e-9)
 

@@ -1,0 +1,151 @@
+"""Measures: by hand, as values, as properties, and against ranx, an independent implementation."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hopgate.errors import HopgateError
+from hopgate.eval.data.runs import ordered
+from hopgate.eval.measures import MAP, MRR, NDCG, Recall, Success, mean_score, parse_measure, score_all
+
+ALL = [Recall(3), NDCG(3), MRR(3), MAP(3), Success(3), Recall(), NDCG(), MRR(), MAP(), Success()]
+ids = st.integers(0, 12).map(lambda i: f"d{i:02d}")
+rankings = st.lists(st.tuples(ids, st.integers(0, 4).map(float)), max_size=12, unique_by=lambda pair: pair[0])
+golds = st.dictionaries(ids, st.integers(1, 3), min_size=1, max_size=5)
+
+
+def test_by_hand():
+    ranked = ["a", "x", "b", "y", "c"]
+    gold = {"a": 1, "b": 1, "c": 1, "d": 1}
+    assert Recall(3).score(ranked, gold) == 2 / 4
+    assert Success(1).score(ranked, gold) == 1.0
+    assert MRR().score(ranked[1:], gold) == 1 / 2
+    assert MAP().score(ranked, gold) == pytest.approx((1 / 1 + 2 / 3 + 3 / 5) / 4)
+    dcg = 1 / math.log2(2) + 1 / math.log2(4)
+    ideal = 1 / math.log2(2) + 1 / math.log2(3) + 1 / math.log2(4)
+    assert NDCG(3).score(ranked, gold) == pytest.approx(dcg / ideal)
+    graded = (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))
+    assert NDCG(2).score(["b", "a"], {"a": 3, "b": 1}) == pytest.approx(graded)
+
+
+def test_grade_zero_is_not_relevant():
+    assert Recall(1).score(["z"], {"z": 0, "a": 1}) == 0.0
+    assert MRR().score(["z", "a"], {"z": 0, "a": 1}, relevant_from=0) == 0.5
+
+
+def test_what_is_on_topic_alone_counts_nothing_where_relevant_begins_at_two():
+    gold = {"answer": 2, "near": 1, "nearer": 1}
+    for measure in ALL:
+        assert measure.score(["near", "nearer"], gold, relevant_from=2) == 0.0
+        assert measure.score(["answer"], gold, relevant_from=2) == 1.0
+    assert Recall(2).score(["near", "nearer"], gold) > Recall(2).score(["answer"], gold)
+    assert mean_score(Recall(1), {"q": [("near", 1.0)]}, {"q": gold}, relevant_from=3) == 0.0
+
+
+def test_a_query_the_run_lacks_counts_zero():
+    run, judged = {"q1": [("a", 1.0)]}, {"q1": {"a": 1}, "q2": {"b": 1}}
+    assert score_all(Recall(10), run, judged) == {"q1": 1.0, "q2": 0.0}
+    assert mean_score(Recall(10), run, judged) == 0.5
+    assert mean_score(Recall(10), run, {}) == 0.0
+
+
+def test_ties_are_broken_by_id_not_by_place():
+    assert ordered([("b", 1.0), ("a", 1.0)]) == ["a", "b"]
+    assert mean_score(Recall(1), {"q": [("b", 1.0), ("a", 1.0)]}, {"q": {"a": 1}}) == 1.0
+
+
+def test_a_score_that_is_not_a_number_is_refused():
+    with pytest.raises(HopgateError, match="not a number"):
+        ordered([("a", float("nan"))])
+
+
+@pytest.mark.parametrize("measure", ALL, ids=repr)
+def test_a_measure_prints_as_what_parses_back(measure):
+    assert parse_measure(repr(measure)) == measure
+    assert hash(parse_measure(str(measure).upper())) == hash(measure)
+
+
+@pytest.mark.parametrize("text", ["", "recall@", "recall@-1", "recall@0", "recall@1.5", "precision@3", "@10"])
+def test_what_is_not_a_measure_is_refused(text):
+    with pytest.raises(HopgateError, match="is not a measure: use one of recall@k, ndcg@k"):
+        parse_measure(text)
+
+
+def test_measures_are_values():
+    assert Recall(10) != Success(10)
+    assert len({Recall(10), Recall(10), Recall(5)}) == 2
+    with pytest.raises(HopgateError, match="recall@0 counts nothing"):
+        Recall(0)
+
+
+@given(rankings, golds, st.integers(0, 4))
+def test_every_measure_is_in_0_1_and_blind_to_the_order_given(ranking, gold, relevant_from):
+    for measure in ALL:
+        value = mean_score(measure, {"q": ranking}, {"q": gold}, relevant_from)
+        assert 0.0 <= value <= 1.0 + 1e-12
+        assert value == mean_score(measure, {"q": ranking[::-1]}, {"q": gold}, relevant_from)
+
+
+@given(rankings, golds)
+def test_a_deeper_cut_never_finds_less(ranking, gold):
+    ranked = ordered(ranking)
+    for kind in (Recall, Success, MRR, MAP):
+        values = [kind(k).score(ranked, gold) for k in range(1, 13)]
+        assert values == sorted(values)
+
+
+@given(golds)
+def test_the_perfect_ranking_scores_one(gold):
+    ranked = sorted(gold, key=lambda name: -gold[name])
+    for measure in (Recall(), NDCG(), MRR(), MAP(), NDCG(2)):
+        assert measure.score(ranked, gold) == pytest.approx(1.0)
+
+
+# ranx runs in a process of its own without compiling: compiled, its first call takes minutes on a busy machine.
+NAMES = {
+    **{name: name for name in ("recall@5", "recall@20", "ndcg@10", "ndcg@3", "mrr", "mrr@5", "map", "map@10")},
+    "success@1": "hit_rate@1",
+    "success@10": "hit_rate@10",
+}
+PROGRAM = """
+import json, sys
+import ranx
+qrels, run, names = json.load(sys.stdin)
+qrels, run = ranx.Qrels(qrels), ranx.Run(run)
+values = {name: ranx.evaluate(qrels, run, name, return_mean=False).tolist() for name in names}
+json.dump([list(run.keys()), values], sys.stdout)
+"""
+
+
+@pytest.mark.full
+def test_agrees_with_ranx_per_query():
+    rng = np.random.default_rng(7)
+    docs = [f"d{i}" for i in range(60)]
+    judged, run = {}, {}
+    for query in map("q{}".format, range(50)):
+        gold = rng.choice(docs, size=rng.integers(1, 9), replace=False)
+        judged[query] = {str(memory): int(rng.integers(1, 4)) for memory in gold}
+        found = rng.choice(docs, size=rng.integers(1, 40), replace=False)
+        run[query] = {str(d): float(s) for d, s in zip(found, rng.permutation(len(found)), strict=True)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        input=json.dumps([judged, run, list(NAMES.values())]),
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+    )
+    order, theirs = json.loads(done.stdout)
+    lists = {query: list(scores.items()) for query, scores in run.items()}
+    for ours, name in NAMES.items():
+        got = score_all(parse_measure(ours), lists, judged)
+        np.testing.assert_allclose([got[query] for query in order], theirs[name], atol=1e-9, err_msg=ours)
