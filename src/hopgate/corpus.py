@@ -1,17 +1,20 @@
-"""`corpus.jsonl`, the exchange format of memories: read with file, line and reason; written as it came in."""
+"""`corpus.jsonl`, the exchange format of memories: read with file, line and reason, and written as it came in."""
 
 from __future__ import annotations
 
+import contextlib
+import difflib
+import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from hopgate import fields as fields_of
 from hopgate.errors import HopgateError
 from hopgate.jsonl import json_lines, parse_json_lines, refuse
-from hopgate.memory import Memory
+from hopgate.memory import DEFAULT_IMPORTANCE, Memory, configuration
 from hopgate.times import utc
 
 STANDARD_INPUT = "-"
@@ -37,12 +40,9 @@ def read_corpus(path: str | Path, *, keep_unknown: bool = False) -> Iterator[Mem
         lines = parse_json_lines(sys.stdin.buffer, "standard input")
         yield from _memories(lines, "standard input", keep_unknown)
         return
-    try:
-        is_folder = Path(path).is_dir()
-    except OSError as error:
-        raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
-    if is_folder:
-        raise HopgateError(f"{path} is a directory: give the corpus.jsonl inside it")
+    with contextlib.suppress(OSError):  # reading it says what is wrong
+        if Path(path).is_dir():
+            raise HopgateError(f"{path} is a directory: give the corpus.jsonl inside it")
     yield from _memories(json_lines(path), str(path), keep_unknown)
 
 
@@ -68,28 +68,28 @@ def parse_memory(record: object, *, keep_unknown: bool = False) -> Memory:
     for name in top.keys() & inside.keys() if top else ():
         raise HopgateError(f"{name!r} is given twice, at the top level and in metadata: keep one of them")
     known: dict[str, Any] = {}
-    for place, fields, names in (("", top, fields_of.TOP), ("metadata", inside, fields_of.INSIDE)):
+    for place, fields, names in (("", top, TOP), ("metadata", inside, INSIDE)):
         if unknown := [name for name in fields if name not in names]:
-            fields_of.check_unknown(unknown, place, kept=keep_unknown)
+            check_unknown(unknown, place, kept=keep_unknown)
         known.update(fields)
-    for name in fields_of.REQUIRED:
+    for name in REQUIRED:
         if record.get(name) is None:
             raise HopgateError(f"the field {name!r} is missing" if name not in record else f"{name} must be a string")
-    if not isinstance(extra := known.get(fields_of.EXTRA), dict | None):
-        raise HopgateError(f"{fields_of.EXTRA} must be an object, not {fields_of.kind(extra)}")
+    if not isinstance(extra := known.get(EXTRA), dict | None):
+        raise HopgateError(f"{EXTRA} must be an object, not {kind(extra)}")
     if "is_sensitive" in known and known["is_sensitive"] is None:
         raise HopgateError("is_sensitive is empty: say true or false")
     # An id, a text or another field may hold texts alone; what else there is is kept, and looked into.
     for name, value in known.items():
         if isinstance(value, dict | list):
-            fields_of.check_flags(value, name)
-    for name in fields_of.NOTED:
-        fields_of.read_key(known.get(name), name)
-    values = {name: fields_of.READERS[name](value, name) for name, value in known.items() if name in fields_of.READERS}
+            check_flags(value, name)
+    for name in NOTED:
+        read_key(known.get(name), name)
+    values = {name: READERS[name](value, name) for name, value in known.items() if name in READERS}
     return Memory(
-        fields_of.read_text(record["_id"], "_id"),
-        fields_of.read_text(record["text"], "text"),
-        title=fields_of.read_text(record.get("title"), "title"),
+        read_text(record["_id"], "_id"),
+        read_text(record["text"], "text"),
+        title=read_text(record.get("title"), "title"),
         **{**values, "thread": values.get("thread") or known.get("session")},
         source=_source(record, known),
     )
@@ -112,9 +112,9 @@ def to_record(memory: Memory, *, dated: bool = False) -> dict[str, Any]:
     source = _source(kept, {**(kept.get("metadata") or {}), **_top(kept)})
     metadata = dict(source.get("metadata") or {})
     # The metadata as they were read: a field that is the same now is not written anew.
-    before = {name: read(metadata.get(name), name) for name, read in fields_of.READERS.items()}
+    before = {name: read(metadata.get(name), name) for name, read in READERS.items()}
     before["thread"] = before["thread"] or metadata.get("session")
-    for name in fields_of.READERS:
+    for name in READERS:
         now = getattr(memory, name)
         # A memory that came without a date has the date of its arrival, which was not in the file.
         arrived = name == "created_at" and memory.source is not None and before[name] is None and not dated
@@ -136,11 +136,11 @@ def _top(record: dict[str, Any]) -> dict[str, Any]:
 
 def _source(record: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
     """What is kept of a record beside its id, title and text: all in `metadata`, and in its `extra` what is unknown."""
-    unknown = {name: value for name, value in known.items() if name not in fields_of.INSIDE}
-    metadata = {name: value for name, value in known.items() if name in fields_of.INSIDE}
-    extra = metadata.get(fields_of.EXTRA)
+    unknown = {name: value for name, value in known.items() if name not in INSIDE}
+    metadata = {name: value for name, value in known.items() if name in INSIDE}
+    extra = metadata.get(EXTRA)
     if unknown:
-        metadata[fields_of.EXTRA] = {**(extra or {}), **unknown}
+        metadata[EXTRA] = {**(extra or {}), **unknown}
     source: dict[str, Any] = {}
     # An empty title or metadata is no field of a memory, and yet it was there.
     if "title" in record and not record["title"]:
@@ -167,3 +167,205 @@ def _memories(records: Iterable[tuple[int, dict[str, Any]]], name: str, keep_unk
         yield memory
     if not seen:
         raise HopgateError(f"{name} holds no memories")
+
+
+# ---- Fields ----------------------------------------------------------------------------------------------------------
+
+REQUIRED = ("_id", "text")
+EXTRA = "extra"
+"""Where what hopgate does not know is kept: an object with anything in it."""
+
+
+def read_text(value: Any, name: str) -> str:
+    """Read a text; nothing is the empty one."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise HopgateError(f"{name} must be a string, not {kind(value)}")
+    return value
+
+
+def read_key(value: Any, name: str) -> str | None:
+    """Read a text that may be missing."""
+    return None if value is None else read_text(value, name)
+
+
+def read_list(value: Any, name: str) -> tuple[str, ...]:
+    """Read a list of texts; one text is a list of one."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise HopgateError(f"{name} must be a list of strings")
+    return tuple(value)
+
+
+def read_share(value: Any, name: str) -> float:
+    """Read a number between 0 and 1."""
+    if value is None:
+        return DEFAULT_IMPORTANCE
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise HopgateError(f"{name} must be a number between 0 and 1, not {kind(value)}")
+    if not 0 <= value <= 1:
+        raise HopgateError(f"{name} must be between 0 and 1, not {value}")
+    return float(value)
+
+
+def read_flag(value: Any, name: str) -> bool:
+    """Read true or false, and nothing that only looks like it."""
+    if not isinstance(value, bool | None):
+        raise HopgateError(f"{name} must be true or false, not {kind(value)}")
+    return bool(value)
+
+
+def read_moment(value: Any, name: str) -> datetime | None:
+    """Read an ISO 8601 date or time."""
+    text = read_key(value, name)
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise HopgateError(f"{name} must be an ISO 8601 date or time, not {text[:40]!r}") from None
+
+
+def read_language(value: Any, name: str) -> str | None:
+    """Read a language's name or code, as PostgreSQL calls it."""
+    return configuration(read_key(value, name))
+
+
+# Every field of a memory but its id, text and title; each may lie in `metadata` or at the top.
+READERS: Mapping[str, Callable[[Any, str], Any]] = {
+    "tags": read_list,
+    "category": read_key,
+    "expanded_keywords": read_list,
+    "importance": read_share,
+    "is_sensitive": read_flag,
+    "scope": read_key,
+    "created_at": read_moment,
+    "thread": read_key,
+    "reply_to": read_key,
+    "language": read_language,
+    "superseded_by": read_key,
+    "superseded_at": read_moment,
+}
+# What a memory is read with and does not keep as a field: another word for its thread, and who "I" is in it.
+NOTED = ("session", "owner")
+TOP = (*REQUIRED, "title", "metadata", EXTRA, *READERS, *NOTED)
+INSIDE = (*READERS, *NOTED, EXTRA)
+
+# What other programs call these fields: never taken for them in silence, only offered.
+SYNONYMS = {
+    "is_sensitive": "sensitive private secret confidential hidden is_private is_secret sensitivity nsfw",
+    "created_at": "date created timestamp time datetime created_on when created_time ctime",
+    "_id": "id uuid key identifier external_id doc_id docid",
+    "text": "body content message note contents",
+    "importance": "priority weight score rating salience",
+    "expanded_keywords": "keywords keyword aliases",
+    "tags": "tag labels label hashtags",
+    "category": "type kind",
+    "title": "subject heading name headline",
+    "scope": "user user_id session_id namespace",
+    "thread": "thread_id conversation conversation_id chat_id channel",
+    "reply_to": "in_reply_to parent parent_id replyto",
+    "language": "lang locale",
+    "metadata": "meta",
+}
+_MEANT = {other: name for name, others in SYNONYMS.items() for other in others.split()}
+# Two names of which this share of letters agrees are one name misspelt: importnace is 0.9, weight and height 0.83.
+ALIKE = 0.84
+
+
+def lookalike(name: str) -> str | None:
+    """Give the field that a name is a misspelling of, by its letters alone.
+
+    Examples
+    --------
+    >>> lookalike("isSensitive"), lookalike("Importnace"), lookalike("url")
+    ('is_sensitive', 'importance', None)
+    """
+    plain = _plain(name)
+    best = max(TOP, key=lambda known: _likeness(plain, known))
+    return best if _likeness(plain, best) >= ALIKE else None
+
+
+def nearest(name: str) -> str | None:
+    """Give the field that a name most likely means: misspelt, or called so by another program.
+
+    Examples
+    --------
+    >>> nearest("timestamp"), nearest("is_sensitve"), nearest("url")
+    ('created_at', 'is_sensitive', None)
+    """
+    return lookalike(name) or _MEANT.get(_snake(name))
+
+
+def check_unknown(names: list[str], place: str, *, kept: bool) -> None:
+    """Refuse the first of some unknown fields; where they are kept, only what may be a known one in disguise.
+
+    Parameters
+    ----------
+    place : str
+        Where they lie: "" for the top level, "metadata" inside it.
+    kept : bool
+        Whether unknown fields are wanted: then a misspelt field is refused still, and any that speaks of sensitivity.
+    """
+    for name in names:
+        if name in TOP:
+            raise HopgateError(f"{name!r} belongs at the top level of a memory, not in {place}")
+        near = nearest(name)
+        # A further id beside the memory's own is no mistake.
+        if kept and near != "is_sensitive" and (lookalike(name) is None or near == "_id"):
+            continue
+        advice = f"did you mean {near!r}?" if near else f"put it into {EXTRA!r}, or keep such fields: --keep-unknown"
+        raise HopgateError(f"{name[:80]!r} is not a field of {place or 'a memory'}: {advice}")
+
+
+def check_flags(value: Any, place: str) -> None:
+    """Refuse what speaks of sensitivity at any depth of a value that is only kept: nobody would look there.
+
+    Examples
+    --------
+    >>> check_flags({"meta": [{"private": True}]}, "extra")
+    Traceback (most recent call last):
+    hopgate.errors.HopgateError: 'private' in extra is not read: write is_sensitive at the top level of the memory
+    """
+    left = [value]
+    while left:
+        inner = left.pop()
+        if isinstance(inner, dict):
+            for name in inner:
+                if _is_flag(str(name)):
+                    sentence = f"{str(name)[:80]!r} in {place} is not read: write is_sensitive at the top level"
+                    raise HopgateError(f"{sentence} of the memory")
+            left += inner.values()
+        elif isinstance(inner, list):
+            left += inner
+
+
+@lru_cache(maxsize=4096)
+def _is_flag(name: str) -> bool:
+    return len(name) < 100 and nearest(name) == "is_sensitive"
+
+
+def kind(value: object) -> str:
+    """Say what a JSON value is."""
+    return {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list"}.get(
+        type(value), "an object"
+    )
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"[\s\-.]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)).lower()
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _likeness(plain: str, known: str) -> float:
+    # No more letters can agree than the shorter has: a name of a megabyte need not be compared.
+    if 2 * len(_plain(known)) < ALIKE * (len(plain) + len(_plain(known))):
+        return 0.0
+    return difflib.SequenceMatcher(None, plain, _plain(known), autojunk=False).ratio()

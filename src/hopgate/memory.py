@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NewType, TypeVar
 
 from hopgate.errors import HopgateError
-from hopgate.languages import configuration
 from hopgate.times import utc
 
 Key = TypeVar("Key")
@@ -26,6 +26,16 @@ MAX_SEARCHABLE_BYTES = 256 * 1024
 MAX_KEY_BYTES = 1024
 # Python's calendar ends at the years 1 and 9999; within these a date stays in it in every time zone of a server.
 YEARS = range(2, 9999)
+# Those that PostgreSQL has a stemmer for. Chinese, Japanese and Korean are found by their characters and need none.
+LANGUAGES = {
+    "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
+    "eu": "basque", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian",
+    "id": "indonesian", "it": "italian", "ja": "simple", "ko": "simple", "lt": "lithuanian", "ne": "nepali",
+    "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
+    "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish", "zh": "simple",
+}  # fmt: skip
+# A name, with or without the schema that it is in.
+_LANGUAGE = re.compile(r"\w{1,63}(\.\w{1,63})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +121,23 @@ def check_several(values: Iterable[str], name: str) -> None:
     """
     if isinstance(values, str):
         raise HopgateError(f"{name} is a list of texts, not one text: write [{values[:40]!r}]")
+
+
+def configuration(language: str | None) -> str | None:
+    """The text-search configuration of a language, by its name or its code, whether the server has it or not.
+
+    Examples
+    --------
+    >>> configuration("de"), configuration("pt-BR"), configuration("Simple")
+    ('german', 'portuguese', 'simple')
+    """
+    if language is None:
+        return None
+    name = language.strip().lower()
+    name = LANGUAGES.get(re.split("[-_]", name)[0], name)
+    if not _LANGUAGE.fullmatch(name):
+        raise HopgateError(f"{language[:40]!r} is no language: give one such as english, german or simple, or a code")
+    return name
 
 
 def cleared(rows: Iterable[tuple[Key, Memory]]) -> Iterator[tuple[Key, Cleared]]:

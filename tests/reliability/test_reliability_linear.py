@@ -17,13 +17,13 @@ from pathlib import Path
 
 import pytest
 
+from hopgate.corpus import nearest
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Source
 from hopgate.extract.model.answer import read_answers
 from hopgate.extract.model.chat import split_in_two
 from hopgate.extract.model.json_answer import first_json, without_thoughts
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.fields import nearest
 from hopgate.graph.links import without_addition
 from hopgate.graph.names import name_words
 from hopgate.jsonl import parse_json

@@ -25,9 +25,9 @@ from shard_files import LONG, POISON, SECRET, TAGGED, notes, write_shards
 from word_endpoint import WordEndpoint, embed
 
 import hopgate
+from hopgate.corpus import INSIDE, TOP
 from hopgate.errors import HopgateError, LostServerError
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.fields import INSIDE, TOP
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.scale.backfill import rows

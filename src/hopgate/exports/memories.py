@@ -12,9 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from hopgate.corpus import to_record
+from hopgate.corpus import EXTRA, READERS, to_record
 from hopgate.errors import HopgateError
-from hopgate.fields import EXTRA, READERS
 from hopgate.files import private_opener
 from hopgate.memory import Memory, cleared
 

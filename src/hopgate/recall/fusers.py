@@ -12,7 +12,7 @@ from numbers import Real
 from typing import Self, TypeAlias
 
 from hopgate.errors import HopgateError
-from hopgate.expressions import expression
+from hopgate.options import expression
 
 LEGS = ("lexical", "dense", "graph")
 MAX_WEIGHT = 5.0

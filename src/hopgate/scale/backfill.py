@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import psycopg
 
+from hopgate.corpus import TOP
 from hopgate.embed.embedder import embedder_from
 from hopgate.errors import HopgateError, LostServerError, UnreachableError, WithdrawnError
 from hopgate.extract.runner import Progress
-from hopgate.fields import TOP
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.passages import passage_text, passages
 from hopgate.redact import redacted

@@ -10,8 +10,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from hopgate.corpus import EXTRA, TOP, nearest
 from hopgate.errors import HopgateError
-from hopgate.fields import EXTRA, TOP, nearest
 from hopgate.sources.source import ReadOptions, Record, digest
 
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
+from hopgate.corpus import READERS, check_unknown, nearest
 from hopgate.errors import HopgateError
-from hopgate.fields import READERS, check_unknown, nearest
 from hopgate.sources.source import Place, ReadOptions, Record, Records, Repeated, files_below, read_utf8
 
 SUFFIXES = (".md", ".markdown")

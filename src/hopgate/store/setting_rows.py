@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.languages import configuration
+from hopgate.memory import configuration
 from hopgate.store.graph import version
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from hopgate.expressions import expression
+from hopgate.options import expression
 
 _OPENS = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
 _CLOSES = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)

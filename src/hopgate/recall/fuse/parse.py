@@ -6,7 +6,7 @@ import ast
 from typing import TypeAlias
 
 from hopgate.errors import HopgateError
-from hopgate.expressions import expression
+from hopgate.options import expression
 from hopgate.recall.fuse.convex import TM2C2
 from hopgate.recall.fuse.exact import ExactMatch
 from hopgate.recall.fuse.minmax import MinMax

@@ -1,0 +1,77 @@
+"""What no tool checks: every module has a caller, names are plain, terms are used, links lead somewhere."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SRC = ROOT / "src"
+MODULES = {
+    ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted((SRC / "hopgate").rglob("*.py"))
+}
+# What programs and frameworks import, and what Python runs.
+ENTRIES = {"hopgate", "hopgate.plot", "hopgate.integrations.langchain", "hopgate.integrations.llama_index"}
+# Each cost a reader a minute. What to say instead is in CONTRIBUTING.md.
+RIDDLES = {
+    *("told", "said", "believe", "believed", "stand", "standing", "spot", "spotted", "stroke", "heard", "hear", "lit"),
+    *("brought", "fault", "faults"),
+}
+
+
+def test_every_module_is_imported_or_named_by_another() -> None:
+    texts = {name: path.read_text(encoding="utf-8") for name, path in MODULES.items()}
+    alone = []
+    for name, path in MODULES.items():
+        if name in ENTRIES or path.name in ("__init__.py", "__main__.py"):
+            continue
+        package, _, last = name.rpartition(".")
+        called = re.compile(
+            rf"\b{re.escape(name)}\b|from {re.escape(package)} import \(?[^)]*?\b{last}\b|\"{last}\"|'{last}'"
+        )
+        if not any(called.search(text) for other, text in texts.items() if other != name):
+            alone.append(name)
+    assert not alone, f"no other module of src uses {alone}: give them a caller that a user reaches, or remove them"
+
+
+def test_no_name_is_a_riddle() -> None:
+    named = [(name.rpartition(".")[2], name) for name in MODULES]
+    for name, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name[0] != "_":
+                named.append((node.name, name))
+    words = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+    assert not [found for found in named if {word.lower() for word in words.findall(found[0])} & RIDDLES]
+
+
+def test_every_term_is_explained_once_and_used() -> None:
+    terms = re.findall(r"^\| \*\*(.+?)\*\* \|", (ROOT / "CONTEXT.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(terms) >= 25 and len(set(terms)) == len(terms)
+    source = "\n".join(path.read_text(encoding="utf-8") for path in MODULES.values())
+    # "as of" is `as_of`, "seed concept" is `seed_concept`, or the words themselves in a docstring.
+    unused = [term for term in terms if not re.search(re.escape(term).replace(r"\ ", r"[\s_]+"), source, re.IGNORECASE)]
+    assert not unused
+
+
+def test_every_package_is_a_package() -> None:
+    bare = {path.parent for path in MODULES.values()} - {path.parent for path in SRC.rglob("__init__.py")}
+    assert not bare, f"no __init__.py in {sorted(map(str, bare))}: a wheel and a type checker would pass it over"
+
+
+def test_what_vulture_passes_over_has_a_reason_and_is_still_there() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in MODULES.values())
+    for line in (Path(__file__).parent / "vulture_allowed.py").read_text(encoding="utf-8").splitlines()[2:]:
+        name, _, reason = line.partition("  # ")
+        assert reason, f"say why {line} is not unused"
+        assert re.search(rf"\b{re.escape(name.removeprefix('_.'))}\b", source), f"{name} has gone: take it off"
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md"])
+def test_links_lead_to_what_is_there(page: str) -> None:
+    path = ROOT / page
+    for target in re.findall(r"\]\((?![a-z]+:|#)([^)#]+)", path.read_text(encoding="utf-8")):
+        assert (path.parent / target).exists(), f"{page}: {target}"
