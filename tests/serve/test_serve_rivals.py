@@ -86,7 +86,7 @@ def test_an_assistant_forgets_and_remembers_within_its_scopes_alone(
     meanwhile(monkeypatch, own_kb, "delete", lambda: own_kb.load([Memory("m", "text of B", scope="B")]))
     for _ in range(2):
         with pytest.raises(HopgateError, match=r"^there is no memory 'm'$"):
-            bound.forget("m")
+            bound.delete("m")
     assert own_kb.get("m") is not None
 
     given: dict[str, Any] = {"title": "", "tags": (), "scope": None, "created_at": None, "sensitive": False}

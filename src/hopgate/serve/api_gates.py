@@ -33,11 +33,9 @@ from hopgate.files import private_folder, user_folder
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared, cleared
 from hopgate.options import options_of, request_model
-from hopgate.serve.bounds import Served, Service
-from hopgate.serve.middleware import PREFIX
-from hopgate.serve.problems import RefusedError
+from hopgate.serve.bounds import Served, Service, Strict
+from hopgate.serve.middleware import PREFIX, RefusedError
 from hopgate.serve.settings import ServeSettings
-from hopgate.serve.values import Strict
 
 router = APIRouter(prefix=PREFIX, tags=["gates"])
 

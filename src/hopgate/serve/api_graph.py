@@ -1,36 +1,65 @@
-"""Concepts, edges and clusters; and for the explorer the graph as it is drawn, a question's walk, and the two times."""
+"""Concepts, edges and clusters; for the explorer the graph as drawn, a walk, the two times, and what is mended."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
 from pydantic import BaseModel, Field, TypeAdapter
 from starlette.responses import Response
 
 from hopgate.errors import HopgateError
+from hopgate.graph.build.curate import Action, Curation, Proposal
+from hopgate.graph.build.merge import Change, MergeProposal, RemovalPreview
 from hopgate.graph.inspect.edges import Concept, ConceptDetail, Conflict, Edge, EdgeChanges, SupersededMemory, TimeSpan
 from hopgate.graph.inspect.view import TOGETHER, Neighbourhood, QueryWalk
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS
 from hopgate.serve.api_memories import MemoryAnswer, shown
-from hopgate.serve.bounds import Served, Service
-from hopgate.serve.middleware import PREFIX
-from hopgate.serve.problems import RefusedError
-from hopgate.serve.values import AsOf, ConceptId, KnownAt, Limit, Moment, Offset, ScopeQuery, Strict, Text
+from hopgate.serve.bounds import (
+    AsOf,
+    ConceptId,
+    Key,
+    KnownAt,
+    Limit,
+    Moment,
+    Offset,
+    ScopeQuery,
+    Served,
+    Service,
+    Strict,
+    Text,
+)
+from hopgate.serve.middleware import PREFIX, RefusedError
+from hopgate.store.journal import MARK, JournalEntry
 
 router = APIRouter(prefix=PREFIX, tags=["graph"])
+# What only the explorer's pages ask for.
 explorer = APIRouter(prefix=PREFIX, tags=["explorer"])
 
 Resolution = Annotated[float, Query(description="Above 1 more and smaller clusters.", ge=0.01, le=100)]
+NameText = Annotated[Text, Field(min_length=1, max_length=1000)]
+EntryId = Annotated[int, Path(description="The entry's id.", ge=1, le=2**63 - 1)]
 # What is asked of the browser: benchmarks/explorer.py measures it.
 MOST = 5000
 MOST_COUNTED = 1_000_000
 # Of a memory on a walk so many characters.
 SHOWN = 32
+# What a server that is bound to scopes refuses: it would show or move what others say.
+MERGES, CURATION, THE_LOG = "merges are", "curation is", "the log is"
 _PICTURE = TypeAdapter(Neighbourhood)
+
+
+def narrowed(
+    served: Served, scope: ScopeQuery = None, as_of: AsOf = None, known_at: KnownAt = None, limit: Limit = 50
+) -> dict[str, Any]:
+    """Give what narrows a look at the graph as `kb.graph` takes it."""
+    limit = served.require_rows(limit)
+    return {"scope": served.scope(scope), "as_of": as_of, "known_at": known_at, "limit": limit}
+
+
+Narrowed = Annotated[dict[str, Any], Depends(narrowed)]
 
 
 class ConceptAnswer(BaseModel):
@@ -41,12 +70,10 @@ class ConceptAnswer(BaseModel):
     edges: list[Edge]
 
 
-def concept_of(
-    key: int, served: Service, *, as_of: datetime | None = None, known_at: datetime | None = None, limit: int = 1
-) -> ConceptDetail:
+def concept_of(key: int, served: Service, **narrowing: Any) -> ConceptDetail:
     """Give a concept as the request may see it; one that its scopes do not talk about is not there."""
     try:
-        return served.kb.graph.concept(key, as_of=as_of, known_at=known_at, scope=served.scope(), limit=limit)
+        return served.kb.graph.concept(key, **{"scope": served.scope(), "limit": 1, **narrowing})
     except HopgateError as error:
         raise RefusedError(404, str(error)) from None
 
@@ -54,32 +81,19 @@ def concept_of(
 @router.get("/concepts")
 def list_concepts(
     served: Served,
+    narrowing: Narrowed,
     search: Annotated[Text | None, Query(description="Only with a name that holds this.", max_length=200)] = None,
     kind: Annotated[Text | None, Query(description="Only of this kind.", max_length=200)] = None,
-    scope: ScopeQuery = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    limit: Limit = 50,
     offset: Offset = 0,
 ) -> list[Concept]:
     """List concepts, those first that most memories talk about."""
-    return served.kb.graph.concepts(
-        kind=kind,
-        search=search,
-        as_of=as_of,
-        known_at=known_at,
-        scope=served.scope(scope),
-        limit=served.require_rows(limit),
-        offset=offset,
-    )
+    return served.kb.graph.concepts(kind=kind, search=search, offset=offset, **narrowing)
 
 
 @router.get("/concepts/{id}")
-def get_concept(
-    id: ConceptId, served: Served, as_of: AsOf = None, known_at: KnownAt = None, limit: Limit = 20
-) -> ConceptAnswer:
+def get_concept(id: ConceptId, served: Served, narrowing: Narrowed) -> ConceptAnswer:
     """Look at one concept: its names, its memories, its edges."""
-    detail = concept_of(id, served, as_of=as_of, known_at=known_at, limit=served.require_rows(limit))
+    detail = concept_of(id, served, **narrowing)
     memories = [shown(memory, served) for memory in map(served.kb.get, detail.memories) if memory]
     return ConceptAnswer(concept=detail.concept, memories=memories, edges=list(detail.edges))
 
@@ -87,22 +101,12 @@ def get_concept(
 @router.get("/edges")
 def list_edges(
     served: Served,
+    narrowing: Narrowed,
     concept: Annotated[Text | None, Query(description="A concept's id, or one of its names.", max_length=1000)] = None,
     relation: Annotated[Text | None, Query(description="Only of this relation.", max_length=1000)] = None,
-    scope: ScopeQuery = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    limit: Limit = 50,
 ) -> list[Edge]:
     """List edges, the heaviest first: those true as of a time, as known at a time."""
-    return served.kb.graph.edges(
-        _named(concept),
-        relation=relation,
-        as_of=as_of,
-        known_at=known_at,
-        scope=served.scope(scope),
-        limit=served.require_rows(limit),
-    )
+    return served.kb.graph.edges(_named(concept), relation=relation, **narrowing)
 
 
 def _named(concept: str | None) -> str | int | None:
@@ -161,41 +165,25 @@ def overview(served: Served) -> dict[str, int]:
     return {"concepts": counts["concepts"], "edges": counts["edges"]}
 
 
-class DrawnCluster(BaseModel):
-    """A cluster: its most telling words and members as a name, and the ids of its concepts."""
-
-    id: int
-    name: str
-    concepts: list[int]
-
-
-class DrawnClusters(BaseModel):
-    """The clusters of more than one concept, the largest first, and what joins two: their ids, and a weight."""
-
-    clusters: list[DrawnCluster]
-    links: list[tuple[int, int, float]]
-    alone: int
-
-
 @explorer.get("/graph/clusters")
-def drawn_clusters(served: Served) -> DrawnClusters:
-    """Give the clusters of the graph, and what joins them; they are found when they are first asked for."""
+def drawn_clusters(served: Served) -> dict[str, Any]:
+    """Give the clusters of more than one concept, the largest first, and what joins two: their ids, and a weight."""
     scopes = served.scope()
     found = served.kb.graph.clusters(scope=scopes)
     several = {cluster.id: cluster for cluster in found if len(cluster) > 1}
-    weights = Counter[tuple[int, int]]()
+    weights: Counter[tuple[int, int]] = Counter()
     for source, target, weight in served.kb.graph.joined_pairs(scope=scopes):
         one, other = sorted(found.assignment.get(concept, 0) for concept in (source, target))
         if one != other and one in several and other in several:
             weights[one, other] += weight  # type: ignore[assignment]
-    return DrawnClusters(
-        clusters=[
-            DrawnCluster(id=cluster.id, name=cluster.label, concepts=[concept.id for concept in cluster.members])
+    return {
+        "clusters": [
+            {"id": cluster.id, "name": cluster.label, "concepts": [concept.id for concept in cluster.members]}
             for cluster in several.values()
         ],
-        links=[(one, other, weight) for (one, other), weight in weights.items()],
-        alone=len(found) - len(several),
-    )
+        "links": [(one, other, weight) for (one, other), weight in weights.items()],
+        "alone": len(found) - len(several),
+    }
 
 
 @explorer.get("/graph/view", response_model=Neighbourhood)
@@ -230,43 +218,29 @@ class WalkRequest(Strict):
     concepts: Annotated[int, Field(ge=1, le=100)] = 16
 
 
-class WalkNode(BaseModel):
-    """A memory or a concept that a walk visits, its share of the walks, and how many steps it is from the start."""
-
-    id: int | str
-    text: str
-    kind: str | None
-    is_memory: bool
-    mass: float
-    step: int
-
-
-class WalkAnswer(BaseModel):
-    """The part of the graph that a question's walk visits most; lines are two places in `nodes` and a relation."""
-
-    nodes: list[WalkNode]
-    lines: list[tuple[int, int, str]]
-
-
 @explorer.post("/graph/walk")
-def walk(asked: WalkRequest, served: Served) -> WalkAnswer:
-    """Walk from a question as recall does, and give what that visits most, step by step."""
+def walk(asked: WalkRequest, served: Served) -> dict[str, Any]:
+    """Walk from a question as recall does, and give what that visits most, with its share and its step from the start.
+
+    A line is two places in `nodes` and a relation.
+    """
     scopes, graph = served.scope(), served.kb.graph
     found = graph.walk(asked.query, memories=asked.memories, concepts=asked.concepts, as_of=asked.as_of, scope=scopes)
-    steps, places = found.steps(), {name: at for at, name in enumerate(found.nodes)}
     ids = [node.concept_id for node in found.nodes.values() if node.concept_id is not None]
     drawn = graph.neighbourhood(among=ids, scope=scopes, limit=max(1, len(ids)))
-    kinds, relations = {concept.id: concept.kind for concept in drawn.concepts}, _relations(found, drawn)
-
-    def answer(name: str) -> WalkNode:
-        node = found.nodes[name]
-        rest: dict[str, Any] = {"is_memory": node.is_memory, "mass": node.mass, "step": steps[name]}
-        if node.concept_id is None:
-            return WalkNode(id=name, text=_beginning(served, name), kind=None, **rest)
-        return WalkNode(id=node.concept_id, text=name, kind=kinds.get(node.concept_id), **rest)
-
+    kinds = {concept.id: concept.kind for concept in drawn.concepts}
+    steps, relations = found.steps(), _relations(found, drawn)
+    nodes = []
+    for name, node in found.nodes.items():
+        shown_as = (
+            {"id": name, "text": _beginning(served, name), "kind": None}
+            if node.concept_id is None
+            else {"id": node.concept_id, "text": name, "kind": kinds.get(node.concept_id)}
+        )
+        nodes.append({**shown_as, "is_memory": node.is_memory, "mass": node.mass, "step": steps[name]})
+    places = {name: place for place, name in enumerate(found.nodes)}
     lines = [(places[one], places[other], relations[frozenset((one, other))]) for one, other in found.lines]
-    return WalkAnswer(nodes=list(map(answer, found.nodes)), lines=lines)
+    return {"nodes": nodes, "lines": lines}
 
 
 def _relations(found: QueryWalk, drawn: Neighbourhood) -> dict[frozenset[str], str]:
@@ -327,3 +301,110 @@ def conflicts(served: Served, limit: Limit = 50) -> list[Conflict]:
 def superseded(served: Served, limit: Limit = 50) -> list[SupersededMemory]:
     """Give the memories that gave way."""
     return served.kb.graph.superseded(scope=served.scope(), limit=served.require_rows(limit))
+
+
+class MergeRequest(Strict):
+    """Two concepts to make one, each by one of its names; `kept` stays."""
+
+    kept: NameText
+    merged: NameText
+
+
+class KeepApartRequest(Strict):
+    """A name that was left undecided, and is not the one it resembles."""
+
+    name: NameText
+
+
+class CurationRequest(Strict):
+    """A proposal to carry out, as it was given."""
+
+    action: Literal["UPDATE", "DELETE", "NOOP"]
+    memory: Key
+    older: Key
+
+
+class RemovalRequest(Strict):
+    """Memories that may be deleted or marked as sensitive."""
+
+    ids: Annotated[list[Key], Field(min_length=1, max_length=10)]
+
+
+def _require_mending(served: Service, subject: str) -> None:
+    served.require_writing()
+    served.require_whole_store(subject)
+
+
+@explorer.get("/mend/merges")
+def merge_proposals(served: Served, limit: Limit = 50) -> list[MergeProposal]:
+    """List the names that may be one concept, the most alike first."""
+    served.require_whole_store(MERGES)
+    return served.kb.graph.merge_proposals(limit=served.require_rows(limit))
+
+
+@explorer.post("/mend/merges/preview")
+def preview_merge(asked: MergeRequest, served: Served) -> Change:
+    """Say what a merge would change; nothing does."""
+    _require_mending(served, MERGES)
+    return served.kb.graph.merge(asked.kept, asked.merged, dry_run=True)
+
+
+@explorer.post("/mend/merges")
+def accept_merge(asked: MergeRequest, served: Served) -> JournalEntry:
+    """Make two concepts one; give the log's entry."""
+    _require_mending(served, MERGES)
+    served.kb.graph.merge(asked.kept, asked.merged)
+    return served.kb.upkeep.log(limit=1)[0]
+
+
+@explorer.post("/mend/merges/refuse")
+def refuse_merge(asked: KeepApartRequest, served: Served) -> JournalEntry:
+    """Keep a name apart from the one it resembles; give the log's entry."""
+    _require_mending(served, MERGES)
+    served.kb.graph.keep_apart(asked.name)
+    return served.kb.upkeep.log(limit=1)[0]
+
+
+@explorer.get("/mend/curation")
+def curation(served: Served, limit: Limit = 20) -> Curation:
+    """List memories that repeat, extend or contradict others."""
+    served.require_whole_store(CURATION)
+    return served.kb.graph.curation(limit=served.require_rows(limit))
+
+
+@explorer.post("/mend/curation")
+def accept_curation(asked: CurationRequest, served: Served) -> JournalEntry:
+    """Let a memory give way to another: recall leaves it out from now on; give the log's entry."""
+    _require_mending(served, CURATION)
+    for key in (asked.memory, asked.older):
+        served.memory(key)
+    served.kb.graph.supersede([Proposal(Action(asked.action), asked.memory, asked.older)])
+    return served.kb.upkeep.log(limit=1)[0]
+
+
+@explorer.post("/mend/removal/preview")
+def preview_removal(asked: RemovalRequest, served: Served) -> RemovalPreview:
+    """Say what would go from the graph with memories that are deleted or marked as sensitive; nothing does."""
+    served.require_writing()
+    known = [served.memory(key).external_id for key in dict.fromkeys(asked.ids)]
+    return served.kb.graph.removal_preview(known, scope=served.scope())
+
+
+@explorer.get("/mend/log")
+def manual_changes(served: Served, limit: Limit = 50) -> list[JournalEntry]:
+    """Give what was changed by hand, the last entry first; a deletion cannot be undone."""
+    served.require_whole_store(THE_LOG)
+    return served.kb.upkeep.log(limit=served.require_rows(limit))
+
+
+@explorer.post("/mend/log/{id}/undo")
+def undo(id: EntryId, served: Served) -> JournalEntry:
+    """Take an entry of the log back."""
+    _require_mending(served, THE_LOG)
+    try:
+        entry = served.kb.upkeep.entry(id)
+    except HopgateError as error:
+        raise RefusedError(404, str(error)) from None
+    if entry.action == MARK:
+        served.require_unmarking()
+    return served.kb.upkeep.undo(id)

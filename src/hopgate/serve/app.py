@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Depends, FastAPI
+from fastapi.dependencies.models import Dependant
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,29 +17,40 @@ from starlette.staticfiles import StaticFiles
 from swagger_ui_bundle import swagger_ui_path
 
 import hopgate
-from hopgate.serve import api_gates, api_graph, api_memories, api_recall, api_upkeep
+from hopgate.errors import HopgateError
+from hopgate.serve import api_gates, api_graph, api_memories
 from hopgate.serve.api_gates import GateRuns
-from hopgate.serve.bounds import Service
-from hopgate.serve.middleware import API, COOKIE, PREFIX, Metrics, guard
-from hopgate.serve.problems import Problem, RefusedError, handle_errors, responses
+from hopgate.serve.bounds import Served, Service
+from hopgate.serve.middleware import (
+    API,
+    COOKIE,
+    PREFIX,
+    Metrics,
+    Problem,
+    RefusedError,
+    guard,
+    handle_errors,
+    responses,
+)
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
     from hopgate.serve.settings import ServeSettings
 
+server = APIRouter(prefix=PREFIX, tags=["server"])
 ROUTERS: tuple[APIRouter, ...] = (
-    api_recall.router,
     api_memories.router,
+    api_memories.memories,
     api_graph.router,
     api_gates.router,
-    api_upkeep.router,
-    # What only the explorer's pages ask for.
+    server,
     api_graph.explorer,
-    api_upkeep.explorer,
 )
 STATIC = Path(__file__).parent / "static"
 INDEX = "index.html"
 REFERENCE = ("swagger-ui.css", "swagger-ui-bundle.js")
+IN_STORE = ("memories", "sensitive", "superseded", "pending_vectors", "pending_graph", "failed_graph", "graph_version",
+            "graph_built", "extractor", "embedder")  # fmt: skip
 # A file may be kept, and is asked about each time: after an update nobody sees the old pages.
 CACHED = {"Cache-Control": "no-cache"}
 SCHEMES = {
@@ -91,13 +103,37 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
     return app
 
 
+@server.get("/health")
+def health(served: Served) -> dict[str, Any]:
+    """Say that the store answers, what the server allows, and what the store holds unless it is bound to scopes."""
+    try:
+        state = served.kb.upkeep.status()
+    except HopgateError as error:
+        raise RefusedError(503, str(error)) from None
+    return {
+        "status": "ok",
+        "version": hopgate.__version__,
+        "read_only": served.bounds.read_only,
+        "show_sensitive": served.bounds.show_sensitive,
+        "scopes": served.scope(),
+        "store": {} if served.bound is not None else {name: state[name] for name in IN_STORE},
+    }
+
+
 async def refuse_unknown_parameters(request: Request) -> None:
     """Refuse a parameter in the address that the endpoint does not take: a typo must not widen what is asked."""
-    known = {field.alias for field in request.scope["route"].dependant.query_params}
+    known = set(_parameters(request.scope["route"].dependant))
     for name in request.query_params:
         if name not in known:
             several = f"there are {', '.join(sorted(known))}" if known else "it takes none"
             raise RefusedError(422, f"there is no parameter {name[:80]!r} here: {several}")
+
+
+def _parameters(dependant: Dependant) -> Iterator[str]:
+    """The names of what an endpoint takes in its address, itself and by what it depends on."""
+    yield from (field.alias for field in dependant.query_params)
+    for other in dependant.dependencies:
+        yield from _parameters(other)
 
 
 def add_reference(app: FastAPI) -> None:

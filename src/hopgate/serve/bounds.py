@@ -1,4 +1,4 @@
-"""A store within its bounds: what whoever asks, by HTTP or as an assistant, may see and do. Everything asks here."""
+"""A store within its bounds: what whoever asks, by HTTP or as an assistant, may see and do; the values of requests."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Path, Query, Request
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
-from hopgate.serve.problems import RefusedError
+from hopgate.memory import MAX_KEY_BYTES, YEARS
+from hopgate.serve.middleware import RefusedError
+from hopgate.times import utc
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
@@ -101,6 +105,12 @@ class BoundStore:
         except TakenError as error:
             raise RefusedError(409, str(error)) from None
 
+    def delete(self, external_id: str) -> int:
+        """Delete a memory that may be seen; say how many went."""
+        self.require_writing()
+        with self.writing() as within:
+            return self.kb.delete([self.memory(external_id).external_id], within=within)
+
     def caught_up(self, key: str, written: Written) -> CaughtUp:
         """Embed and link a memory that was just written, with whatever else waits.
 
@@ -170,3 +180,46 @@ async def _served(request: Request) -> Service:
 
 
 Served = Annotated[Service, Depends(_served)]
+
+
+class Strict(BaseModel):
+    """A request: a field that is not known is refused, and a number is a number."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+def _dated(moment: datetime) -> datetime:
+    if moment.year not in YEARS:
+        raise ValueError(f"a date lies between the years {YEARS[0]} and {YEARS[-1]}")
+    # PostgreSQL knows no zone that is further than 16 hours from UTC.
+    return utc(moment).astimezone(UTC)
+
+
+def _stored(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("PostgreSQL has no NUL character in a text")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("half of a surrogate pair is no text") from None
+    return text
+
+
+Moment = Annotated[datetime, AfterValidator(_dated)]
+"""A time; without a zone it is UTC."""
+
+Text = Annotated[str, AfterValidator(_stored)]
+"""A text that the store can hold."""
+
+Key = Annotated[Text, Field(min_length=1, max_length=MAX_KEY_BYTES)]
+"""The external id of a memory, or a scope."""
+
+MemoryId = Annotated[Key, Path(description="The memory's external id.")]
+# A bigint's own end.
+# A scope's own concepts have negative ids.
+ConceptId = Annotated[int, Path(description="The concept's id.", ge=1 - 2**63, le=2**63 - 1)]
+Limit = Annotated[int, Query(description="At most so many.", ge=1, le=10_000)]
+Offset = Annotated[int, Query(description="Leave out so many of the first.", ge=0, le=1_000_000_000)]
+ScopeQuery = Annotated[list[Key] | None, Query(description="Only of this scope; again for more.", max_length=100)]
+AsOf = Annotated[Moment | None, Query(description="As it was true at this time.")]
+KnownAt = Annotated[Moment | None, Query(description="As it was known at this time.")]

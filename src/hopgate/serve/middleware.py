@@ -1,25 +1,43 @@
-"""Around every request: headers and no traceback for anybody, the token and the server's name, and its limits."""
+"""Around every request: headers and no traceback, the token and the server's name, limits; errors as problem+json."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
+import json
+import logging
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode
 
-from fastapi import HTTPException
+from fastapi.exceptions import RequestValidationError
 from prometheus_client import CollectorRegistry, Histogram
-from starlette.datastructures import MutableHeaders
+from pydantic import BaseModel
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from hopgate.serve.problems import LOG, problem
+from hopgate.errors import ConflictError, HopgateError, UnreachableError
+from hopgate.redact import redacted
 from hopgate.serve.settings import ServeSettings
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
     from starlette.applications import Starlette
+    from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+LOG = logging.getLogger("hopgate.serve")
+MEDIA_TYPE = "application/problem+json"
+# Of many mistakes in a request the first few say enough.
+NAMED_MISTAKES = 3
+_SENTENCES = {
+    400: "the body of the request is not JSON in UTF-8",
+    404: "there is nothing at this address: /api/v1/openapi.json lists what there is",
+    405: "this address takes other methods: /api/v1/openapi.json lists them",
+}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "frame-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -101,7 +119,7 @@ class Access:
 
     def _refusal(self, scope: Scope) -> Response | None:
         """What is answered instead; None where the request may go on."""
-        headers = _Headers(scope)
+        headers = Headers(scope=scope)
         given, rest = _token_of_query(scope)
         by_query = given is not None and scope["method"] in _SAFE and not scope["path"].startswith(API)
         if not (self._is_token(given) if by_query else self._carries_token(headers)):
@@ -110,7 +128,7 @@ class Access:
                 "this needs the token that hopgate serve printed: open its URL, or send it in the header Authorization",
                 {"WWW-Authenticate": "Bearer"},
             )
-        host = headers.one("host")
+        host = _only(headers, "host")
         if host is None or not self._settings.knows_host(_without_port(host)):
             return problem(421, "this server does not go by that name: open it by the address that hopgate serve said")
         if sentence := _foreign(scope, headers, host):
@@ -127,30 +145,22 @@ class Access:
         answer.set_cookie(cookie_of(host), self._settings.token, httponly=True, samesite="strict", path="/")
         return answer
 
-    def _carries_token(self, headers: _Headers) -> bool:
-        for value in headers.all("authorization"):
+    def _carries_token(self, headers: Headers) -> bool:
+        for value in headers.getlist("authorization"):
             scheme, _, given = value.partition(" ")
             if scheme.lower() == "bearer" and self._is_token(given.strip()):
                 return True
-        name = cookie_of(headers.one("host") or "")
-        return any(self._is_token(given) for value in headers.all("cookie") for given in _cookies(value, name))
+        name = cookie_of(_only(headers, "host") or "")
+        return any(self._is_token(given) for value in headers.getlist("cookie") for given in _cookies(value, name))
 
     def _is_token(self, given: str | None) -> bool:
         return given is not None and hmac.compare_digest(given.encode("utf-8", "replace"), self._token)
 
 
-class _Headers:
-    """A request's headers as text."""
-
-    def __init__(self, scope: Scope) -> None:
-        self._found = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
-
-    def all(self, name: str) -> list[str]:
-        return [value for known, value in self._found if known == name]
-
-    def one(self, name: str) -> str | None:
-        found = self.all(name)
-        return found[0] if len(found) == 1 else None
+def _only(headers: Headers, name: str) -> str | None:
+    """A header that came once; of two nobody can say which one counts."""
+    values = headers.getlist(name)
+    return values[0] if len(values) == 1 else None
 
 
 def cookie_of(host: str) -> str:
@@ -197,17 +207,17 @@ def _without_port(host: str) -> str:
     return host if host.endswith("]") else host.rpartition(":")[0] or host
 
 
-def _foreign(scope: Scope, headers: _Headers, host: str) -> str | None:
+def _foreign(scope: Scope, headers: Headers, host: str) -> str | None:
     """Say that another page made a request; None where this server's own did, a person or a program."""
-    origins = headers.all("origin")
+    origins = headers.getlist("origin")
     for origin in origins:
         if origin.lower() not in (f"http://{host}".lower(), f"https://{host}".lower()):
             return "this request comes from a page of another origin: only this server's own pages may send it"
-    site = headers.one("sec-fetch-site")
+    site = _only(headers, "sec-fetch-site")
     if site is None or site in _OWN_SITE:
         return None
-    visit = scope["method"] in _SAFE and headers.one("sec-fetch-mode") == "navigate"
-    if visit and headers.one("sec-fetch-dest") == "document" and not scope["path"].startswith(API):
+    visit = scope["method"] in _SAFE and _only(headers, "sec-fetch-mode") == "navigate"
+    if visit and _only(headers, "sec-fetch-dest") == "document" and not scope["path"].startswith(API):
         # Somebody followed a link to a page.
         return None
     return "this request comes from another site: only this server's own pages may send it"
@@ -321,3 +331,86 @@ def _declared_size(scope: Scope) -> int:
         if name == b"content-length" and value.isdigit():
             return int(value[:18])
     return 0
+
+
+class Problem(BaseModel):
+    """What went wrong, and what to do."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+
+
+class RefusedError(HopgateError):
+    """A request that is refused with a status of its own."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+def problem(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Make the response."""
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": redacted(sentence)}
+    # Half of a surrogate pair, repeated from a request, is no text.
+    content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    return Response(content, status, dict(headers or {}), MEDIA_TYPE)
+
+
+def responses() -> dict[int | str, dict[str, Any]]:
+    """What the OpenAPI document says of every endpoint's errors."""
+    schema = {"$ref": f"#/components/schemas/{Problem.__name__}"}
+    return {
+        status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": schema}}}
+        for status in (400, 401, 403, 404, 405, 409, 413, 421, 422, 503, 504)
+    }
+
+
+def handle_errors(app: FastAPI) -> None:
+    """Let an application answer every error with a problem."""
+
+    async def refused(_: Request, error: Exception) -> Response:
+        return problem(status_of(error), str(error))
+
+    async def invalid(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return problem(422, mistakes(error.errors()))
+
+    async def failed(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        sentence = _SENTENCES.get(error.status_code, str(error.detail))
+        return problem(error.status_code, sentence, error.headers)
+
+    app.add_exception_handler(HopgateError, refused)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, failed)
+
+
+def status_of(error: Exception) -> int:
+    """Give the status of an error that a user can meet.
+
+    Examples
+    --------
+    >>> status_of(HopgateError("the query is empty")), status_of(RefusedError(404, "there is no memory 'm1'"))
+    (422, 404)
+    """
+    if isinstance(error, RefusedError):
+        return error.status
+    return 409 if isinstance(error, ConflictError) else 503 if isinstance(error, UnreachableError) else 422
+
+
+def mistakes(found: Any) -> str:
+    """Say in one sentence which fields of a request are wrong and how; what they held is not repeated.
+
+    Examples
+    --------
+    >>> mistakes([{"loc": ("body", "k"), "msg": "Input should be greater than 0"}])
+    'body.k: input should be greater than 0'
+    """
+    texts = []
+    for mistake in found[:NAMED_MISTAKES]:
+        where, what = ".".join(map(str, mistake["loc"])), str(mistake["msg"])
+        texts.append(f"{where}: {what[:1].lower()}{what[1:]}")
+    more = len(found) - NAMED_MISTAKES
+    return "; ".join(texts) + (f"; and {more} more" if more > 0 else "")
