@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 
 from hopgate.errors import HopgateError
-from hopgate.extract.model.json_answer import first_json
 from hopgate.recall.fuse.parse import parse
 
 
@@ -18,12 +17,4 @@ def test_what_is_no_setting_is_refused_in_our_words_alone(read: Callable[[str], 
         warnings.simplefilter("always")
         with pytest.raises(HopgateError):
             read(text)
-    assert not remarks
-
-
-def test_a_models_answer_with_pythons_quotes_is_read_silently() -> None:
-    with warnings.catch_warnings(record=True) as remarks:
-        warnings.simplefilter("always")
-        read = first_json("{'path': 'C:\\dir'}")
-    assert read is not None and read[0] == {"path": "C:\\dir"}
     assert not remarks

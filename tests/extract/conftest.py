@@ -91,10 +91,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.send(200, json.dumps(self.completion(GOOD_TEXT)).encode().replace(b"Ada", b"A\xff\xfeda"))
         elif case == "stall":
             self.stall()
-        elif case == "long":
-            # Too long to answer whole: cut while the text has more than one sentence left.
-            cut = text.count(".") > 1
-            self.reply(200, self.completion(GOOD_TEXT[:-25] if cut else GOOD_TEXT, "length" if cut else "stop"))
         else:
             if case == "busy":
                 self.server.waits.append(time.monotonic())

@@ -100,6 +100,8 @@ def test_no_more_run_at_once_than_allowed() -> None:
 
 def test_failures_in_a_row_end_the_run_and_say_why() -> None:
     extractor = Moody()
+    with pytest.raises(HopgateError, match="at least 1"):
+        Run(batch=0)
     progress = Run(patience=4, batch=5).over(made(*["fail"] * 30), extractor, Rows())
     assert "4 memories in a row failed" in progress.stopped and "it said no" in progress.stopped
     assert len(extractor.seen) == 4
@@ -122,14 +124,6 @@ def test_the_second_run_is_served_from_the_cache_and_failures_are_not_cached() -
     assert first.mentions == again.mentions == 2
 
 
-def test_progress_tells_what_is_left() -> None:
-    shown: list[Progress] = []
-    Run(batch=2).over(made("a", "b", "c", "d"), Phrases(), Rows(), total=4, show=shown.append)
-    assert [progress.memories for progress in shown] == [0, 2, 4]
-    assert shown[0].left is None and shown[-1].left == 0
-    assert "4/4 memories" in str(shown[-1])
-
-
 def test_ctrl_c_writes_what_is_ready_and_a_second_run_does_the_rest() -> None:
     sink, extractor = Rows(), Moody()
 
@@ -143,11 +137,6 @@ def test_ctrl_c_writes_what_is_ready_and_a_second_run_does_the_rest() -> None:
     progress = Run(batch=2).over(made(*"abcdef"), extractor, sink)
     assert progress.skipped == 2 and set(sink.rows) == set(range(6))
     assert len(extractor.seen) == 6
-
-
-def test_senseless_settings_are_refused() -> None:
-    with pytest.raises(HopgateError):
-        Run(batch=0)
 
 
 KILLED = r"""

@@ -20,9 +20,7 @@ import pytest
 from hopgate.corpus import nearest
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Source
-from hopgate.extract.model.answer import read_answers
-from hopgate.extract.model.chat import split_in_two
-from hopgate.extract.model.json_answer import first_json, without_thoughts
+from hopgate.extract.model.answer import first_json, read_answers, without_thoughts
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.graph.links import without_addition
 from hopgate.graph.names import name_words
@@ -69,7 +67,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "JSON": first_json,
     "an answer": lambda text: read_answers(text, [Source("m", Cleared("a b c"))]),
     "grounding": lambda text: read_answers('{"mentions": [{"name": "a"}], "facts": []}', [Source("m", Cleared(text))]),
-    "halves": lambda text: split_in_two(Cleared(text)),
     "passages": passages,
     "names": name_words,
     "titles": without_addition,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from hopgate.errors import HopgateError
 from hopgate.extract.dates import iso
@@ -23,7 +23,6 @@ from hopgate.memory import Cleared
 MAX_STATEMENT = 2000
 _FACT = ("subject", "relation", "object")
 _OPTIONAL_TEXTS = ("type", "subject_type", "object_type", "valid_from", "valid_to")
-_Row = tuple[Path | str, int, dict[str, Any]]  # the file, the line, and what it says
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +33,8 @@ class Triple:
     ----------
     doc_id : str
         The memory's external id.
-    subject, relation, object : str
-        The fact; `relation` and `object` are empty for a mention.
+    relation, object : str
+        Empty for a mention.
     subject_type, object_type : str
         The kinds of the two names, empty where they are not given.
     valid_from, valid_to : str, optional
@@ -67,14 +66,12 @@ class Triple:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence about a memory, between a triple and the memory's own text.
+    """A sentence about a memory, which names what it is about and can be understood without the memory.
 
     Parameters
     ----------
     doc_id : str
         The memory's external id.
-    statement : str
-        The sentence: it names what it is about, and can be understood without the memory.
     subject : str
         Who or what it is about, empty where it is not given.
     valid_from, valid_to : str, optional
@@ -96,8 +93,6 @@ def read_triples(path: Path | str, known: Collection[str] | None = None) -> tupl
 
     Parameters
     ----------
-    path : path
-        The `triples.jsonl`.
     known : collection of str, optional
         The ids that exist; a row about another is refused.
 
@@ -107,34 +102,11 @@ def read_triples(path: Path | str, known: Collection[str] | None = None) -> tupl
         For the first line that is neither a fact nor a mention, that names an unknown memory, or whose fields are not
         what they should be, naming file, line and reason.
     """
-    return tuple(_triple((path, line, row), known) for line, row in json_lines(path))
-
-
-def parse_triples(stream: IO[bytes], name: Path | str, known: Collection[str] | None = None) -> Iterator[Triple]:
-    """Read facts and mentions from an open stream, as `read_triples` does from a file; errors call it `name`.
-
-    Examples
-    --------
-    >>> rows = b'{"doc_id": "m1", "entity": "NAS", "type": "device"}'
-    >>> [(triple.subject, triple.subject_type) for triple in parse_triples(io.BytesIO(rows), "triples.jsonl")]
-    [('NAS', 'device')]
-    """
-    return (_triple((name, line, row), known) for line, row in parse_json_lines(stream, name))
+    return tuple(_triple(_Row(path, line, row), known) for line, row in json_lines(path))
 
 
 def read_statements(path: Path | str, known: Collection[str] | None = None) -> tuple[Statement, ...]:
-    """Read a file of statements.
-
-    Parameters
-    ----------
-    known : collection of str, optional
-        The ids that exist; a row about another is refused.
-
-    Raises
-    ------
-    HopgateError
-        For the first line that is no statement, names an unknown memory, or has fields that are not what they should
-        be, naming file, line and reason.
+    """Read a file of statements; what is none is refused as `read_triples` does.
 
     Examples
     --------
@@ -146,85 +118,86 @@ def read_statements(path: Path | str, known: Collection[str] | None = None) -> t
     >>> statement.subject, statement.confidence
     ('Ada', 1.0)
     """
-    return tuple(_statement((path, line, row), known) for line, row in json_lines(path))
+    return tuple(_statement(_Row(path, line, row), known) for line, row in json_lines(path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A line of a file, and what is refused of it."""
+
+    path: Path | str
+    line: int
+    values: dict[str, Any]
+
+    def refuse(self, reason: str) -> NoReturn:
+        refuse(self.path, self.line, reason)
+
+    def name(self, name: str) -> str:
+        return " ".join(text_of(self.values, name, self.path, self.line).split())
+
+    def doc_id(self, known: Collection[str] | None, optional_texts: Sequence[str]) -> str:
+        """The id of the memory that it is about; optional texts of wrong types are refused."""
+        doc_id = text_of(self.values, "doc_id", self.path, self.line)
+        if known is not None and doc_id not in known:
+            self.refuse(f"doc_id {doc_id[:80]!r} is not in the corpus: this file is about other memories")
+        for name in optional_texts:
+            if not isinstance(self.values.get(name), str | None):
+                self.refuse(f"{name} must be a text")
+        if any("\0" in value for value in self.values.values() if isinstance(value, str)):
+            self.refuse("it holds a NUL character")
+        return doc_id
+
+    def confidence(self) -> float | None:
+        value = self.values.get("confidence")
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            self.refuse(f"confidence must be a number between 0 and 1, not {value!r}")
+        return float(value)
+
+    def interval(self) -> tuple[str | None, str | None]:
+        """The two dates in ISO form, as precise as they were given."""
+        dates: list[str | None] = []
+        for name in ("valid_from", "valid_to"):
+            value: str | None = self.values.get(name) or None
+            # The first ten characters are the day of a date with a time.
+            dates.append(value and (iso(value) or iso(value[:10])))
+            if value and not dates[-1]:
+                self.refuse(f"{name} must be an ISO date, not {value[:40]!r}")
+        begin, end = dates
+        if begin and end and begin > end:
+            self.refuse(f"valid_to {end} is before valid_from {begin}")
+        return begin, end
 
 
 def _triple(row: _Row, known: Collection[str] | None) -> Triple:
-    path, line, values = row
-    doc_id = _checked_id(row, known, _OPTIONAL_TEXTS)
+    doc_id = row.doc_id(known, _OPTIONAL_TEXTS)
+    values = row.values
     if "entity" in values:
         if any(name in values for name in _FACT):
-            refuse(path, line, "both a fact (subject, relation, object) and a mention (entity): write two lines")
-        return Triple(doc_id, _name(row, "entity"), subject_type=values.get("type") or "")
+            row.refuse("both a fact (subject, relation, object) and a mention (entity): write two lines")
+        return Triple(doc_id, row.name("entity"), subject_type=values.get("type") or "")
     if not all(name in values for name in _FACT):
-        refuse(path, line, "neither a fact (subject, relation, object) nor a mention (entity)")
-    subject, relation, target = (_name(row, name) for name in _FACT)
+        row.refuse("neither a fact (subject, relation, object) nor a mention (entity)")
+    subject, relation, target = map(row.name, _FACT)
     kinds = (values.get("subject_type") or "", values.get("object_type") or "")
-    return Triple(doc_id, subject, relation, target, *kinds, *_interval(row), _confidence(row))
+    return Triple(doc_id, subject, relation, target, *kinds, *row.interval(), row.confidence())
 
 
 def _statement(row: _Row, known: Collection[str] | None) -> Statement:
-    path, line, values = row
-    doc_id = _checked_id(row, known, ("subject", "valid_from", "valid_to"))
-    sentence = _name(row, "statement")
+    doc_id = row.doc_id(known, ("subject", "valid_from", "valid_to"))
+    sentence, confidence = row.name("statement"), row.confidence()
     if len(sentence) > MAX_STATEMENT:
-        refuse(path, line, f"a statement has at most {MAX_STATEMENT:,} characters, not {len(sentence):,}")
-    confidence = _confidence(row)
-    subject = " ".join((values.get("subject") or "").split())
-    return Statement(doc_id, sentence, subject, *_interval(row), 1.0 if confidence is None else confidence)
-
-
-def _checked_id(row: _Row, known: Collection[str] | None, optional_texts: Sequence[str]) -> str:
-    """The id of the memory that a row is about; a row that is about none, or has fields of wrong types, is refused."""
-    path, line, values = row
-    doc_id = text_of(values, "doc_id", path, line)
-    if known is not None and doc_id not in known:
-        refuse(path, line, f"doc_id {doc_id[:80]!r} is not in the corpus: this file is about other memories")
-    for name in optional_texts:
-        if not isinstance(values.get(name), str | None):
-            refuse(path, line, f"{name} must be a text")
-    if any("\0" in value for value in values.values() if isinstance(value, str)):
-        refuse(path, line, "it holds a NUL character")
-    return doc_id
-
-
-def _name(row: _Row, name: str) -> str:
-    path, line, values = row
-    return " ".join(text_of(values, name, path, line).split())
-
-
-def _confidence(row: _Row) -> float | None:
-    path, line, values = row
-    value = values.get("confidence")
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        refuse(path, line, f"confidence must be a number between 0 and 1, not {value!r}")
-    return float(value)
-
-
-def _interval(row: _Row) -> tuple[str | None, str | None]:
-    """The two dates of a row in ISO form, as precise as they were given."""
-    path, line, values = row
-    dates: list[str | None] = []
-    for name in ("valid_from", "valid_to"):
-        value: str | None = values.get(name) or None
-        # The first ten characters are the day of a date with a time.
-        dates.append(value and (iso(value) or iso(value[:10])))
-        if value and not dates[-1]:
-            refuse(path, line, f"{name} must be an ISO date, not {value[:40]!r}")
-    begin, end = dates
-    if begin and end and begin > end:
-        refuse(path, line, f"valid_to {end} is before valid_from {begin}")
-    return begin, end
+        row.refuse(f"a statement has at most {MAX_STATEMENT:,} characters, not {len(sentence):,}")
+    subject = " ".join((row.values.get("subject") or "").split())
+    return Statement(doc_id, sentence, subject, *row.interval(), 1.0 if confidence is None else confidence)
 
 
 @dataclass(frozen=True)
 class Replay:
     """Give each memory the mentions and facts that a file has for its id.
 
-    The file is read and checked whole before the first memory is served: not JSON, a missing field, a wrong type, NaN
-    or an id that is not in `known` is refused with file, line and reason.
+    The file is read and checked whole before the first memory is served.
 
     Parameters
     ----------
@@ -254,10 +227,8 @@ class Replay:
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order."""
-        return [
-            self._rows.get(str(source.memory_id)) or found((), (), reason="the file has no row for this memory")
-            for source in sources
-        ]
+        nothing = found((), (), reason="the file has no row for this memory")
+        return [self._extractions.get(str(source.memory_id), nothing) for source in sources]
 
     @cached_property
     def _bytes(self) -> bytes:
@@ -267,28 +238,24 @@ class Replay:
             raise HopgateError(f"{self.path} cannot be read ({error.strerror}): give a triples.jsonl") from error
 
     @cached_property
-    def _rows(self) -> dict[str, Extraction]:
+    def _extractions(self) -> dict[str, Extraction]:
         mentions: defaultdict[str, list[Mention]] = defaultdict(list)
         facts: defaultdict[str, list[Fact]] = defaultdict(list)
-        for triple in parse_triples(io.BytesIO(self._bytes), self.path, self.known):
-            mentions[triple.doc_id].append(Mention(triple.subject, triple.subject_type))
-            if triple.is_fact:
-                mentions[triple.doc_id].append(Mention(triple.object, triple.object_type))
-                facts[triple.doc_id].append(_fact(triple))
+        stream: IO[bytes] = io.BytesIO(self._bytes)
+        for line, row in parse_json_lines(stream, self.path):
+            one = _triple(_Row(self.path, line, row), self.known)
+            mentions[one.doc_id].append(Mention(one.subject, one.subject_type))
+            if one.is_fact:
+                mentions[one.doc_id].append(Mention(one.object, one.object_type))
+                confidence = 1.0 if one.confidence is None else one.confidence
+                fact = Fact(one.subject, one.relation, one.object, one.valid_from, one.valid_to, confidence)
+                facts[one.doc_id].append(fact)
         return {doc_id: _joined(of_memory, facts[doc_id]) for doc_id, of_memory in mentions.items()}
 
 
 @dataclass(frozen=True)
 class WithStatements:
-    """An extractor that reads, beside each memory, what was stated about it: their names and facts are the memory's.
-
-    Parameters
-    ----------
-    extractor : Extractor
-        Reads the memories and the statements.
-    statements : sequence of Statement
-        What was stated.
-    """
+    """An extractor that reads, beside each memory, what was stated about it: their names and facts are the memory's."""
 
     extractor: Extractor
     statements: Sequence[Statement] = field(repr=False)
@@ -306,38 +273,31 @@ class WithStatements:
         parts = [[extraction] for extraction in self.extractor.extract(sources)]
         # A replay answers by id and has answered already. The others read the sentence, whose memory passed the guard.
         if not self.extractor.identity.by_id:
-            stated = [(at, one) for at, source in enumerate(sources) for one in self._of(source)]
-            texts = [
-                replace(sources[at], text=Cleared(one.statement), tags=(), keywords=(), title=None)
-                for at, one in stated
-            ]
-            for (at, _), extraction in zip(stated, self.extractor.extract(texts), strict=True):
+            stated = [(at, text) for at, source in enumerate(sources) for text in self._sentences(source)]
+            for (at, _), extraction in zip(stated, self.extractor.extract([text for _, text in stated]), strict=True):
                 parts[at].append(extraction)
         return [self._with_subjects(source, of_memory) for source, of_memory in zip(sources, parts, strict=True)]
+
+    def _sentences(self, source: Source) -> Iterator[Source]:
+        for one in self._of.get(str(source.memory_id), ()):
+            yield replace(source, text=Cleared(one.statement), tags=(), keywords=(), title=None)
 
     def _with_subjects(self, source: Source, parts: Sequence[Extraction]) -> Extraction:
         """A memory's own extraction with those of its statements; one that did not succeed stays as it is."""
         if not parts[0].state.done:
             return parts[0]
         mentions = [mention for part in parts for mention in part.mentions]
-        mentions += [Mention(statement.subject) for statement in self._of(source) if statement.subject]
+        mentions += [Mention(one.subject) for one in self._of.get(str(source.memory_id), ()) if one.subject]
         joined = _joined(mentions, (fact for part in parts for fact in part.facts))
         return joined.spent(sum(part.prompt_tokens for part in parts), sum(part.answer_tokens for part in parts))
 
-    def _of(self, source: Source) -> Sequence[Statement]:
-        return self._by_memory.get(str(source.memory_id), ())
-
     @cached_property
-    def _by_memory(self) -> Mapping[str, Sequence[Statement]]:
+    def _of(self) -> dict[str, list[Statement]]:
+        """The statements about each memory."""
         by_memory: defaultdict[str, list[Statement]] = defaultdict(list)
         for statement in self.statements:
             by_memory[statement.doc_id].append(statement)
-        return by_memory
-
-
-def _fact(triple: Triple) -> Fact:
-    confidence = 1.0 if triple.confidence is None else triple.confidence
-    return Fact(triple.subject, triple.relation, triple.object, triple.valid_from, triple.valid_to, confidence)
+        return dict(by_memory)
 
 
 def _joined(mentions: Iterable[Mention], facts: Iterable[Fact]) -> Extraction:

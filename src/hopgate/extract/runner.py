@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import NamedTuple, Protocol
@@ -29,6 +28,7 @@ from hopgate.extract.extraction import (
 from hopgate.redact import redacted
 from hopgate.sending import SendingGuard, guarded
 
+GuardOf = Callable[[Sequence[Source]], SendingGuard]
 _FLUSH = 1.0
 """Seconds of a slow extractor's work that a crash may cost at most, beyond the memories in flight."""
 
@@ -226,7 +226,7 @@ class Run:
         sink: Sink,
         *,
         cache: ExtractionCache | None = None,
-        guard: Callable[[Sequence[Source]], SendingGuard] | None = None,
+        guard: GuardOf | None = None,
         total: int | None = None,
         show: Callable[[Progress], object] = str,
     ) -> Progress:
@@ -242,35 +242,34 @@ class Run:
             read any more is left out, and nothing is cached or written of it.
         """
         kept = cache if not extractor.identity.by_id else None
-        return _Work(self, extractor, sink, kept, guard or _Open).over(sources, total, show)
+        return _Work(self, extractor, sink, kept, guard).over(sources, total, show)
 
 
 class _Work:
     """The state of one run."""
 
     def __init__(
-        self,
-        settings: Run,
-        extractor: Extractor,
-        sink: Sink,
-        cache: ExtractionCache | None,
-        guard: Callable[[Sequence[Source]], SendingGuard],
+        self, settings: Run, extractor: Extractor, sink: Sink, cache: ExtractionCache | None, guard: GuardOf | None
     ) -> None:
-        self.settings, self.extractor, self.sink, self.cache, self.guard = settings, extractor, sink, cache, guard
+        self.settings, self.extractor, self.sink, self.cache = settings, extractor, sink, cache
         self.identity = extractor.identity
-        self.quick = not self.identity.prompt and (self.identity.by_id or isinstance(extractor, ContextualExtractor))
+        is_rules = isinstance(extractor, ContextualExtractor)
+        # Rules send nothing and are done in no time: it is looked again when their results are cached and written.
+        self.guard = None if is_rules else guard
+        # A model gets as many memories in a call as it wants, so that a crash or the token cap costs what is in flight
+        # and no more, and so does what nobody knows: a text that waits inside an extractor may turn sensitive there.
+        quick = not self.identity.prompt and (self.identity.by_id or is_rules)
+        self.together = settings.batch if quick else int(self.identity.parameters.get("together") or 1)
         self.lock = threading.Lock()
         self.spent = self.failures = 0
         self.halted = ""
-        self.together = int(self.identity.parameters.get("together") or 1)
 
     def over(self, sources: Iterable[Source], total: int | None, show: Callable[[Progress], object]) -> Progress:
         began = time.monotonic()
         progress = Progress(total=total)
         show(progress)
         # No call is smaller than it might be because a batch ended.
-        size = max(self.settings.batch, self.together * self.settings.concurrency)
-        for batch in _batches(sources, size):
+        for batch in _batches(sources, max(self.settings.batch, self.together * self.settings.concurrency)):
             finished = set(self.sink.done([source.memory_id for source in batch], self.identity))
             pending = [source for source in batch if source.memory_id not in finished]
             progress = replace(progress, skipped=progress.skipped + len(batch) - len(pending))
@@ -296,29 +295,8 @@ class _Work:
         if hits:
             yield [Extracted(source, hits[key], True) for source, key in paired if key in hits], None
         asked = [source for source, key in paired if key not in hits]
-        # Rules are faster than starting a thread, so they get the whole batch. A model gets one memory at a time, so
-        # that a crash or the token cap costs the memories in flight and no more, and so does what nobody knows: a text
-        # that waits inside an extractor may turn sensitive there.
-        if asked and self.quick and self.settings.max_tokens is None:
-            whole = self._at_once(asked)
-            if whole is not None:
-                yield whole, None
-                return
         if asked and not self.halted:
             yield from self._in_calls(asked)
-
-    def _at_once(self, sources: list[Source]) -> list[Extracted] | None:
-        """Hand over the whole batch; None where that fails, so that the bad memory is found one by one."""
-        try:
-            extractions = self._extract(sources)
-        except WithdrawnError:
-            return None
-        except HopgateError:
-            raise
-        except Exception:  # one memory of the batch raised: try them one by one, so that only that one fails
-            return None
-        self._keep(sources, extractions)
-        return [Extracted(source, one, False) for source, one in zip(sources, extractions, strict=True)]
 
     def _in_calls(self, sources: list[Source]) -> Iterator[tuple[list[Extracted], BaseException | None]]:
         """Ask in threads, as many memories in a call as the extractor wants; yield what is ready each second."""
@@ -357,24 +335,6 @@ class _Work:
         if error is not None:
             yield [], error
 
-    def _keep(self, sources: Sequence[Source], extractions: Sequence[Extraction]) -> None:
-        """Cache what needs no repeating."""
-        if self.cache:
-            pairs = zip(sources, extractions, strict=True)
-            self.cache.put_many(
-                [CacheEntry(cache_key(source, self.identity), source, one) for source, one in pairs if one.state.done]
-            )
-
-    def _extract(self, sources: list[Source]) -> list[Extraction]:
-        """Hand sources to the extractor, if they may still be read; it asks the guard again before each request."""
-        if self.quick and not self.identity.by_id:
-            # Rules send nothing and are done in no time: it is looked again when their results are cached and written.
-            return self.extractor.extract(sources)
-        guard = self.guard(sources)
-        guard.check()
-        with guarded(guard):
-            return self.extractor.extract(sources)
-
     def _call(self, sources: list[Source]) -> list[Extraction | None]:
         """Ask about some sources, None for one that may not be read; nothing where the run ended before their turn."""
         cap = self.settings.max_tokens
@@ -398,7 +358,9 @@ class _Work:
             if len(sources) > 1:
                 return [one for source in sources for one in self._call([source])]
             extractions = [failed(f"{type(error).__name__}: {redacted(str(error))[:200]}")]
-        self._keep(sources, extractions)
+        if self.cache:
+            made = [(source, one) for source, one in zip(sources, extractions, strict=True) if one.state.done]
+            self.cache.put_many([CacheEntry(cache_key(source, self.identity), source, one) for source, one in made])
         with self.lock:
             for extraction in extractions:
                 self.spent += extraction.tokens
@@ -407,18 +369,14 @@ class _Work:
                     self.halted = f"{self.failures} memories in a row failed, the last because: {extraction.reason}"
         return [*extractions]
 
-
-class _Open:
-    """The guard of sources that belong to no store: nothing turns sensitive."""
-
-    def __init__(self, _: Sequence[Source]) -> None:
-        pass
-
-    def check(self) -> None:
-        pass
-
-    def holding(self) -> AbstractContextManager[None]:
-        return nullcontext()
+    def _extract(self, sources: list[Source]) -> list[Extraction]:
+        """Hand sources to the extractor, if they may still be read; it asks the guard again before each request."""
+        if self.guard is None:
+            return self.extractor.extract(sources)
+        guard = self.guard(sources)
+        guard.check()
+        with guarded(guard):
+            return self.extractor.extract(sources)
 
 
 def _batches(sources: Iterable[Source], size: int) -> Iterator[list[Source]]:

@@ -1,29 +1,22 @@
-"""A language model that is asked in chats, and extraction by it: memories go together, cut answers apart."""
+"""A language model that is asked in chats, and extraction by it: memories go together, what lacks is asked again."""
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Parameter, Source, State, failed
-from hopgate.extract.model.answer import merged, read_answers
+from hopgate.extract.model.answer import read_answers
 from hopgate.extract.model.prompt import EXTRACT, row_of
-from hopgate.extract.spec import TypeTable
-from hopgate.memory import Cleared
+from hopgate.extract.spec import TypeTable, shared_types
 
 # Four characters are one token, as English texts average.
 CHARACTERS_A_TOKEN = 4
 # What the prompt takes, and what a memory takes beside its text: id, day, quotes. Its answer is some 60 tokens and
 # twice the text's.
 PROMPT_TOKENS, ROW_TOKENS, ANSWER_TOKENS = 600, 25, 60
-# A text whose answer was cut is halved at most twice; a shorter one not at all: its answer is long because the model
-# repeats itself, and so would its halves'.
-MAX_SPLITS, MIN_CHARACTERS = 2, 200
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-_SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +50,27 @@ class ChatModel(Protocol):
         ...
 
 
+@dataclass(frozen=True, kw_only=True)
 class ChatExtractor(ABC):
-    """Extracts by a model that is asked in chats; a subclass says how that is asked, and what it is."""
+    """Extracts by a model that is asked in chats; a subclass says how that is asked, and what it is.
 
-    together: int
-    window: int
-    max_tokens: int
-    types: TypeTable
+    Parameters
+    ----------
+    window : int
+        Tokens of a call, its answer with it.
+    max_tokens : int
+        The most that the model may write about one memory.
+    together : int
+        So many memories go into one call where they fit; what the answer lacks is asked for again.
+    types : TypeTable
+        The kinds and relations that are wanted.
+    """
+
+    window: int = 16_384
+    max_tokens: int = 1024
+    seed: int = 0
+    together: int = 1
+    types: TypeTable = field(default_factory=shared_types)
 
     @abstractmethod
     def ask(self, chat: list[dict[str, str]], schema: dict[str, Any], room: int) -> Reply:
@@ -75,21 +82,17 @@ class ChatExtractor(ABC):
         return self.types.single_valued
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
-        """Return one extraction for each source, in order."""
-        return [
-            extraction
-            for group in groups(sources, self.together, self.window)
-            for extraction in self._extract(group, MAX_SPLITS)
-        ]
+        """Return one extraction for each source, in order; what a call took stands with the first it answers about."""
+        return [one for group in groups(sources, self.together, self.window) for one in self._extract(group)]
 
-    def _identity(self, name: str, model: str, **parameters: Parameter) -> ExtractorIdentity:
+    def _identity(self, name: str, model: str, **more: Parameter) -> ExtractorIdentity:
         """The model with its prompt and grammar, and with what else changes its answers."""
-        shared: dict[str, Parameter] = {"window": self.window, "max_tokens": self.max_tokens}
+        parameters = {"window": self.window, "max_tokens": self.max_tokens, "seed": self.seed, **more}
         if self.together > 1:
-            shared["together"] = self.together
-        return ExtractorIdentity(name, model, *EXTRACT.identity(self.types.prompt_text()), shared | parameters)
+            parameters["together"] = self.together
+        return ExtractorIdentity(name, model, *EXTRACT.identity(self.types.prompt_text()), parameters)
 
-    def _extract(self, group: Sequence[Source], splits: int) -> list[Extraction]:
+    def _extract(self, group: Sequence[Source]) -> list[Extraction]:
         """Ask about sources that fit into one call, and again about those that the answer lacks."""
         chat = EXTRACT.chat([row_of(source) for source in group], self.types.prompt_text())
         left = self.window - sum(len(message["content"]) for message in chat) // CHARACTERS_A_TOKEN
@@ -100,31 +103,13 @@ class ChatExtractor(ABC):
             made = [failed(reply.problem) for _ in group]
         else:
             made = read_answers(reply.text, group, cut=reply.cut)
-        answered = [extraction for extraction in made if extraction]
-        spent = iter(shares((reply.prompt_tokens, reply.answer_tokens), len(answered) or 1))
-        made = [extraction and extraction.spent(*next(spent)) for extraction in made]
-        if len(group) == 1 and made[0]:
-            return [self._in_halves(group[0], made[0], splits)]
         missing = [source for source, extraction in zip(group, made, strict=True) if extraction is None]
         # What was answered in good part is asked again as it is; else less at a time may be answered.
         middle = len(missing) if 2 * len(missing) <= len(group) else len(missing) // 2
         parts = [part for part in (missing[:middle], missing[middle:]) if part]
-        again = [extraction for part in parts for extraction in self._extract(part, splits)]
-        if not answered:
-            again[0] = again[0].spent(*next(spent))
-        later = iter(again)
-        return [extraction or next(later) for extraction in made]
-
-    def _in_halves(self, source: Source, whole: Extraction, splits: int) -> Extraction:
-        """Where an answer was cut, extract from the halves of the text; the tokens of the first attempt are counted."""
-        helps = whole.state is State.TRUNCATED and splits and len(source.text) >= MIN_CHARACTERS
-        halves = split_in_two(source.text) if helps else None
-        if halves is None:
-            return whole
-        parts = [part for half in halves for part in self._extract([replace(source, text=half)], splits - 1)]
-        # What the whole gave is kept where a half is cut again.
-        joined = merged(parts)
-        return joined.spent(whole.prompt_tokens, whole.answer_tokens) if joined.state.done else merged([*parts, whole])
+        again = iter([extraction for part in parts for extraction in self._extract(part)])
+        first, *others = (extraction or next(again) for extraction in made)
+        return [first.spent(reply.prompt_tokens, reply.answer_tokens), *others]
 
 
 def groups(sources: Sequence[Source], most: int, window: int) -> Iterator[list[Source]]:
@@ -132,6 +117,7 @@ def groups(sources: Sequence[Source], most: int, window: int) -> Iterator[list[S
 
     Examples
     --------
+    >>> from hopgate.memory import Cleared
     >>> texts = [Source(number, Cleared("x" * size)) for number, size in enumerate((40, 80, 9_000, 20))]
     >>> [[source.memory_id for source in group] for group in groups(texts, 100, 4_096)]
     [[0, 1], [2], [3]]
@@ -148,35 +134,3 @@ def groups(sources: Sequence[Source], most: int, window: int) -> Iterator[list[S
         tokens += cost
     if group:
         yield group
-
-
-def shares(counts: tuple[int, int], parts: int) -> list[tuple[int, int]]:
-    """Divide two counts into whole parts that add up to them.
-
-    Examples
-    --------
-    >>> shares((10, 5), 3)
-    [(4, 2), (3, 2), (3, 1)]
-    """
-    (prompt, more), (answer, further) = (divmod(count, parts) for count in counts)
-    return [(prompt + (part < more), answer + (part < further)) for part in range(parts)]
-
-
-def split_in_two(text: Cleared) -> tuple[Cleared, Cleared] | None:
-    """Cut a text at the sentence end (else the space) nearest its middle; None where there is nowhere to cut.
-
-    Examples
-    --------
-    >>> split_in_two(Cleared("Ada moved. Bob stayed."))
-    ('Ada moved.', 'Bob stayed.')
-    >>> split_in_two(Cleared("word")) is None
-    True
-    """
-    middle = len(text) // 2
-    begins = len(text) - len(text.lstrip())
-    for pattern in (_SENTENCE_END, _SPACE):
-        cuts = [match for match in pattern.finditer(text.rstrip()) if match.start() > begins]
-        if cuts:
-            cut = min(cuts, key=lambda match: (abs(match.start() - middle), match.start()))
-            return Cleared(text[: cut.start()]), Cleared(text[cut.end() :])
-    return None

@@ -14,9 +14,8 @@ from typing import Any
 from hopgate.errors import HopgateError
 from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Fact, Source
-from hopgate.extract.model.answer import clean
+from hopgate.extract.model.answer import clean, first_json, read_entries, without_thoughts
 from hopgate.extract.model.chat import ChatModel
-from hopgate.extract.model.json_answer import first_json, read_entries, without_thoughts
 from hopgate.extract.model.prompt import ENDS, row_of
 
 # Tokens of a word and a short reason; and of a list of numbers.

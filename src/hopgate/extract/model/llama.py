@@ -15,7 +15,6 @@ from typing import Any
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import ExtractorIdentity
 from hopgate.extract.model.chat import ChatExtractor, Reply
-from hopgate.extract.spec import TypeTable, shared_types
 from hopgate.redact import redacted
 from hopgate.sending import check_sending
 
@@ -25,6 +24,7 @@ RUNTIMES = ("xllamacpp", "llama_cpp")
 # A request of the OpenAI kind -> its reply; a failure is a reply with "error".
 _Complete = Callable[[dict[str, Any]], dict[str, Any]]
 _SAMPLE = 1 << 20
+_ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -32,50 +32,32 @@ class Llama(ChatExtractor):
     """Extract with a GGUF model: its own chat template, a JSON-schema grammar, temperature 0 and a seed.
 
     The prompt is the same for every memory and comes first, so llama.cpp keeps its state in the prefix cache and reads
-    only the memories anew.
+    only the memories anew. `together` is 1: the prompt is kept either way, and small models mix memories up.
 
     Parameters
     ----------
     path : str
         The GGUF file.
-    window, max_tokens : int
-        Tokens the model holds, and the most it may write about one memory.
-    together : int
-        So many memories go into one call where they fit; what the answer lacks is asked for again. The prompt is kept
-        either way, and small models mix memories up: 1.
-    types : TypeTable
-        The kinds and relations that are wanted.
     threads : int, optional
         CPU threads; llama.cpp's own choice where it is not given.
-    gpu_layers : int
-        Layers to put on a GPU where the runtime was built for one; -1 is all.
     runtime : {"xllamacpp", "llama_cpp"}, optional
         The package that runs the file; the first that is installed where it is not given.
 
     Examples
     --------
     >>> Llama("model.gguf", max_tokens=256)
-    Llama(path='model.gguf', window=4096, max_tokens=256, seed=0, together=1, types=..., threads=None, gpu_layers=0,
-          runtime=None)
+    Llama(window=4096, max_tokens=256, seed=0, together=1, types=..., path='model.gguf', threads=None, runtime=None)
     """
 
     path: str
-    window: int = 4096
-    max_tokens: int = 1024
-    seed: int = 0
-    together: int = 1
-    types: TypeTable = field(default_factory=shared_types)
+    window: int = field(default=4096, kw_only=True)
     threads: int | None = None
-    gpu_layers: int = 0
     runtime: str | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     @cached_property
     def identity(self) -> ExtractorIdentity:
         """The file's fingerprint, the prompt, the grammar and what changes the answers."""
-        return self._identity(
-            "llama", _fingerprint(Path(self.path)), seed=self.seed, runtime=self.runtime or _installed()
-        )
+        return self._identity("llama", _fingerprint(Path(self.path)), runtime=self.runtime or _installed())
 
     def ask(self, chat: list[dict[str, str]], schema: dict[str, Any], room: int) -> Reply:
         """Ask the model, one chat at a time; a template that knows no system role gets it inside the first question."""
@@ -86,7 +68,7 @@ class Llama(ChatExtractor):
             "seed": self.seed,
             "max_tokens": room,
         }
-        with self._lock:
+        with _ONE_AT_A_TIME:
             # After waiting for the lock: other memories were read meanwhile.
             check_sending()
             reply = self._complete(request)
@@ -135,7 +117,6 @@ def _xllamacpp(settings: Llama) -> _Complete:
     chosen = {
         "n_ctx": settings.window,
         "n_parallel": 1,
-        "n_gpu_layers": settings.gpu_layers,
         "warmup": False,
         "verbosity": -1,
         # It opens a port on 127.0.0.1 that nobody needs: without a key, any program of this machine could ask it.
@@ -166,7 +147,6 @@ def _llama_cpp(settings: Llama) -> _Complete:
         n_ctx=settings.window,
         seed=settings.seed,
         n_threads=settings.threads,
-        n_gpu_layers=settings.gpu_layers,
         verbose=False,
     )
 

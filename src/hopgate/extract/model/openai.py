@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +11,6 @@ from hopgate import http
 from hopgate.errors import HopgateError, UnreachableError
 from hopgate.extract.extraction import ExtractorIdentity
 from hopgate.extract.model.chat import CHARACTERS_A_TOKEN, ChatExtractor, Reply
-from hopgate.extract.spec import TypeTable, shared_types
 from hopgate.http import JsonClient, RetryPolicy
 from hopgate.redact import without_credentials
 
@@ -31,54 +29,34 @@ class OpenAI(ChatExtractor):
 
     Parameters
     ----------
-    window : int
-        Tokens of a call, its answer with it.
-    max_tokens : int
-        The most that the model may write about one memory.
-    together : int
-        So many memories go into one call where they fit; what the answer lacks is asked for again.
-    types : TypeTable
-        The kinds and relations that are wanted.
+    base_url : str
+        The endpoint; a password in it is sent, and neither printed nor part of the identity.
 
     Examples
     --------
     >>> OpenAI("qwen2.5-7b-instruct", "http://localhost:8000/v1", api_key="secret")
-    OpenAI(model='qwen2.5-7b-instruct', base_url='http://localhost:8000/v1', window=16384, max_tokens=1024, seed=0,
-           together=1, types=..., retry=...)
+    OpenAI(window=16384, max_tokens=1024, seed=0, together=1, types=..., model='qwen2.5-7b-instruct', retry=...)
     """
 
     model: str
-    base_url: str = "https://api.openai.com/v1"
+    base_url: str = field(default="https://api.openai.com/v1", repr=False)
     api_key: str = field(default="", repr=False, compare=False)
-    window: int = 16_384
-    max_tokens: int = 1024
-    seed: int = 0
-    together: int = 1
-    types: TypeTable = field(default_factory=shared_types)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
-    _address: str = field(default="", init=False, repr=False, compare=False)
-    _format: list[int] = field(default_factory=lambda: [0], init=False, repr=False, compare=False)
-    _answered: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        # A URL may hold a password: it is sent, and neither printed nor part of the identity.
-        object.__setattr__(self, "_address", self.base_url)
-        object.__setattr__(self, "base_url", without_credentials(self.base_url))
 
     @cached_property
     def identity(self) -> ExtractorIdentity:
         """The server, the model, the prompt, the schema and what changes the answers; never the key."""
-        return self._identity("openai", f"{self.base_url} {self.model}", seed=self.seed)
+        return self._identity("openai", f"{without_credentials(self.base_url)} {self.model}")
 
     def ask(self, chat: list[dict[str, str]], schema: dict[str, Any], room: int) -> Reply:
         """Ask the server; its refusal of a key or a model ends the run, and so does a server that is not there."""
         body = {"model": self.model, "messages": chat, "temperature": 0, "seed": self.seed, "max_tokens": room}
-        reply = self._send(body, schema)
+        reply = self._endpoint.send(body, schema)
+        who = without_credentials(self.base_url)
         if reply.unreachable:
-            raise UnreachableError(f"{self.base_url} {reply.reason}: is the server running there?")
+            raise UnreachableError(f"{who} {reply.reason}: is the server running there?")
         if reply.status in _PERMANENT:
-            raise HopgateError(f"{self.base_url} answered HTTP {reply.status}: {_PERMANENT[reply.status]}")
+            raise HopgateError(f"{who} answered HTTP {reply.status}: {_PERMANENT[reply.status]}")
         choice = _choice(reply.body) if reply.ok else None
         if choice is None:
             # A request that is refused may be too large for the server; one that broke off would break off again.
@@ -87,35 +65,37 @@ class OpenAI(ChatExtractor):
         text, cut = choice
         return Reply(text, cut, *_usage(reply.body, chat, text))
 
-    def _send(self, body: dict[str, Any], schema: dict[str, Any]) -> http.Reply:
+    @cached_property
+    def _endpoint(self) -> _Endpoint:
+        return _Endpoint(JsonClient(self.base_url, key=self.api_key, retry=self.retry))
+
+
+class _Endpoint:
+    """A server, with what it was found to accept."""
+
+    def __init__(self, client: JsonClient) -> None:
+        self._client = client
+        self._format = 0
+        self._has_answered = False
+
+    def send(self, body: dict[str, Any], schema: dict[str, Any]) -> http.Reply:
         """Ask with the best format that the server is not known to refuse; step down when it refuses one."""
         by_schema = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
         formats: tuple[dict[str, Any] | None, ...] = (by_schema, {"type": "json_object"}, None)
         while True:
-            step = self._format[0]
+            step = self._format
             wanted = formats[step]
             # A server that never answered is plainly down when it refuses two connections.
             reply = self._client.post(
                 "chat/completions",
                 {**body, "response_format": wanted} if wanted else body,
-                reconnects=None if self._answered else 1,
+                reconnects=None if self._has_answered else 1,
             )
-            if not reply.unreachable and not self._answered:
-                self._answered.append(True)
-            if reply.status not in _REFUSED_FORMAT or step == len(formats) - 1 or _is_about_other(reply):
+            self._has_answered |= not reply.unreachable
+            about_other = any(phrase in str(reply.body).lower() for phrase in _ABOUT_OTHER)
+            if reply.status not in _REFUSED_FORMAT or step == len(formats) - 1 or about_other:
                 return reply
-            with self._lock:
-                self._format[0] = max(self._format[0], step + 1)
-
-    @cached_property
-    def _client(self) -> JsonClient:
-        return JsonClient(self._address, key=self.api_key, retry=self.retry)
-
-
-def _is_about_other(reply: http.Reply) -> bool:
-    """Whether a refusal is about something else than response_format."""
-    text = str(reply.body).lower()
-    return any(phrase in text for phrase in _ABOUT_OTHER)
+            self._format = max(self._format, step + 1)
 
 
 def _choice(body: Any) -> tuple[str, bool] | None:

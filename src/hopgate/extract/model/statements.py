@@ -10,9 +10,8 @@ from hopgate.errors import HopgateError
 from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Source
 from hopgate.extract.files import MAX_STATEMENT, Statement
-from hopgate.extract.model.answer import MAX_NAME, MODEL_CONFIDENCE, clean, fold, ground_of, grounded
+from hopgate.extract.model.answer import MAX_NAME, MODEL_CONFIDENCE, clean, fold, ground_of, grounded, read_entries
 from hopgate.extract.model.chat import ChatModel
-from hopgate.extract.model.json_answer import read_entries
 from hopgate.extract.model.prompt import STATE, row_of
 
 # What an answer about one short memory may take, in tokens, and what a call may ask for at most.
