@@ -1,0 +1,321 @@
+"""What paired differences on queries say about queries to come: limits by cluster, one level shared out, several sets.
+
+Questions about one conversation are won and lost together: a further one is not a further witness. So every query has a
+cluster. The mean is over queries; its error is CR2 (Bell and McCaffrey 2002) with Satterthwaite's degrees of freedom
+under the correlation found within clusters (Imbens and Kolesár 2016). That is Student's t on the cluster means where
+clusters have one size (Donald and Lang 2007; Ibragimov and Müller 2010), and the paired t test with one query a
+cluster. Flipping the sign of whole clusters is the second opinion, which knows no t (Canay, Romano and Shaikh 2017).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray: TypeAlias = NDArray[np.float64]
+Named = TypeVar("Named")
+
+# Up to this many clusters that differ, all sign patterns are counted: 65,536 sums, a millisecond.
+EXACT = 16
+_SAME = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Challenger minus base, one value a query, and the cluster of each query.
+
+    Every `alpha` is one-sided but that of `interval`. Limits lie within -1 and 1, as the difference of two measures.
+
+    Examples
+    --------
+    >>> alone = Differences.of([0.2, 0.0, 0.4, 0.1], "abcd")
+    >>> round(alone.mean, 3), round(alone.error, 4), alone.df  # one query a cluster: the paired t test
+    (0.175, 0.0854, 3.0)
+    >>> together = Differences.of([0.2, 0.2, 0.0, 0.0, 0.4, 0.4, 0.1, 0.1], "aabbccdd")
+    >>> round(together.error, 4), together.df, together.icc, together.design_effect  # copies add nothing
+    (0.0854, 3.0, 1.0, 2.0)
+    """
+
+    values: FloatArray
+    clusters: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.values) != len(self.clusters) or not len(self.values):
+            raise ValueError(f"{len(self.values)} differences have {len(self.clusters)} clusters: one each is needed")
+
+    @classmethod
+    def of(cls, values: ArrayLike, clusters: Sequence[str]) -> Differences:
+        """Take any numbers; what differs by the order of an addition alone is made the same."""
+        return cls(np.asarray(values, dtype=np.float64).round(9), tuple(clusters))
+
+    @classmethod
+    def paired(cls, ours: Mapping[str, float], theirs: Mapping[str, float], cluster: Mapping[str, str]) -> Differences:
+        """Take two arms' values by query, and each query's cluster."""
+        queries = sorted(ours)
+        return cls.of([ours[query] - theirs[query] for query in queries], [cluster[query] for query in queries])
+
+    @cached_property
+    def _by_cluster(self) -> tuple[FloatArray, FloatArray]:
+        _, number = np.unique(self.clusters, return_inverse=True)
+        return np.bincount(number, self.values).astype(np.float64), np.bincount(number).astype(np.float64)
+
+    @cached_property
+    def groups(self) -> int:
+        """How many clusters there are."""
+        return len(set(self.clusters))
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean over queries."""
+        return float(self.values.mean())
+
+    @cached_property
+    def icc(self) -> float:
+        """What share of the variance is common to a cluster, by the analysis of variance; 0 where nothing is."""
+        sums, sizes = self._by_cluster
+        n, count = sizes.sum(), len(sizes)
+        if count in (1, n):
+            return 0.0
+        between = float((sizes * (sums / sizes - self.mean) ** 2).sum())
+        within = max(0.0, float(((self.values - self.mean) ** 2).sum()) - between)
+        among, inside = between / (count - 1), within / (n - count)
+        typical = (n - (sizes**2).sum() / n) / (count - 1)
+        spread = among + (typical - 1) * inside
+        return min(1.0, max(0.0, round(float((among - inside) / spread), 9))) if spread > _SAME else 0.0
+
+    @property
+    def design_effect(self) -> float:
+        """How many times fewer independent queries would say as much."""
+        sizes = self._by_cluster[1]
+        return 1.0 + (float((sizes**2).sum() / sizes.sum()) - 1.0) * self.icc
+
+    @cached_property
+    def error(self) -> float:
+        """CR2 standard error of the mean; infinite with one cluster, of which nothing can be said in general."""
+        sums, sizes = self._by_cluster
+        if self.groups < 2:
+            return math.inf
+        share = sizes / sizes.sum()
+        found = float(np.sqrt(((sums - sizes * self.mean) ** 2 / (1.0 - share)).sum()) / sizes.sum())
+        return found if found > _SAME else 0.0
+
+    @cached_property
+    def df(self) -> float:
+        """Satterthwaite's degrees of freedom: clusters less one where they have one size, fewer where not."""
+        sizes = self._by_cluster[1]
+        if self.groups < 2:
+            return 0.0
+        # The cluster sums of the residuals covary as diag(v) − w v' − v w' + Σv w w'; CR2 scales both sides by 1 − w.
+        w, v = sizes / sizes.sum(), sizes * (1.0 + (sizes - 1.0) * self.icc)
+        total, scale = v.sum(), 1.0 / (1.0 - w)
+        own = v - 2.0 * w * v + total * w**2
+        ww, wv, vv = (scale * w * w).sum(), (scale * w * v).sum(), (scale * v * v).sum()
+        squares = (total * ww) ** 2 + 2.0 * ww * vv + 2.0 * wv**2 - 4.0 * total * ww * wv
+        squares += (scale**2 * (own**2 - (own - v) ** 2)).sum()
+        return round(float((scale * own).sum() ** 2 / squares), 6)
+
+    def imagining(self, value: float) -> Differences:
+        """Add one query of this value, in a cluster of its own."""
+        return Differences(np.append(self.values, value), (*self.clusters, "\0imagined"))
+
+    def lower(self, alpha: float, imagined: float | None = None) -> float:
+        """Limit that lies above the mean to come with a chance of `alpha`; `imagined` adds a query, such as -1."""
+        return 0.0 - Differences(-self.values, self.clusters).upper(alpha, None if imagined is None else -imagined)
+
+    def upper(self, alpha: float, imagined: float | None = 1.0) -> float:
+        """Limit that lies below the mean to come with a chance of `alpha`.
+
+        With `imagined`, one further query is the best possible: that nothing happened on few queries excludes nothing.
+
+        Examples
+        --------
+        >>> ties = Differences.of([0.0] * 60, list(map(str, range(60))))
+        >>> ties.upper(0.025, imagined=None), round(ties.upper(0.025), 3)
+        (0.0, 0.049)
+        """
+        if self.groups < 2:
+            return 1.0
+        found = self if imagined is None else self.imagining(imagined)
+        return min(1.0, found.mean + (found.error * _t(alpha, found.df) if found.error else 0.0))
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Both limits, each at half of `alpha`: the lower as it is, the upper with the best possible query added."""
+        return self.lower(alpha / 2), self.upper(alpha / 2)
+
+    def p_above(self, threshold: float = 0.0) -> float:
+        """One-sided p of "the mean is at most this"; below `alpha` exactly where `lower(alpha)` lies above it."""
+        from scipy.special import stdtr
+
+        beyond = self.mean - threshold
+        if self.df == 0 or self.error == 0:
+            return 0.0 if self.df and beyond > _SAME else 1.0
+        return float(stdtr(self.df, -beyond / self.error))
+
+    def randomised_p(self, seed: int = 0, rounds: int = 10_000) -> float:
+        """One-sided p of "each cluster could as well have had the other sign"; exact where few clusters differ.
+
+        A sampled p counts what was observed as one of the samples, so that it is never 0.
+
+        Examples
+        --------
+        >>> Differences.of([1.0] * 6 + [0.0] * 9, list(map(str, range(15)))).randomised_p() == 1 / 2**6
+        True
+        """
+        sums = self._by_cluster[0]
+        sums = sums[np.abs(sums) > 1e-9]  # a tie keeps its sum whichever sign it gets
+        least = sums.sum() - 1e-9 * (1 + len(sums))
+        if len(sums) <= EXACT:
+            every = np.zeros(1)
+            for one in sums:
+                every = np.concatenate((every + one, every - one))
+            return float((every >= least).mean())
+        rng, extreme = np.random.default_rng(seed), 1
+        for start in range(0, rounds, 1_000):
+            signs = rng.integers(0, 2, (min(1_000, rounds - start), len(sums)), dtype=np.int8)
+            extreme += int((2.0 * (signs @ sums) - sums.sum() >= least).sum())
+        return extreme / (rounds + 1)
+
+    def needed(self, worthwhile: float, alpha: float, power: float = 0.8) -> tuple[int, int]:
+        """Queries and clusters with which a worthwhile gain would be shown, at this spread and these cluster sizes.
+
+        Never of the gain that was observed, which says how lucky one was. The same number excludes a worthwhile gain
+        where there is none. One imagined win keeps ties on few queries from looking like certainty.
+
+        Examples
+        --------
+        >>> Differences.of([0.5, -0.5, 0.0, 0.0] * 6, list(map(str, range(24)))).needed(0.1, 0.025)
+        (132, 132)
+        >>> Differences.of([0.5, 0.5, 0.0, 0.0] * 6, [str(i // 2) for i in range(24)]).needed(0.1, 0.025)
+        (138, 69)
+        """
+        size = len(self.values) / self.groups
+        seen = float(self.imagining(1.0).values.var(ddof=1))
+        variance = seen * self.design_effect / size
+        # Upwards from the number by the normal distribution, which is a few clusters too small.
+        clusters = max(2, math.ceil(variance * ((_t(alpha, 1e9) + _t(1 - power, 1e9)) / worthwhile) ** 2))
+        while variance * (_t(alpha, clusters - 1) + _t(1 - power, clusters - 1)) ** 2 > clusters * worthwhile**2:
+            clusters += 1
+        return math.ceil(clusters * size), clusters
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """The mean gain over data sets like these, its error, and the standard deviation of the sets' true gains."""
+
+    mean: float
+    error: float
+    tau: float
+    sets: int
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Where the mean over sets like these lies."""
+        reach = _t(alpha / 2, self.sets - 1) * self.error
+        return self.mean - reach, self.mean + reach
+
+    def next_set(self, alpha: float) -> tuple[float, float] | None:
+        """Where the true gain of one further set lies; nothing can be said from two (Higgins et al. 2009)."""
+        if self.sets < 3:
+            return None
+        reach = _t(alpha / 2, self.sets - 2) * math.hypot(self.tau, self.error)
+        return self.mean - reach, self.mean + reach
+
+
+def pooled(estimates: Sequence[float], errors: Sequence[float]) -> Pooled:
+    """Random-effects mean of two sets or more: the spread by Paule and Mandel, the error by Hartung and Knapp.
+
+    The error is never below that of the usual weighted mean (Röver, Knapp and Friede 2015).
+
+    Examples
+    --------
+    >>> found = pooled([0.08, 0.02, 0.05], [0.02, 0.015, 0.02])
+    >>> round(found.mean, 3), round(found.tau, 2), [round(end, 2) for end in found.interval(0.05)]
+    (0.048, 0.02, [-0.03, 0.12])
+    """
+    gains, variances = np.asarray(estimates, dtype=np.float64), np.asarray(errors, dtype=np.float64) ** 2
+    if len(gains) < 2 or len(gains) != len(variances) or not (variances > 0).all() or not np.isfinite(variances).all():
+        raise ValueError("two sets or more are needed, each with an error above 0")
+
+    def excess(between: float) -> float:
+        weights = 1.0 / (variances + between)
+        return float((weights * (gains - (weights @ gains) / weights.sum()) ** 2).sum()) - (len(gains) - 1)
+
+    between = 0.0
+    if excess(0.0) > 0:
+        from scipy.optimize import brentq
+
+        between = float(brentq(excess, 0.0, float(((gains - gains.mean()) ** 2).sum()) + 1e-9, xtol=1e-15))
+    weights = 1.0 / (variances + between)
+    mean = float(weights @ gains / weights.sum())
+    ratio = float((weights * (gains - mean) ** 2).sum()) / (len(gains) - 1)
+    return Pooled(mean, math.sqrt(max(1.0, ratio) / float(weights.sum())), math.sqrt(between), len(gains))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjust p values, in the order given: below α exactly where Holm's procedure at α rejects.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    adjusted, highest = [0.0] * len(p_values), 0.0
+    for step, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - step) * p_values[index]))
+        adjusted[index] = highest
+    return adjusted
+
+
+def spent(alpha: float, look: int) -> float:
+    """Level of a look at the same questions: four fifths for the first, half of what is left for each further one.
+
+    All looks together never spend more than `alpha`, however many there are.
+
+    Examples
+    --------
+    >>> [round(spent(0.05, look), 5) for look in (1, 2, 3, 4)]
+    [0.04, 0.005, 0.0025, 0.00125]
+    """
+    return 0.8 * alpha if look <= 1 else 0.2 * alpha * 0.5 ** (look - 1)
+
+
+def rank_p(value: float, shuffled: Sequence[float]) -> float:
+    """Exact p of "the real graph is one more shuffle of itself"; a shuffle that is as good counts against it.
+
+    Examples
+    --------
+    >>> rank_p(0.9, [0.8] * 39), rank_p(0.8, [0.8] * 39)
+    (0.025, 1.0)
+    """
+    return (1 + sum(other >= value - _SAME for other in shuffled)) / (1 + len(shuffled))
+
+
+def choose(names: Sequence[Named], values: ArrayLike, clusters: Sequence[str] | None = None) -> Named:
+    """Choose the first, which is the plainest, that is as good as the best to one standard error, paired by query.
+
+    `values` has a row a query and a column a configuration (Breiman et al., "Classification and regression trees",
+    1984; here the error is by cluster where these are given).
+
+    Examples
+    --------
+    >>> choose(["plain", "tuned"], [[0.5, 0.6], [0.5, 0.4], [0.5, 0.6]])
+    'plain'
+    >>> choose(["plain", "tuned"], [[0.0, 1.0]] * 9 + [[1.0, 1.0]])
+    'tuned'
+    """
+    table = np.asarray(values, dtype=np.float64)
+    best = table[:, int(table.mean(axis=0).round(12).argmax())]
+    own = clusters or [str(row) for row in range(len(table))]
+    behind = (Differences.of(best - column, own) for column in table.T)
+    return next(name for name, one in zip(names, behind, strict=True) if one.mean <= one.error + _SAME)
+
+
+def _t(alpha: float, df: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(-stdtrit(df, alpha))

@@ -1,0 +1,224 @@
+"""Inference by cluster: against textbooks' formulas, and as properties."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from hopgate.eval.inference import Differences, choose, holm, pooled, rank_p, spent
+
+gains = st.sampled_from([-1.0, -0.5, -0.25, 0.0, 0.0, 0.0, 0.25, 0.5, 1.0])
+queries = st.lists(st.tuples(gains, st.sampled_from("abcdefg")), min_size=2, max_size=40)
+
+
+def of(pairs):
+    return Differences.of([value for value, _ in pairs], [name for _, name in pairs])
+
+
+def alone(values):
+    return Differences.of(values, [str(number) for number in range(len(values))])
+
+
+def figures(made):
+    return (made.mean, made.icc, made.error, made.df, made.lower(0.025), made.upper(0.025), made.p_above(0.0))
+
+
+def by_matrices(values, names, icc):
+    """CR2 and its degrees of freedom as the papers have them: residual makers, matrix roots and eigenvalues."""
+    n, one = len(values), np.ones(len(values))
+    residual = np.eye(n) - np.outer(one, one) / n
+    members = [np.flatnonzero(names == name) for name in sorted(set(names))]
+    sums, columns = [], []
+    for member in members:
+        block = residual[np.ix_(member, member)]
+        roots, vectors = np.linalg.eigh(block)
+        adjusted = vectors @ np.diag(roots**-0.5) @ vectors.T
+        columns.append(residual[:, member] @ adjusted @ np.ones(len(member)) / n)
+        sums.append(np.ones(len(member)) @ adjusted @ (values - values.mean())[member])
+    working = np.where(names[:, None] == names[None, :], icc, 0.0) + (1 - icc) * np.eye(n)
+    spread = np.array(columns) @ working @ np.array(columns).T
+    return math.sqrt(sum(np.square(sums))) / n, np.trace(spread) ** 2 / np.trace(spread @ spread)
+
+
+@given(queries)
+def test_error_and_degrees_of_freedom_are_those_of_the_matrices(pairs):
+    made = of(pairs)
+    assume(made.groups > 1)
+    error, df = by_matrices(made.values, np.array(made.clusters), made.icc)
+    assert made.error == pytest.approx(error, abs=1e-9)
+    assert made.df == pytest.approx(df, rel=1e-5)
+    assert 0 < made.df <= made.groups - 1 + 1e-6
+
+
+@given(st.lists(gains, min_size=2, max_size=30))
+def test_one_query_a_cluster_is_the_paired_t_test(values):
+    made = alone(values)
+    assume(np.std(values) > 0)
+    theirs = stats.ttest_1samp(values, 0.0, alternative="greater")
+    assert made.df == len(values) - 1 and made.icc == 0.0 and made.design_effect == 1.0
+    assert made.p_above(0.0) == pytest.approx(theirs.pvalue, abs=1e-12)
+    assert made.lower(0.05) == pytest.approx(max(-1.0, theirs.confidence_interval(0.95).low), abs=1e-9)
+
+
+@given(st.lists(st.lists(gains, min_size=3, max_size=3), min_size=2, max_size=8))
+def test_clusters_of_one_size_are_a_t_test_on_their_means(table):
+    means = np.mean(table, axis=1)
+    assume(np.std(means) > 1e-9)
+    made = Differences.of(np.ravel(table), [str(number) for number in range(len(table)) for _ in range(3)])
+    assert made.df == pytest.approx(len(table) - 1)
+    assert made.p_above(0.0) == pytest.approx(stats.ttest_1samp(means, 0.0, alternative="greater").pvalue, abs=1e-9)
+
+
+@given(queries, st.randoms(use_true_random=False))
+def test_neither_order_nor_names_matter(pairs, random):
+    shuffled = random.sample(pairs, len(pairs))
+    names = dict(zip("abcdefg", random.sample("tuvwxyz", 7), strict=True))
+    renamed = [(value, names[name]) for value, name in shuffled]
+    assert figures(of(renamed)) == pytest.approx(figures(of(pairs)), abs=1e-6)
+    assert of(renamed).randomised_p() == of(pairs).randomised_p()
+
+
+@given(queries, st.sampled_from([0.1, 0.5, 2.0]))
+def test_a_scale_changes_no_chance(pairs, scale):
+    small, large = of(pairs), of([(value * scale, name) for value, name in pairs])
+    assert (large.mean, large.error) == pytest.approx((small.mean * scale, small.error * scale), abs=1e-6)
+    assert large.p_above(0.02 * scale) == pytest.approx(small.p_above(0.02), abs=1e-6)
+    assert large.randomised_p() == small.randomised_p()
+
+
+@given(queries, st.integers(2, 5))
+def test_copies_within_a_cluster_narrow_nothing(pairs, times):
+    once, often = of(pairs), of(pairs * times)
+    assume(once.groups > 1)
+    assert often.error == pytest.approx(once.error, abs=1e-9)
+    assert often.df <= once.df + 1e-4
+    assert often.lower(0.025) <= once.lower(0.025) + 1e-6
+    assert often.upper(0.025, imagined=None) >= once.upper(0.025, imagined=None) - 1e-6
+    assert often.randomised_p() == once.randomised_p()
+
+
+@given(queries, st.floats(-0.5, 0.5), st.sampled_from([0.01, 0.025, 0.05]))
+def test_a_limit_and_a_p_value_decide_alike(pairs, threshold, alpha):
+    made = of(pairs)
+    assume(abs(made.lower(alpha) - threshold) > 1e-6)
+    assert (made.p_above(threshold) < alpha) == (made.lower(alpha) > threshold)
+    assert made.lower(alpha) <= made.mean <= made.upper(alpha, imagined=None)
+    assert made.lower(alpha) >= -1.0 and made.upper(alpha) <= 1.0
+
+
+def test_one_cluster_says_nothing_in_general():
+    made = Differences.of([0.5, 0.4, 0.6], "aaa")
+    assert made.interval(0.05) == (-1.0, 1.0)
+    assert made.p_above(0.0) == 1.0
+    assert Differences.of([0.0] * 200, ["a"] * 200).interval(0.05) == (-1.0, 1.0)
+
+
+def test_ties_on_few_queries_exclude_nothing():
+    assert alone([0.0] * 30).upper(0.025) > 0.05
+    assert alone([0.0] * 30).upper(0.025, imagined=None) == 0.0
+    assert alone([0.0] * 120).upper(0.025) < 0.03
+    assert alone([0.0] * 30).lower(0.025, imagined=-1.0) < -0.05
+    assert alone([0.0] * 30).p_above(0.0) == 1.0 and alone([0.1] * 30).p_above(0.0) == 0.0
+
+
+def test_signs_are_flipped_by_cluster_and_counted_where_that_can_be_done():
+    assert Differences.of([0.2] * 50, ["a", "b", "c", "d", "e"] * 10).randomised_p() == 1 / 2**5
+    assert alone([0.0] * 40).randomised_p() == 1.0
+    rng = np.random.default_rng(1)
+    values = rng.normal(0.1, 0.3, 40)
+    sampled = alone(values).randomised_p(seed=3, rounds=5_000)
+    assert sampled == alone(values).randomised_p(seed=3, rounds=5_000)
+    theirs = stats.permutation_test(
+        (values,), np.mean, permutation_type="samples", alternative="greater", n_resamples=5_000, rng=2
+    )
+    assert sampled == pytest.approx(theirs.pvalue, abs=0.015)
+
+
+def test_what_is_needed_is_told_for_the_worthwhile_gain():
+    rng = np.random.default_rng(2)
+    lucky, unlucky = rng.normal(0.2, 0.25, 80), rng.normal(0.0, 0.25, 80)
+    found = alone(lucky).needed(0.03, 0.025)
+    assert found[0] == found[1] == pytest.approx(alone(unlucky).needed(0.03, 0.025)[0], rel=0.35)
+    assert found[0] == pytest.approx(545, rel=0.35)  # ((1.96 + 0.84) · 0.25 / 0.03)²
+    by_ten = Differences.of(np.repeat(unlucky, 10), [str(number) for number in range(80) for _ in range(10)])
+    more, groups = by_ten.needed(0.03, 0.025)
+    assert more == 10 * groups and groups == pytest.approx(alone(unlucky).needed(0.03, 0.025)[0], rel=0.25)
+    # With what is needed, it is found four times in five.
+    shown = sum(alone(rng.normal(0.1, 0.25, alone(unlucky).needed(0.1, 0.025)[0])).lower(0.025) > 0 for _ in range(300))
+    assert 0.7 < shown / 300 < 0.95
+
+
+def test_differences_are_paired_by_query():
+    made = Differences.paired({"q1": 1.0, "q2": 0.5}, {"q2": 0.0, "q1": 1.0}, {"q1": "a", "q2": "b"})
+    assert made.values.tolist() == [0.0, 0.5] and made.clusters == ("a", "b")
+    with pytest.raises(ValueError, match="one each is needed"):
+        Differences.of([0.1, 0.2], "a")
+    with pytest.raises(ValueError, match="one each is needed"):
+        Differences.of([], [])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_rejects_step_by_step(ps):
+    adjusted = holm(ps)
+    assert all(after >= before for after, before in zip(adjusted, ps, strict=True))
+    for alpha in (0.01, 0.05, 0.2):
+        rejected = set()
+        for step, index in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):
+            if ps[index] * (len(ps) - step) > alpha:
+                break
+            rejected.add(index)
+        assert {index for index, p in enumerate(adjusted) if p <= alpha} == rejected
+
+
+def test_looks_never_spend_more_than_there_is():
+    levels = [spent(0.05, look) for look in range(1, 403)]
+    assert levels == sorted(levels, reverse=True)
+    assert sum(levels) <= 0.05 + 1e-12 and levels[-1] < 1e-100
+
+
+def test_the_place_among_shuffles_is_exact():
+    assert rank_p(0.9, [0.8] * 38 + [0.95]) == 2 / 40
+    assert rank_p(0.5, []) == 1.0
+
+
+def test_sets_that_agree_are_a_weighted_mean_and_sets_that_do_not_are_spread():
+    same = pooled([0.05] * 4, [0.01, 0.02, 0.02, 0.03])
+    assert (same.mean, same.tau) == pytest.approx((0.05, 0.0))
+    assert same.error == pytest.approx(1 / math.sqrt(sum(1 / error**2 for error in (0.01, 0.02, 0.02, 0.03))))
+    # Equal errors: tau² is the variance of the estimates less that of each.
+    apart = pooled([0.0, 0.1, 0.2], [0.03] * 3)
+    assert (apart.mean, apart.tau**2) == pytest.approx((0.1, 0.01 - 0.0009))
+    assert apart.error == pytest.approx(0.1 / math.sqrt(3))
+    low, high = apart.next_set(0.05)
+    assert low < apart.interval(0.05)[0] and high > apart.interval(0.05)[1]
+    assert pooled([0.0, 0.1], [0.03] * 2).next_set(0.05) is None
+    for wrong in ([0.1], [0.0]), ([0.1, 0.2], [0.1, 0.0]), ([0.1, 0.2], [0.1, math.inf]):
+        with pytest.raises(ValueError, match="two sets or more"):
+            pooled(*wrong)
+
+
+def test_the_mean_over_sets_keeps_its_level():
+    rng = np.random.default_rng(4)
+    missed = 0
+    for _ in range(600):
+        errors = rng.uniform(0.01, 0.05, 5)
+        low, high = pooled(rng.normal(rng.normal(0.05, 0.03, 5), errors), errors).interval(0.05)
+        missed += not low <= 0.05 <= high
+    assert missed / 600 < 0.07
+
+
+def test_the_plainest_as_good_as_the_best_is_chosen():
+    rng = np.random.default_rng(0)
+    plain = rng.integers(0, 2, 200) * 0.5
+    table = np.stack([plain, plain + rng.normal(0.001, 0.1, 200), plain + rng.normal(0.2, 0.1, 200)], axis=1)
+    assert choose(["plain", "noise", "better"], table) == "better"
+    assert choose(["plain", "noise"], table[:, :2]) == "plain"
+    # Won in one conversation of five and tied in four: by query it looks sure, by cluster it does not.
+    won = np.stack([np.zeros(100), np.repeat([1.0, 0.0, 0.0, 0.0, 0.0], 20)], axis=1)
+    names = [str(number // 20) for number in range(100)]
+    assert choose(["plain", "tuned"], won) == "tuned" and choose(["plain", "tuned"], won, names) == "plain"
