@@ -42,7 +42,7 @@ from hopgate.recall.fuse.parse import parse
 from hopgate.recall.legs.query_time import asked_time
 from hopgate.recall.settings import OPTIONS, Settings, resolve_settings
 from hopgate.redact import redacted
-from hopgate.sources.field_map import parse_map
+from hopgate.sources.tables import parse_map
 from hopgate.store.connect import check_address
 from hopgate.times import moment
 

@@ -29,7 +29,7 @@ from hopgate.memory import Cleared
 from hopgate.passages import passages
 from hopgate.redact import redacted
 from hopgate.serve.middleware import _cookies
-from hopgate.sources import chats, mail, tables, whatsapp
+from hopgate.sources import chats, mail, tables
 from hopgate.sources.notes import _CODE, _HEADING, _LINK, _TAG, split_front_matter
 from hopgate.sources.source import ReadOptions
 
@@ -73,7 +73,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "credentials": redacted,
     "front matter": split_front_matter,
     "notes": lambda text: [_LINK.sub("", text), _TAG.findall(text), _CODE.sub("", text), _HEADING.match(text)],
-    "WhatsApp": lambda text: [whatsapp._AUTHOR.fullmatch(text), whatsapp._LINE.match(text)],
+    "WhatsApp": lambda text: [chats.WHATSAPP_AUTHOR.fullmatch(text), chats.WHATSAPP_LINE.match(text)],
     "Slack": lambda text: chats.SLACK_MARK.sub("", text),
     "mail": mail._ID.findall,
 }
@@ -141,7 +141,7 @@ def named(count: int) -> list[str]:
 LARGE: dict[str, Callable[[int], Callable[[], object]]] = {
     "a list in front matter": lambda n: lambda: split_front_matter("---\nk:\n" + "- a\n" * n + "---\n"),
     "lines in front matter": lambda n: lambda: split_front_matter("---\nk: a\n" + "  a\n" * n + "---\n"),
-    "a message of many lines": lambda n: lambda: list(whatsapp._lines("1/1/24, 10:00 - Ada: a\n" + "b\n" * n)),
+    "a message of many lines": lambda n: lambda: list(chats._whatsapp_lines("1/1/24, 10:00 - Ada: a\n" + "b\n" * n)),
     "names of an object": lambda n: (
         lambda: parse_json("{" + ",".join(f'"{name}":1' for name in [*named(n), f"n{n - 1}"]) + "}")
     ),

@@ -174,7 +174,8 @@ def mbox(folder: Path) -> Path:
         "From ada@example.org Wed May  1 08:00:00 2024\nFrom: Ada Byron <ada@example.org>\nTo: bea@example.org\n"
         "Subject: =?utf-8?q?The_B=C3=A4r?=\nMessage-ID: <1@example.org>\nDate: Wed, 01 May 2024 10:00:00 +0200\n"
         'Content-Type: text/plain; charset="utf-8"\n\nThe bear is at the harbour.\n\n'
-        "From bea@example.org Wed May  1 09:00:00 2024\nFrom: bea@example.org\nSensitivity: Personal\nKeywords: zoo, bears\nSubject: Re: The bear\n"
+        "From bea@example.org Wed May  1 09:00:00 2024\nFrom: bea@example.org\nSensitivity: Personal\n"
+        "Keywords: zoo, bears\nSubject: Re: The bear\n"
         "Message-ID: <2@example.org>\nIn-Reply-To: <1@example.org>\nReferences: <1@example.org>\n"
         "Date: Wed, 01 May 2024 11:00:00 +0200\nContent-Type: text/html\n\n"
         "<html><style>p {}</style><p>I saw it.</p><p>&gt; quoted?</p></html>\n\n",

@@ -14,9 +14,9 @@ import hopgate
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.sources.field_map import parse_map
 from hopgate.sources.read import read_source
 from hopgate.sources.source import ReadOptions
+from hopgate.sources.tables import parse_map
 from hopgate.store import setting_rows
 
 
@@ -57,13 +57,6 @@ def test_sections_of_notes(tmp_path: Path) -> None:
     assert by_id(memories)["Codes.md"].is_sensitive
 
 
-@pytest.mark.parametrize("front", ["sensitive: true", "isSensitive: yes", "private: true", "importnace: 0.5"])
-def test_front_matter_that_may_mean_a_field_is_refused(tmp_path: Path, front: str) -> None:
-    (tmp_path / "note.md").write_text(f"---\n{front}\n---\nThe code.\n")
-    with pytest.raises(HopgateError, match=r"note\.md, .*did you mean"):
-        read(tmp_path)
-
-
 def test_lines_of_text(tmp_path: Path) -> None:
     path = samples.text(tmp_path)
     name, first = read(path)
@@ -88,13 +81,6 @@ def test_a_table(tmp_path: Path) -> None:
     path.write_text(path.read_text() + "9,too few\n")
     with pytest.raises(HopgateError, match="line 5: 2 cells, where the header has 5"):
         read(path, fields=parse_map(samples.CSV_MAP))
-
-
-def test_a_flag_of_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "notes.tsv"
-    path.write_text("text\tis_sensitive\nThe code.\tmaybe\n")
-    with pytest.raises(HopgateError, match="line 2: is_sensitive must be true or false"):
-        read(path)
 
 
 def test_json_with_a_field_map(tmp_path: Path) -> None:

@@ -142,8 +142,8 @@ def ingest(
     Example: hopgate ingest notes/ chatgpt-export.zip
     """
     from hopgate.sensitivity import SensitivityRules
-    from hopgate.sources.field_map import parse_map
     from hopgate.sources.read import read_source
+    from hopgate.sources.tables import parse_map
 
     options = parameters.made(ReadOptions, given, fields=parse_map(fields))
     rules = SensitivityRules(tuple(sensitive_tag), tuple(sensitive_match))

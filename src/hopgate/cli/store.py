@@ -109,7 +109,7 @@ def backfill(
 
     Example: hopgate backfill 'shards/*.parquet' --engine ray --workers 8 --dsn postgresql://db/notes
     """
-    from hopgate.sources.field_map import parse_map
+    from hopgate.sources.tables import parse_map
 
     engine = parameters.made(Engine, given)
     options = parameters.made(ReadOptions, given, fields=parse_map(fields))

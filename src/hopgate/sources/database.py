@@ -11,8 +11,8 @@ from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.redact import password_parts, redacted
-from hopgate.sources.field_map import require_text, to_corpus
 from hopgate.sources.source import Place, ReadOptions, Record, Records, read_bytes
+from hopgate.sources.tables import require_text, to_corpus
 
 MAGIC = b"SQLite format 3\0"
 # Lists are texts with an item a line in hopgate's own file.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hopgate.corpus import STANDARD_INPUT, parse_memory, read_corpus
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.sources import chats, database, mail, notes, tables, whatsapp
+from hopgate.sources import chats, database, mail, notes, tables
 from hopgate.sources.source import UNREADABLE, Place, ReadOptions, Record, Records, SourceFormat
 
 # In the order in which they are tried: what shows more of itself comes first.
@@ -19,20 +19,21 @@ FORMATS = (
     SourceFormat("chatgpt", "a ChatGPT export", chats.is_chatgpt, chats.chatgpt),
     SourceFormat("claude", "a Claude export", chats.is_claude, chats.claude),
     SourceFormat("telegram", "a Telegram export", chats.is_telegram, chats.telegram),
-    SourceFormat("whatsapp", "a WhatsApp chat", whatsapp.recognises, whatsapp.records),
+    SourceFormat("whatsapp", "a WhatsApp chat", chats.is_whatsapp, chats.whatsapp),
     SourceFormat("obsidian", "an Obsidian vault", notes.is_vault, notes.markdown),
     SourceFormat("markdown", "Markdown notes", notes.is_markdown, notes.markdown),
     SourceFormat("sqlite", "a SQLite file", database.recognises, database.records),
     SourceFormat("mbox", "mail", mail.recognises, mail.records),
     SourceFormat("csv", "a table", tables.is_csv, tables.csv_rows),
     SourceFormat("parquet", "a Parquet table", tables.is_parquet, tables.parquet_rows),
-    SourceFormat("jsonl", "a corpus.jsonl", tables.is_json_lines, tables.corpus_lines),
+    SourceFormat("jsonl", "a corpus.jsonl", tables.is_json_lines, tables.json_lines),
     SourceFormat("json", "JSON records", tables.is_json, tables.json_objects),
     SourceFormat("text", "lines of text", tables.is_text, tables.text_lines),
 )
+BY_NAME = {form.name: form for form in FORMATS}
 # How an address of a server begins.
 ADDRESSES = ("postgresql:", "postgres:")
-BY_NAME = {form.name: form for form in FORMATS}
+SERVER = SourceFormat("sql", "a query's rows", lambda _: False, database.records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class FoundSource:
 
 
 def read_source(path: str | Path, form: str | None = None, options: ReadOptions | None = None) -> FoundSource:
-    r"""Recognise what a path is and read its memories.
+    r"""Recognise what a path is and read its memories; the first record that is none ends it.
 
     Parameters
     ----------
@@ -63,15 +64,13 @@ def read_source(path: str | Path, form: str | None = None, options: ReadOptions 
     ...     found.title, [memory.text for memory in found.memories]
     ('lines of text', ['Call Ada.', 'Feed the cat.'])
     """
-    options, name = options or ReadOptions(), str(path)
-    if name == STANDARD_INPUT:
-        lines = read_corpus(name, keep_unknown=options.keep_unknown)
-        return FoundSource("jsonl", "lines of a corpus.jsonl", _scoped(lines, options.scope))
-    if name.startswith(ADDRESSES):
-        rows = database.server_records(name, options)
-        return FoundSource("sql", "a query's rows", _memories(rows, "the query", options))
-    found, place = _found(path, form, options)
-    return FoundSource(found.name, found.title, _memories(_in_layout(found, place, options), name, options))
+    options = options or ReadOptions()
+    if str(path) == STANDARD_INPUT:
+        lines = read_corpus(str(path), keep_unknown=options.keep_unknown)
+        in_scope = (one if one.scope is not None else replace(one, scope=options.scope) for one in lines)
+        return FoundSource("jsonl", "lines of a corpus.jsonl", in_scope)
+    found, records = _records(path, form, options)
+    return FoundSource(found.name, found.title, _all(_checked(records, options), path, found))
 
 
 def checked_memories(
@@ -81,27 +80,15 @@ def checked_memories(
 
     What cannot be parted into records ends in an error all the same. Ids that stand twice are not looked for.
     """
-    options, name = options or ReadOptions(), str(path)
-    records: Iterator[tuple[str, Record | HopgateError]]
-    if name.startswith(ADDRESSES):
-        records = ((where, record) for where, record in database.server_records(name, options))
-    else:
-        found, place = _found(path, form, options)
-        if found.name in ("jsonl", "json") and place.name.lower().endswith(tables.LINES):
-            records = tables.checked_lines(place, options)
-        else:
-            records = ((where, record) for where, record in _in_layout(found, place, options))
-    for where, record in records:
-        try:
-            if isinstance(record, HopgateError):
-                raise record
-            yield where, parse_memory(_in_scope(record, options.scope), keep_unknown=options.keep_unknown)
-        except HopgateError as error:
-            yield where, error
+    options = options or ReadOptions()
+    _, records = _records(path, form, options)
+    return _checked(records, options)
 
 
-def _found(path: str | Path, form: str | None, options: ReadOptions) -> tuple[SourceFormat, Place]:
-    """Recognise what a path is, and refuse options that are not for it."""
+def _records(path: str | Path, form: str | None, options: ReadOptions) -> tuple[SourceFormat, Records]:
+    """Recognise what a path is, refuse options that are not for it, and read its records."""
+    if str(path).startswith(ADDRESSES):
+        return SERVER, database.server_records(str(path), options)
     if form is not None and form not in BY_NAME:
         raise HopgateError(f"there is no source {form!r}: use one of {', '.join(BY_NAME)}")
     place = _place(Path(path))
@@ -110,7 +97,35 @@ def _found(path: str | Path, form: str | None, options: ReadOptions) -> tuple[So
         raise HopgateError(f"{path} is {found.title}, which has no columns: --map is for tables, JSON and queries")
     if options.query and found.name != "sqlite":
         raise HopgateError(f"{path} is {found.title}, and no database: --from-sql needs an address or a SQLite file")
-    return found, place
+    return found, _in_layout(found, place, options)
+
+
+def _checked(records: Records, options: ReadOptions) -> Iterator[tuple[str, Memory | HopgateError]]:
+    for where, record in records:
+        if isinstance(record, HopgateError):
+            yield where, record
+            continue
+        try:
+            yield where, parse_memory(_in_scope(record, options.scope), keep_unknown=options.keep_unknown)
+        except HopgateError as error:
+            yield where, error
+
+
+def _all(read: Iterator[tuple[str, Memory | HopgateError]], path: str | Path, form: SourceFormat) -> Iterator[Memory]:
+    """The memories; the first error is raised, with the file and where in it."""
+    name = "the query" if form is SERVER else str(path)
+    seen: dict[str, str] = {}
+    for where, memory in read:
+        if isinstance(memory, HopgateError):
+            known = str(memory).startswith(f"{name}, ")
+            raise memory if known else HopgateError(f"{name}, {where}: {memory}") from None
+        if memory.external_id in seen:
+            first = seen[memory.external_id]
+            raise HopgateError(f"{name}, {where}: _id {memory.external_id!r} stands already on {first}")
+        seen[memory.external_id] = where
+        yield memory
+    if not seen:
+        raise HopgateError(f"{name} holds no memories")
 
 
 def _place(path: Path) -> Place:
@@ -119,6 +134,12 @@ def _place(path: Path) -> Place:
         return _only_folder(zipfile.Path(path)) if path.is_file() and zipfile.is_zipfile(path) else path
     except OSError as error:
         raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _only_folder(place: zipfile.Path) -> zipfile.Path:
+    """The folder inside an archive that holds nothing but it."""
+    inner = [one for one in place.iterdir() if not one.name.startswith((".", "__MACOSX"))]
+    return inner[0] if len(inner) == 1 and inner[0].is_dir() else place
 
 
 def _recognised(place: Place, options: ReadOptions) -> SourceFormat:
@@ -130,18 +151,8 @@ def _recognised(place: Place, options: ReadOptions) -> SourceFormat:
         if form.recognises(place) and not (form.name == "jsonl" and options.fields):
             return form
     what = "a directory in which hopgate recognises nothing" if place.is_dir() else "nothing that hopgate recognises"
-    raise HopgateError(f"{place} is {what}: say what it is with --as {_names()}")
-
-
-def _only_folder(place: zipfile.Path) -> zipfile.Path:
-    """The folder inside an archive that holds nothing but it."""
-    inner = [one for one in place.iterdir() if not one.name.startswith((".", "__MACOSX"))]
-    return inner[0] if len(inner) == 1 and inner[0].is_dir() else place
-
-
-def _names() -> str:
-    names: Sequence[str] = list(BY_NAME)
-    return f"{', '.join(names[:-1])} or {names[-1]}"
+    *names, last = BY_NAME
+    raise HopgateError(f"{place} is {what}: say what it is with --as {', '.join(names)} or {last}")
 
 
 def _in_layout(form: SourceFormat, place: Place, options: ReadOptions) -> Records:
@@ -152,31 +163,8 @@ def _in_layout(form: SourceFormat, place: Place, options: ReadOptions) -> Record
         raise HopgateError(f"{place} is not {form.title} in a known layout: {type(error).__name__} {error}") from None
 
 
-def _memories(records: Records, name: str, options: ReadOptions) -> Iterator[Memory]:
-    seen: dict[str, str] = {}
-    for where, record in records:
-        try:
-            memory = parse_memory(_in_scope(record, options.scope), keep_unknown=options.keep_unknown)
-        except HopgateError as error:
-            raise HopgateError(f"{name}, {where}: {error}") from None
-        if memory.external_id in seen:
-            first = seen[memory.external_id]
-            raise HopgateError(f"{name}, {where}: _id {memory.external_id!r} stands already on {first}")
-        seen[memory.external_id] = where
-        yield memory
-    if not seen:
-        raise HopgateError(f"{name} holds no memories")
-
-
 def _in_scope(record: Record, scope: str | None) -> Record:
     """A record with the scope that it is to have where it names none."""
     if scope is None or "scope" in record or "scope" in (record.get("metadata") or {}):
         return record
     return {**record, "scope": scope}
-
-
-def _scoped(memories: Iterator[Memory], scope: str | None) -> Iterator[Memory]:
-    from dataclasses import replace
-
-    for memory in memories:
-        yield replace(memory, scope=scope) if scope is not None and memory.scope is None else memory

@@ -56,8 +56,8 @@ class ReadOptions:
 # So much of a JSON file is enough to see the names of its first record.
 PEEKED = 65536
 
-Records = Iterator[tuple[str, Record]]
-"""Records, each with where it lies in its file: what an error says."""
+Records = Iterator[tuple[str, Record | HopgateError]]
+"""Records, each with where it lies in its file; for one that cannot be read, the reason in its place."""
 
 
 @dataclass(frozen=True, slots=True)

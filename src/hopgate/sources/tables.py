@@ -1,17 +1,22 @@
-"""Tables, JSON and lines of text: a row, an object or a line is a memory, its fields by a field map."""
+"""Tables, JSON, databases' rows and lines of text: a row or an object is a memory, its fields by a field map."""
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
+import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
+from hopgate.corpus import EXTRA, TOP, nearest
 from hopgate.errors import HopgateError
-from hopgate.jsonl import checked_json_lines, parse_json_lines
-from hopgate.sources.field_map import require_text, to_corpus
+from hopgate.jsonl import checked_json_lines
 from hopgate.sources.source import (
     Place,
     ReadOptions,
@@ -24,16 +29,25 @@ from hopgate.sources.source import (
     read_utf8,
 )
 
-CSV = (".csv", ".tsv", ".tab")
-PARQUET = (".parquet", ".pq")
-# Rows that are read at once.
+# Rows of a Parquet file that are read at once.
 BATCH = 4096
 LINES = (".jsonl", ".ndjson")
 
 
-def is_csv(place: Place) -> bool:
-    """Whether a file is a table by its name."""
-    return place.is_file() and place.name.lower().endswith(CSV)
+def has_suffix(*suffixes: str) -> Callable[[Place], bool]:
+    """Say of a place whether it is a file whose name ends so."""
+    return lambda place: place.is_file() and place.name.lower().endswith(suffixes)
+
+
+is_csv = has_suffix(".csv", ".tsv", ".tab")
+is_parquet = has_suffix(".parquet", ".pq")
+is_json = has_suffix(".json", *LINES)
+is_text = has_suffix(".txt", ".text", ".log")
+
+
+def is_json_lines(place: Place) -> bool:
+    """Whether a file is one of JSON lines, by its name or, where that says nothing, by its first sign."""
+    return has_suffix(*LINES)(place) or (place.is_file() and "." not in place.name and head(place)[:1] == "{")
 
 
 def csv_rows(place: Place, options: ReadOptions) -> Records:
@@ -62,11 +76,6 @@ def csv_rows(place: Place, options: ReadOptions) -> Records:
         raise HopgateError(f"{place}, line {reader.line_num}: not CSV ({error})") from None
 
 
-def is_parquet(place: Place) -> bool:
-    """Whether a file is Parquet by its name."""
-    return place.is_file() and place.name.lower().endswith(PARQUET)
-
-
 def parquet_rows(place: Place, options: ReadOptions) -> Records:
     """Give the rows, a batch in memory at a time."""
     try:
@@ -88,19 +97,10 @@ def parquet_rows(place: Place, options: ReadOptions) -> Records:
         raise HopgateError(f"{place} is not Parquet ({' '.join(str(error).split())[:80]}): write it again") from None
 
 
-def is_json(place: Place) -> bool:
-    """Whether a file is JSON by its name."""
-    return place.is_file() and place.name.lower().endswith((".json", *LINES))
-
-
 def json_objects(place: Place, options: ReadOptions) -> Records:
     """Give the objects of a file: of its lines, its list, or the one list of objects inside its object."""
     if place.name.lower().endswith(LINES):
-        with place.open("rb") as stream:
-            for number, row in parse_json_lines(stream, str(place)):
-                if number == 1:
-                    require_text(list(row), options.fields, str(place))
-                yield f"line {number}", to_corpus(row, options, place.name)
+        yield from json_lines(place, options, mapped=True)
         return
     rows = _objects(read_json(place), place)
     if rows:
@@ -123,36 +123,19 @@ def _objects(value: Any, place: Place) -> list[dict[str, Any]]:
     return value
 
 
-def is_json_lines(place: Place) -> bool:
-    """Whether a file is one of JSON lines, by its name or, where that says nothing, by its first sign."""
-    if not place.is_file():
-        return False
-    return place.name.lower().endswith((".jsonl", ".ndjson")) or ("." not in place.name and head(place)[:1] == "{")
-
-
-def corpus_lines(place: Place, _: ReadOptions) -> Records:
-    """Give the lines as they are."""
-    with place.open("rb") as stream:
-        for number, row in parse_json_lines(stream, str(place)):
-            yield f"line {number}", row
-
-
-def checked_lines(place: Place, options: ReadOptions) -> Iterator[tuple[str, Record | HopgateError]]:
-    """Give the lines, by a field map where there is one; for a line that cannot be read, its error in its place."""
+def json_lines(place: Place, options: ReadOptions, *, mapped: bool = False) -> Records:
+    """Give the lines, by the field map where that is asked for; for a line that cannot be read, its error in its place."""
     with place.open("rb") as stream:
         for number, row in checked_json_lines(stream, str(place)):
-            if options.fields and not isinstance(row, HopgateError):
+            read: Record | HopgateError = row
+            if mapped and not isinstance(row, HopgateError):
+                if number == 1:
+                    require_text(list(row), options.fields, str(place))
                 try:
-                    yield f"line {number}", to_corpus(row, options, place.name)
+                    read = to_corpus(row, options, place.name)
                 except HopgateError as error:
-                    yield f"line {number}", error
-            else:
-                yield f"line {number}", row
-
-
-def is_text(place: Place) -> bool:
-    """Whether a file is a text by its name."""
-    return place.is_file() and place.name.lower().endswith((".txt", ".text", ".log"))
+                    read = error
+            yield f"line {number}", read
 
 
 def text_lines(place: Place, options: ReadOptions) -> Records:
@@ -161,3 +144,142 @@ def text_lines(place: Place, options: ReadOptions) -> Records:
     for number, line in enumerate(read_utf8(place).splitlines(), start=1):
         if text := line.strip():
             yield f"line {number}", {"_id": numbered(f"{place.name}#{digest(options.id_key, text)}"), "text": text}
+
+
+# ---- Which column is which field, and what its values become ---------------------------------------------------------
+
+_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+# An epoch of more than this is in milliseconds: in seconds it would be the year 5138.
+_MILLISECONDS = 10**11
+
+
+def parse_map(pairs: Sequence[str]) -> dict[str, str]:
+    """Read `FIELD=COLUMN` pairs.
+
+    Examples
+    --------
+    >>> parse_map(["text=body", "created_at=sent.at"])
+    {'text': 'body', 'created_at': 'sent.at'}
+    """
+    fields: dict[str, str] = {}
+    for pair in pairs:
+        name, sign, column = (part.strip() for part in pair.partition("="))
+        if not sign or not column:
+            raise HopgateError(f"--map {pair!r} must read FIELD=COLUMN, such as text=body")
+        name = "_id" if name == "id" else name
+        if name not in TOP or name in ("metadata", EXTRA):
+            advice = f"did you mean {near!r}?" if (near := nearest(name)) else f"the fields are {', '.join(TOP)}"
+            raise HopgateError(f"--map {pair!r}: {name!r} is not a field of a memory: {advice}")
+        if name in fields:
+            raise HopgateError(f"--map gives {name!r} twice: keep one of them")
+        fields[name] = column
+    return fields
+
+
+def require_text(columns: Sequence[str], fields: Mapping[str, str], where: str) -> None:
+    """Refuse a table in which nothing is the text, or in which a mapped column is missing."""
+    for name, column in fields.items():
+        if column.split(".")[0] not in columns and column not in columns:
+            raise HopgateError(f"{where} has no column {column!r} for {name!r}: it has {', '.join(columns)}")
+    if "text" not in fields and "text" not in columns:
+        raise HopgateError(f"{where} has the columns {', '.join(columns)}: say which is the text, --map text=COLUMN")
+
+
+def to_corpus(row: Mapping[str, Any], options: ReadOptions, prefix: str) -> Record:
+    """Make a record of a row; what is neither mapped nor a memory's field stays in it, to be refused or kept.
+
+    Parameters
+    ----------
+    prefix : str
+        Before the id of a row that has none: that id is a digest of the row.
+
+    Examples
+    --------
+    >>> options = ReadOptions({"_id": "id", "text": "body", "tags": "labels"})
+    >>> to_corpus({"id": 7, "body": "It hums.", "labels": "a;b"}, options, "x")
+    {'_id': '7', 'text': 'It hums.', 'tags': ['a', 'b']}
+    """
+    rest, fields = copy.deepcopy(dict(row)), options.fields
+    record: Record = {name: _pop(rest, column) for name, column in fields.items()}
+    for name in [name for name in rest if name in TOP]:
+        if name in record:
+            raise HopgateError(f"{name!r} is both a column and mapped from {fields[name]!r}: leave one of them out")
+        record[name] = rest.pop(name)
+    record = {name: _value(name, value) for name, value in record.items()}
+    if record.get("_id") is None:
+        record["_id"] = f"{prefix}#{digest(options.id_key, sorted(row.items(), key=str))}"
+    # An empty flag is no flag: the memory is refused.
+    present = {name: value for name, value in record.items() if value is not None or name == "is_sensitive"}
+    return present | {name: _plain(value) for name, value in rest.items() if value not in (None, "")}
+
+
+def _pop(row: dict[str, Any], column: str) -> Any:
+    """Take a column, or what a path of names leads to, out of a row."""
+    if column in row or "." not in column:
+        return row.pop(column, None)
+    first, _, rest = column.partition(".")
+    inner = row.get(first)
+    if not isinstance(inner, dict):
+        return None
+    value = _pop(inner, rest)
+    if not inner:
+        del row[first]
+    return value
+
+
+def _value(name: str, value: Any) -> Any:
+    """What a column's value is as a field: texts of a CSV file, numbers and times of a database.
+
+    What cannot be converted stays as it is, and the memory is refused for it.
+    """
+    value = _plain(value)
+    if value is None or (value == "" and name != "text"):
+        return None
+    try:
+        return _CONVERTERS.get(name, _name)(value)
+    except (ValueError, OverflowError, OSError, RecursionError):
+        return value
+
+
+def _plain(value: Any) -> Any:
+    """A database's value as JSON has it."""
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, bytes | memoryview):
+        raise HopgateError("a column holds bytes, which are no text: leave it out of the query")
+    return value
+
+
+def _name(value: Any) -> Any:
+    """A number may be an id or a title."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _epoch(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return datetime.fromtimestamp(value / 1000 if abs(value) > _MILLISECONDS else value, UTC).isoformat()
+
+
+def _list(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    if value.startswith("["):
+        return json.loads(value)
+    separator = next((sign for sign in ";|" if sign in value), ",")
+    return [part.strip() for part in value.split(separator) if part.strip()]
+
+
+_CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
+    "tags": _list,
+    "expanded_keywords": _list,
+    "created_at": _epoch,
+    "superseded_at": _epoch,
+    "is_sensitive": lambda value: value if isinstance(value, bool) else _FLAGS.get(str(value).strip().lower(), value),
+    "importance": lambda value: float(value) if isinstance(value, str) else value,
+    EXTRA: lambda value: json.loads(value) if isinstance(value, str) else value,
+}
