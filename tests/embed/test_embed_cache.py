@@ -98,33 +98,6 @@ def test_forget_takes_every_embedder_and_role_and_leaves_no_bytes(cache: Embeddi
         assert marked[:2].tobytes() not in file.read_bytes()
 
 
-def test_forget_before_there_is_a_cache_makes_none(cache: EmbeddingCache) -> None:
-    assert cache.forget(["x"]) == 0
-    assert cache.info().vectors == cache.clear() == 0
-    assert not cache.path.exists()
-
-
-def test_no_file_holds_a_text(cache: EmbeddingCache) -> None:
-    embedder = CachedEmbedder(Counting(), cache, keep_queries=True)
-    embedder.documents(passed(CANARY, "open"))
-    embedder.queries([CANARY + "?"])
-    assert cache.info().vectors == 3
-    files = list(cache.path.parent.iterdir())
-    assert len(files) >= 1
-    for file in files:
-        data = file.read_bytes()
-        assert CANARY.encode() not in data
-        assert CANARY.encode("utf-16-le") not in data
-
-
-def test_a_sensitive_memory_never_reaches_the_embedder(cache: EmbeddingCache) -> None:
-    behind = Counting()
-    memories = [Memory("a", "open"), Memory("b", CANARY, is_sensitive=True)]
-    CachedEmbedder(behind, cache).documents([text for _, text in cleared(enumerate(memories))])
-    assert behind.asked == ["open"]
-    assert cache.get(TINY, [CANARY]) == {}
-
-
 def test_a_second_run_embeds_nothing(cache: EmbeddingCache) -> None:
     texts = passed("a", "b", "a", "ccc")
     behind, again = Counting(), Counting()
@@ -159,19 +132,6 @@ def test_a_failure_keeps_whole_batches_and_nothing_of_the_failed_one(
     assert again.asked == ["c", "d", "e"]
 
 
-def test_a_vector_of_another_dimension_leaves_nothing(cache: EmbeddingCache) -> None:
-    with pytest.raises(HopgateError, match="dimension"):
-        cache.put(TINY, {"a": row(1, 2, 3), "b": row(1, 2)})
-    assert cache.info().vectors == 0
-
-
-def test_a_damaged_row_counts_as_absent(cache: EmbeddingCache) -> None:
-    cache.put(TINY, {"a": row(1, 2, 3)})
-    with sqlite3.connect(cache.path) as connection:
-        connection.execute("UPDATE vectors SET vector = x'0000'")
-    assert cache.get(TINY, ["a"]) == {}
-
-
 def test_a_damaged_file_is_told_and_can_be_cleared(cache: EmbeddingCache) -> None:
     cache.path.parent.mkdir(parents=True)
     cache.path.write_bytes(b"this is not a database, not at all" * 100)
@@ -198,11 +158,6 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         EmbeddingCache(tmp_path / "file" / "cache.sqlite3").put(TINY, {"a": row(1, 2, 3)})
 
 
-def test_the_default_lies_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOPGATE_CACHE", str(tmp_path))
-    assert EmbeddingCache.default().path.parent == tmp_path
-
-
 WRITER = """
 import sys, numpy as np
 from hopgate.embed import EmbeddingCache, Identity
@@ -211,12 +166,6 @@ for number in range(40):
     cache.put(tiny, {f"{sys.argv[2]}-{number}-{i}": np.ones(3, np.float32) for i in range(5)})
     assert len(cache.get(tiny, [f"{sys.argv[2]}-{number}-{i}" for i in range(5)])) == 5
 """
-
-
-def test_processes_share_it(cache: EmbeddingCache) -> None:
-    running = [subprocess.Popen([sys.executable, "-c", WRITER, str(cache.path), str(name)]) for name in range(2)]
-    assert [process.wait() for process in running] == [0, 0]
-    assert cache.info().vectors == 2 * 40 * 5
 
 
 def test_a_process_that_dies_while_writing_leaves_whole_batches(cache: EmbeddingCache) -> None:

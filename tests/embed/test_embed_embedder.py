@@ -1,4 +1,4 @@
-"""Identities tell embedders apart; answers that are no vectors are refused."""
+"""Identities tell embedders apart, specs make them, and answers that are no vectors are refused."""
 
 from __future__ import annotations
 
@@ -11,37 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from hopgate.embed.embedder import Identity, unit_rows
+from hopgate.embed import embedder_from
+from hopgate.embed.embedder import Identity, split_options, unit_rows, with_options
 from hopgate.errors import HopgateError
 
-TINY = Identity("tiny", 4, spec="tiny", query_prompt="q: ", document_prompt="d: ", fingerprint="abc")
+TINY = Identity("tiny", 4, spec="tiny", query_prompt="ab", document_prompt="c", fingerprint="abc")
 
 
 @pytest.mark.parametrize(
-    "change", [{"dimension": 5}, {"query_prompt": ""}, {"document_prompt": ""}, {"fingerprint": "x"}]
+    "change",
+    [{"dimension": 5}, {"query_prompt": ""}, {"query_prompt": "a", "document_prompt": "bc"}, {"fingerprint": "x"}],
 )
-def test_whatever_decides_a_vector_changes_the_key(change: dict[str, object]) -> None:
+def test_whatever_decides_a_vector_changes_the_key_and_nothing_else_does(change: dict[str, object]) -> None:
     assert replace(TINY, **change).key != TINY.key  # type: ignore[arg-type]
-
-
-def test_the_same_weights_elsewhere_have_the_same_key() -> None:
     assert replace(TINY, name="other", spec="sentence-transformers:/elsewhere").key == TINY.key
-
-
-def test_without_a_fingerprint_the_spec_decides() -> None:
     blind = replace(TINY, fingerprint="")
     assert replace(blind, spec="openai:x@http://b").key != replace(blind, spec="openai:x@http://a").key
-
-
-def test_prompts_cannot_run_into_each_other() -> None:
-    assert (
-        replace(TINY, query_prompt="ab", document_prompt="c").key
-        != replace(TINY, query_prompt="a", document_prompt="bc").key
-    )
-
-
-def test_to_json_makes_it_again() -> None:
-    assert Identity(**TINY.to_dict()) == TINY
 
 
 @given(arrays.arrays(np.float32, (3, 4), elements=st.floats(0.0625, 65536, width=32)))
@@ -52,15 +37,10 @@ def test_rows_get_unit_length_and_keep_their_direction(rows: np.ndarray) -> None
     np.testing.assert_allclose(units * np.linalg.norm(rows.astype(float), axis=1, keepdims=True), rows, rtol=1e-4)
 
 
-def test_no_texts_give_no_rows() -> None:
-    assert unit_rows([], count=0, dimension=4, who="tiny").shape == (0, 4)
-
-
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
         ([[1.0, 2.0]], "dimension 2, not 4"),
-        ([[1.0, math.nan, 0.0, 0.0]], "NaN"),
         ([[1.0, math.inf, 0.0, 0.0]], "NaN or infinity"),
         ([[1e300, 0.0, 0.0, 0.0]], "NaN or infinity"),
         ([[None, 0.0, 0.0, 0.0]], "NaN"),
@@ -74,3 +54,27 @@ def test_no_texts_give_no_rows() -> None:
 def test_what_is_no_vector_is_refused(rows: object, says: str) -> None:
     with pytest.raises(HopgateError, match=says):
         unit_rows(rows, count=1, dimension=4, who="tiny")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("spec", "complaint"),
+    [
+        ("", "say bge-small, sentence-transformers:NAME_OR_PATH or openai:MODEL@URL"),
+        ("openai:model@ftp://x", "say bge-small"),
+        ("sentence-transformers:", "say bge-small"),
+        ("openai:m@http://x#colour=red", "unknown option 'colour'"),
+        ("openai:m@http://x#query", "cannot read the options"),
+        ("openai:m@http://x#dimension=0", "whole number"),
+        ("sentence-transformers:/no/such/place", "there is no model in /no/such/place"),
+    ],
+)
+def test_what_is_no_spec_is_refused(spec: str, complaint: str) -> None:
+    with pytest.raises(HopgateError, match=complaint):
+        embedder_from(spec)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.text(st.characters(exclude_categories=["Cs"])))
+def test_options_survive_the_way_through_a_spec(query: str, document: str) -> None:
+    spec = with_options("openai:m@http://x", query=query, document=document)
+    given_options = {"query": query, "document": document}
+    assert split_options(spec, frozenset(given_options)) == ("openai:m@http://x", given_options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hopgate.embed import CachedEmbedder, EmbeddingCache, embedder_from
+from hopgate.embed import embedder_from
 from hopgate.embed.sentence_transformers import SentenceTransformers, _prompts
 from hopgate.errors import HopgateError
-from hopgate.memory import Memory, cleared
 
 pytestmark = pytest.mark.full
 
@@ -48,18 +46,6 @@ def test_prompts_are_part_of_the_text_and_of_the_identity(minilm: SentenceTransf
     assert prompted.identity.spec.endswith("#query=find%3A%20&document=")
 
 
-def test_the_same_weights_in_another_place_are_found_in_the_cache(
-    minilm: SentenceTransformers, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(path, tmp_path / "moved")
-    moved = embedder_from(f"sentence-transformers:{tmp_path / 'moved'}")
-    cache = EmbeddingCache(tmp_path / "cache.sqlite3")
-    texts = [text for _, text in cleared([("a", Memory("a", "one"))])]
-    CachedEmbedder(minilm, cache).documents(texts)
-    monkeypatch.setattr(moved, "documents", lambda _: pytest.fail("it is in the cache"))
-    assert len(CachedEmbedder(moved, cache).documents(texts)) == 1
-
-
 @pytest.mark.parametrize(
     ("model", "own", "prompts"),
     [
@@ -75,11 +61,6 @@ def test_prompts_come_from_the_model_else_from_what_is_known(
     model: str, own: dict[str, str], prompts: tuple[str, str]
 ) -> None:
     assert _prompts(model, own) == prompts
-
-
-def test_a_missing_path_is_told() -> None:
-    with pytest.raises(HopgateError, match="there is no model in /no/such/place"):
-        embedder_from("sentence-transformers:/no/such/place")
 
 
 def test_a_directory_without_a_model_is_told(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ _KEPT = (
 # Each gives the rows that break it.
 INVARIANTS = {
     "a memory states a fact once": "SELECT memory_id, subject_id, relation, object_id FROM facts "
-    "GROUP BY memory_id, subject_id, relation, object_id, valid_from, valid_to HAVING count(*) > 1",
+    "GROUP BY memory_id, subject_id, relation, object_id, valid_from, valid_to, read_with HAVING count(*) > 1",
     "names count their mentions": "SELECT id FROM concept_names n "
     "WHERE uses <> (SELECT count(*) FROM mentions WHERE name_id = n.id)",
     "names are mentioned": "SELECT id FROM concept_names n "

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from canary import CANARY, in_files
 from cli_run import Runner
 
 import hopgate
 from hopgate import Memory
-from hopgate.embed import EmbeddingCache, Identity
-
-
-def test_the_embedding_cache_is_bounded(tmp_path: Path) -> None:
-    cache = EmbeddingCache(tmp_path / "embeddings.sqlite3", most_bytes=200_000)
-    tiny = Identity("tiny", 64, spec="tiny")
-    for group in range(20):
-        cache.put(tiny, {f"text {group} {number}": np.ones(64, np.float32) for number in range(100)})
-    assert 100 < cache.info().vectors < 1000
-    assert cache.get(tiny, [f"text 19 {number}" for number in range(100)])
 
 
 def test_scrubbing_leaves_nothing_in_the_clusters_files(

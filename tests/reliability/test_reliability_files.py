@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import builtins
 import fcntl
 import os
 import socket
 import stat
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from cli_run import Runner
 
 import hopgate
 from hopgate import Memory
-from hopgate.cli import parameters
 from hopgate.errors import HopgateError
-from hopgate.eval.gate.ledger import Ledger
 from hopgate.kb import KnowledgeBase
-from hopgate.scale.engine import Engine
-from hopgate.scale.ray_cluster import ray_session
 from hopgate.store import lingering
 from hopgate.store import server as embedded_server
 
@@ -56,17 +46,6 @@ def test_caches_are_private_whatever_comes_first(kb: KnowledgeBase, cache: Path)
     assert any(path.endswith(".sqlite3") for path in found)
 
 
-@pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
-def test_a_ledger_beside_the_caches_leaves_them_private(cache: Path, tmp_path: Path, mask: int) -> None:
-    """Beside questions that cannot be written to: it may be the first to make the folder of the caches."""
-    old = os.umask(mask)
-    try:
-        Ledger.beside(tmp_path / "nowhere").record(["q"], verdict="OPEN")
-    finally:
-        os.umask(old)
-    assert set(modes(cache).values()) == {0o700, 0o600}
-
-
 @pytest.mark.parametrize("form", ["jsonl", "csv", "sqlite", pytest.param("parquet", marks=pytest.mark.full)])
 def test_what_holds_sensitive_memories_is_written_for_its_owner_alone(
     kb: KnowledgeBase, dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
@@ -78,42 +57,6 @@ def test_what_holds_sensitive_memories_is_written_for_its_owner_alone(
     finally:
         os.umask(old)
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o600
-
-
-def test_a_backup_before_a_change_makes_private_folders(kb: KnowledgeBase, tmp_path: Path) -> None:
-    kb.add(Memory("m", "Ada keeps the key."))
-    old = os.umask(0)
-    try:
-        parameters.write_backup_first(kb.store, tmp_path / "data" / "store", "embed")
-    finally:
-        os.umask(old)
-    assert set(modes(tmp_path / "data").values()) == {0o700, 0o600}
-
-
-def test_a_cluster_of_our_own_lets_nobody_else_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ray listens on every address, opens its folder to all, and writes its token into a file that all can read."""
-    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
-        # Both are put back afterwards, whoever sets them.
-        monkeypatch.setenv(name, "")
-        monkeypatch.delenv(name)
-    given: dict[str, Any] = {}
-
-    def init(**options: Any) -> None:
-        given.update(options, mode=modes(Path(options["_temp_dir"]).parent), token=os.environ["RAY_AUTH_TOKEN"])
-        given["auth"] = os.environ.get("RAY_AUTH_MODE")
-
-    fake = SimpleNamespace(init=init, is_initialized=lambda: False, shutdown=lambda: None)
-    real = builtins.__import__
-    monkeypatch.delitem(sys.modules, "ray", raising=False)
-    monkeypatch.setattr(builtins, "__import__", lambda name, *more: fake if name == "ray" else real(name, *more))
-    old = os.umask(0)
-    try:
-        with ray_session(Engine("ray", workers=1)):
-            pass
-    finally:
-        os.umask(old)
-    assert set(given["mode"].values()) == {0o700} and not Path(given["_temp_dir"]).parent.exists()
-    assert given["auth"] == "token" and len(given["token"]) == 64
 
 
 @needs_root
@@ -164,40 +107,3 @@ def test_a_lock_that_another_user_holds_ends_in_a_sentence(tmp_path: Path, monke
         assert stat.S_IMODE((folder / ".users").stat().st_mode) == 0o600
     finally:
         os.close(handle)
-
-
-@needs_root
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        ("status", "this user has no home folder"),
-        ("ingest CLOSED", "cannot be"),
-    ],
-)
-def test_an_unknown_user_without_a_home_gets_one_sentence(tmp_path: Path, command: str, said: str) -> None:
-    code = textwrap.dedent(
-        """
-        import os, sys
-        import hopgate.cli, hopgate.embed.cache, hopgate.store.store, hopgate.store.server, hopgate.sources.read
-        import platformdirs, psycopg, hopgate.kb, hopgate.cli.memories, hopgate.cli.store
-        import hopgate.graph.walk.cache
-        os.setgid(54321); os.setuid(54321)
-        hopgate.cli.main(sys.argv[1:])
-        """
-    )
-    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0o700)
-    extra = ["--data", str(tmp_path / "store")] if "CLOSED" in command else []
-    done = subprocess.run(
-        [sys.executable, "-c", code, *command.replace("CLOSED", str(closed)).split(), *extra],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=kept,
-        cwd="/",
-    )
-    assert done.returncode == 2, done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1 and done.stderr.startswith("hopgate: "), done.stderr
-    assert said in done.stderr
-    assert not Path("/~").exists()

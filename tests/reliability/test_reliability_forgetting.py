@@ -97,20 +97,6 @@ def test_nothing_is_left(kb: KnowledgeBase, models: ModelServer, cache: Path, wa
     assert in_files(cache) == []
 
 
-def test_the_cache_of_extractions_holds_one_a_memory(kb: KnowledgeBase) -> None:
-    """A text that changed takes along what was read of it."""
-    for number in range(5):
-        kb.add(Memory("m", f"immich runs on host{number}."), Memory(f"m{number}", f"Rebooted host{number} again."))
-        kb.build(Scripted())
-        kb.build(Scripted(), rebuild=True)
-    with kb.store.transaction() as connection:
-        counts = [
-            connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-            for table in ("extraction_cache", "extraction_readings", "memories")
-        ]
-    assert counts == [(6,), (6,), (6,)]
-
-
 def test_a_file_read_again_does_not_take_the_mark_away(
     kb: KnowledgeBase, models: ModelServer, cache: Path, tmp_path: Path
 ) -> None:

@@ -18,8 +18,7 @@ from word_endpoint import serving
 
 from hopgate.errors import ConflictError, HopgateError
 from hopgate.kb import KnowledgeBase
-from hopgate.memory import Cleared, Memory
-from hopgate.store import connect
+from hopgate.memory import Memory
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 NOTES = [
@@ -121,38 +120,3 @@ def test_nor_is_a_timeout_of_the_servers(kb: KnowledgeBase, setting: str) -> Non
         with pytest.raises(HopgateError, match="ended a statement early"), kb.store.transaction() as connection:
             connection.execute(f"SET LOCAL {setting} = '20ms'")
             connection.execute("UPDATE memories SET category = 'x'")
-
-
-def test_vectors_are_written_in_the_order_in_which_they_are_forgotten(kb: KnowledgeBase) -> None:
-    """The pair that deadlocked: a batch of vectors in any order, and memories that lose theirs."""
-    import numpy as np
-
-    from hopgate.store import memories, vectors
-
-    kb.add(*(Memory(f"m{number}", "text") for number in range(40)))
-    with serving() as endpoint:
-        kb.embed(endpoint.spec)
-        with kb.store.transaction() as connection:
-            ids = memories.ids_of(connection, [f"m{number}" for number in range(40)])
-            identity = vectors.space(connection).identity  # type: ignore[union-attr]
-            rows = np.ones((40, identity.dimension), np.float32)
-    both = threading.Barrier(2)
-
-    def write() -> None:
-        both.wait(PATIENCE)
-        for _ in range(15):
-            with connect.explained(), kb.store.transaction() as connection:
-                connection.execute("SET LOCAL deadlock_timeout = '20ms'")
-                batch = [vectors.Embedded(key, Cleared("text"), rows[:1]) for key in ids[::-1]]
-                vectors.write(connection, batch, identity)
-
-    def forget() -> None:
-        both.wait(PATIENCE)
-        for _ in range(15):
-            with kb.store.transaction() as connection:
-                connection.execute("SET LOCAL deadlock_timeout = '20ms'")
-                vectors.drop(connection, ids)
-
-    with ThreadPoolExecutor(2) as pool:
-        for done in [pool.submit(write), pool.submit(forget)]:
-            done.result(PATIENCE)

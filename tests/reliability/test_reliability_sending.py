@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,7 @@ from model_server import ModelServer
 import hopgate
 from hopgate import Memory
 from hopgate.embed.openai import OpenAIEmbedder
-from hopgate.extract.extraction import Extraction, ExtractorIdentity, Mention, Source, State
-from hopgate.extract.model.judge import Judge
-from hopgate.extract.model.llama import Llama
 from hopgate.extract.model.openai import OpenAI
-from hopgate.extract.runner import Run
 from hopgate.http import RetryPolicy
 from hopgate.integrations import readable_hits
 from hopgate.kb import KnowledgeBase
@@ -91,49 +87,6 @@ def test_what_turned_while_it_was_on_its_way_is_not_sent_again_or_kept(
     nothing_left(kb, cache)
 
 
-class Custom:
-    """Anybody's extractor, which does not say that it is a model."""
-
-    def __init__(self, act: Callable[[], object]) -> None:
-        self.act: Callable[[], object] | None = act
-        self.read: list[str] = []
-        self.identity = ExtractorIdentity("custom")
-
-    def extract(self, sources: Sequence[Source]) -> list[Extraction]:
-        self.read += [source.text for source in sources]
-        if self.act:
-            self.act()
-            self.act = None
-        return [Extraction((Mention(source.text.split()[-1]),), (), State.COMPLETE) for source in sources]
-
-
-def test_any_extractor_is_handed_a_memory_at_a_time(kb: KnowledgeBase, cache: Path) -> None:
-    kb.add(*OPEN, SECRET)
-    extractor = Custom(turn(kb, "mark"))
-    kb.build(extractor)
-    assert extractor.read == [memory.text for memory in OPEN]
-    nothing_left(kb, cache)
-
-
-def test_a_local_model_looks_again_when_it_is_its_turn(kb: KnowledgeBase, cache: Path) -> None:
-    kb.add(*OPEN, SECRET)
-    asked: list[str] = []
-
-    def complete(request: dict[str, Any]) -> dict[str, Any]:
-        asked.append(request["messages"][-1]["content"])
-        if len(asked) == 1:
-            turn(kb, "mark")()
-        choice = {"message": {"content": '{"mentions": [], "facts": []}'}, "finish_reason": "stop"}
-        return {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
-
-    llama = Llama("model.gguf")
-    llama.__dict__["_complete"] = complete
-    llama.__dict__["identity"] = ExtractorIdentity("llama", prompt="one at a time")
-    kb.build(llama, run=Run(concurrency=4))
-    assert len(asked) == 3 and CANARY not in "".join(asked).lower()
-    nothing_left(kb, cache)
-
-
 @pytest.mark.parametrize("status", [200, 503])
 @pytest.mark.parametrize("way", ["mark", "change", "rule"])
 def test_a_hosted_embedder_gets_nothing_of_what_turned_meanwhile(
@@ -154,20 +107,6 @@ def test_a_hosted_embedder_gets_nothing_of_what_turned_meanwhile(
     nothing_left(kb, cache)
 
 
-def test_names_are_not_embedded_after_their_memory_turned(kb: KnowledgeBase, models: ModelServer, cache: Path) -> None:
-    kb.add(*OPEN)
-    kb.embed(models.embedder)
-    kb.build()
-    kb.add(SECRET)
-    kb.embed()
-    asked = len(models.bodies)
-    models.meanwhile = once(turn(kb, "mark"), status=503)
-    kb.build()
-    sent = [body for body in models.bodies[asked:] if CANARY in body.lower()]
-    assert len(sent) <= 1  # the one that was on its way
-    nothing_left(kb, cache)
-
-
 def test_names_of_a_first_build_are_not_embedded_after_their_memory_turned(
     kb: KnowledgeBase, models: ModelServer, cache: Path
 ) -> None:
@@ -179,27 +118,6 @@ def test_names_of_a_first_build_are_not_embedded_after_their_memory_turned(
     kb.build()
     sent = [body for body in models.bodies[asked:] if CANARY in body.lower()]
     assert len(sent) == 1  # the one that was on its way
-    nothing_left(kb, cache)
-
-
-def test_a_second_opinion_is_not_asked_about_names_that_went(
-    kb: KnowledgeBase, models: ModelServer, cache: Path
-) -> None:
-    kb.add(*OPEN, SECRET, Memory("t", "Ada runs Beta on Atlas."))
-    kb.build(OpenAI("m", models.url, retry=QUICK))
-    with kb.store.transaction() as connection:
-        for one, other in (("Beta", "Atlas"), (CANARY.title(), "Ada")):
-            connection.execute(
-                "UPDATE concept_names n SET ambiguous_with = o.id, ambiguous_score = 1.0 - 0.1 * n.id / 1000 "
-                "FROM concept_names o WHERE n.name = %s AND o.name = %s",
-                (one, other),
-            )
-        connection.execute("UPDATE concept_names SET ambiguous_score = 0.9 WHERE name = 'Beta'")
-        connection.execute("UPDATE concept_names SET ambiguous_score = 0.8 WHERE name = %s", (CANARY.title(),))
-    asked = len(models.bodies)
-    models.meanwhile = once(turn(kb, "mark"))
-    assert kb.graph.tie_break(Judge(OpenAI("m", models.url, retry=QUICK))) == (1, 0)
-    assert CANARY not in "".join(models.bodies[asked:]).lower()
     nothing_left(kb, cache)
 
 

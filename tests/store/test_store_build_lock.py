@@ -7,7 +7,6 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
-import psycopg
 import pytest
 from graph_content import Scripted, content
 from patience import PATIENCE
@@ -68,19 +67,6 @@ def test_three_builds_at_once_make_what_one_makes(dsn: str, other: str, built: b
                 done.result(PATIENCE)
         assert _facts(first) == alone
         assert content(first) == told
-
-
-def test_a_fact_is_in_a_memory_once(kb: KnowledgeBase) -> None:
-    kb.add(Memory("a", "x"))
-    twice = [Fact("Ada", "owns", "the NAS", confidence=0.25), Fact("Ada", "owns", "the NAS", confidence=0.5)]
-    kb.build(Scripted({"a": found([], twice)}))
-    assert len(_facts(kb)) == 1
-    assert '"owns", "the NAS", 0.5' in content(kb)["edges"][0]
-    with pytest.raises(psycopg.errors.UniqueViolation), kb.store.transaction() as connection:
-        connection.execute(
-            "INSERT INTO facts (memory_id, subject_id, relation, object_id, valid_from, valid_to) "
-            "SELECT memory_id, subject_id, relation, object_id, valid_from, valid_to FROM facts"
-        )
 
 
 def test_a_text_that_changed_while_it_was_read_is_not_written_about(kb: KnowledgeBase) -> None:

@@ -131,14 +131,6 @@ def test_what_is_in_the_way_is_listed_before_the_first_change(owners: str) -> No
     assert catalogue(owners) == before
 
 
-@pytest.mark.parametrize("memories", ["public.notes", "memories", "elsewhere.memories"])
-def test_a_table_that_is_not_there_is_refused(owners: str, memories: str) -> None:
-    before = catalogue(owners)
-    with pytest.raises(HopgateError, match="there is no table"):
-        hopgate.open(owners, upgrade=True, memories=memories)
-    assert catalogue(owners) == before
-
-
 def test_what_depends_on_hopgates_tables_is_named_before_they_go(owners: str) -> None:
     schema.upgrade(owners)
     with psycopg.connect(owners, autocommit=True) as connection:
@@ -228,45 +220,3 @@ def test_an_owners_rows_without_ids_and_with_nulls_go_the_whole_way(empty_dsn: s
     with psycopg.connect(empty_dsn) as connection:
         rows = connection.execute("SELECT id, is_sensitive FROM public.memories ORDER BY id").fetchall()
         assert rows == [(2, False), (3, True), (4, None)]
-
-
-def test_an_owners_table_keeps_its_rows_and_its_search(empty_dsn: str) -> None:
-    search = "SELECT id, ts_rank(search_vector, 'backup & atlas') FROM public.memories ORDER BY 2 DESC, 1"
-    with psycopg.connect(empty_dsn) as connection:
-        connection.execute(
-            "CREATE TABLE memories (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), external_id text, "
-            "content text NOT NULL, tags text[], expanded_keywords text, importance real DEFAULT 0.5, "
-            "created_at timestamptz NOT NULL DEFAULT now(), "
-            "search_vector tsvector GENERATED ALWAYS AS (to_tsvector('english', content)) STORED)"
-        )
-        connection.execute(
-            "INSERT INTO memories (external_id, content, tags, importance) "
-            "SELECT 'old' || n, 'backup ' || n || ' of atlas', '{t}', 0.3 FROM generate_series(1, 2000) n"
-        )
-        before = connection.execute("SELECT * FROM public.memories ORDER BY id").fetchall()
-        ranked = connection.execute(search).fetchall()
-    with pytest.raises(HopgateError, match="run hopgate db upgrade"):
-        hopgate.open(empty_dsn)
-    with hopgate.open(empty_dsn, upgrade=True, memories="public.memories") as kb:
-        assert len(kb) == 2000
-        assert kb.recall("atlas backup", legs=("lexical",), k=1)[0].memory.importance == 0.3
-        kb.add(Memory("new", "a note on borealis", expanded_keywords=("aurora", "north")))
-        assert kb.recall("borealis", legs=("lexical",))[0].external_id == "new"
-        with psycopg.connect(empty_dsn) as connection:
-            row = connection.execute(
-                "SELECT content, expanded_keywords FROM public.memories WHERE external_id = 'new'"
-            ).fetchone()
-            assert row == ("a note on borealis", "aurora,north")
-        kb.delete(["new"])
-    with psycopg.connect(empty_dsn) as connection:
-        assert connection.execute("SELECT * FROM public.memories ORDER BY id").fetchall() == before
-        assert connection.execute(search).fetchall() == ranked
-
-
-def test_an_importance_that_somebody_writes_later_is_bounded(owners: str) -> None:
-    with psycopg.connect(owners) as connection:
-        connection.execute(OWNERS + "ALTER TABLE memories ADD COLUMN importance real")
-    with hopgate.open(owners, upgrade=True, memories="public.memories") as kb:
-        with psycopg.connect(owners) as connection:
-            connection.execute("UPDATE public.memories SET importance = CASE WHEN id = 1 THEN 7 ELSE -2 END")
-        assert sorted(hit.memory.importance for hit in kb.recall("Caddy", legs=("lexical",))) == [0, 1]

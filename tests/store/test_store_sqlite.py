@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import sqlite3
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -107,17 +106,6 @@ def test_the_leg_and_its_fusion_are_exactly_fts5s_order(rows, asked, depth, scop
     assert [hit.id for hit in RRF().fuse({"lexical": leg})] == ids(leg)
 
 
-def test_all_words_first_and_any_only_when_none_has_them_all(notes):
-    assert ids(notes.leg("nas moved")) == ["a"]
-    assert notes.leg("nas NAS Nas moved") == notes.leg("nas moved")
-    assert set(ids(notes.leg("nas moved unheard"))) == {"a", "b", "c"}
-
-
-def test_every_searched_column_is_found_and_the_sensitive_one_too(notes):
-    for query, found in [("homelab", "a"), ("snapshot", "b"), ("work", "c"), ("quavertine", "s")]:
-        assert ids(notes.leg(query)) == [found]
-
-
 def test_filters_do_not_starve_the_leg(tmp_path):
     rows = [Memory(f"m{i:03}", "nas", importance=i / 300, scope="home" if i % 2 else "work") for i in range(300)]
     create(tmp_path / "x.db", rows)
@@ -151,10 +139,6 @@ def test_whatever_is_typed_is_answered(notes, query):
     assert all(left >= right for left, right in itertools.pairwise(score for _, score in leg))
 
 
-def test_words_that_are_operators_are_words(notes):
-    assert ids(notes.leg("cellar NOT NAS", depth=1)) == ["a"]
-
-
 def test_a_query_without_words_is_looked_for_literally(notes):
     assert ids(notes.leg("%")) == ["d"]
     assert ids(notes.leg("_")) == ["d"]
@@ -172,16 +156,6 @@ def test_accents_case_parts_and_scripts(tmp_path):
         assert [ids(lexical.leg(query)) for query in ("51820", "绿茶")] == [["c"], ["d"]]
 
 
-def test_the_file_is_opened_for_reading_only(tmp_path):
-    path = tmp_path / "x.db"
-    create(path, [Memory("a", "nas", created_at=datetime(2025, 1, 1, tzinfo=UTC))])
-    before = path.read_bytes()
-    with SqliteLexical(path) as lexical, pytest.raises(sqlite3.OperationalError, match="readonly"):
-        lexical._connection.execute("DELETE FROM memories")
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_a_file_that_is_no_such_database_is_refused(tmp_path):
     (tmp_path / "text").write_text("not a database " * 100)
     (tmp_path / "empty").touch()
@@ -194,16 +168,6 @@ def test_a_file_that_is_no_such_database_is_refused(tmp_path):
     for name in ("missing", "."):
         with pytest.raises(HopgateError, match="is not a file"):
             SqliteLexical(tmp_path / name)
-
-
-def test_a_damaged_file_is_one_sentence(tmp_path):
-    path = tmp_path / "x.db"
-    create(path, [Memory(f"m{i:04}", f"nas word{i} " * 40) for i in range(200)])
-    damaged = bytearray(path.read_bytes())
-    damaged[4096 * 4 :] = b"\xff" * (len(damaged) - 4096 * 4)
-    path.write_bytes(bytes(damaged))
-    with pytest.raises(HopgateError, match=r"x\.db"), SqliteLexical(path) as lexical:
-        lexical.leg("nas", depth=200)
 
 
 def test_create_is_all_or_nothing(tmp_path):

@@ -70,13 +70,6 @@ def test_a_column_that_hopgate_did_not_make_is_left_alone(filled: KnowledgeBase)
         vectors.claim(connection, TINY)
 
 
-def test_a_sensitive_memory_is_never_pending(filled: KnowledgeBase) -> None:
-    assert filled.pending_vectors() == 7
-    with filled.store.transaction() as connection:
-        vectors.claim(connection, TINY)
-        assert len(vectors.pending(connection, limit=100)) == vectors.count_pending(connection) == 7
-
-
 def test_a_memory_that_changed_or_turned_sensitive_meanwhile_gets_no_vector(filled: KnowledgeBase) -> None:
     keys = ids(filled)[:3]
     filled.add(Memory("m0", "another text"))
@@ -95,11 +88,6 @@ def test_embed_fills_what_is_missing_and_nothing_twice(filled: KnowledgeBase, en
     assert filled.pending_vectors() == 2
     assert filled.embed() == 2
     assert "a secret" not in endpoint.texts
-
-
-def test_an_empty_store_is_not_claimed(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
-    assert kb.embed(endpoint.spec) == 0
-    assert rows_of(kb, "SELECT * FROM embedding_space") == []
 
 
 def test_another_embedder_is_refused_by_name(filled: KnowledgeBase, endpoint: WordEndpoint) -> None:
@@ -146,14 +134,6 @@ def test_reembed_changes_over_at_the_end_and_resumes(
     columns = rows_of(filled, "SELECT attname FROM pg_attribute WHERE attrelid = 'memories'::regclass "
                               "AND attname LIKE '%embedding' AND NOT attisdropped")  # fmt: skip
     assert columns == [("embedding",)]
-
-
-def test_a_change_of_another_process_is_not_finished_under_a_wrong_name(filled: KnowledgeBase) -> None:
-    with filled.store.transaction() as connection:
-        vectors.claim(connection, TINY)
-        vectors.begin_next(connection, Identity("second", 4, spec="second"))
-    with pytest.raises(HopgateError, match="another process"), filled.store.transaction() as connection:
-        vectors.finish_next(connection, Identity("third", 4, spec="third"))
 
 
 def has_index(connection: psycopg.Connection[Any]) -> bool:
@@ -217,10 +197,3 @@ def test_a_query_is_rounded_as_stored_vectors_are_and_read_back_the_same(filled:
             digits = "[" + ",".join(f"{value:.9g}" for value in vector.tolist()) + "]"
             same = connection.execute("SELECT %s::halfvec = %s::halfvec", (digits, to_sql(vector))).fetchone()
             assert same == (True,)
-
-
-def test_every_half_comes_back() -> None:
-    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
-    finite = halves[np.isfinite(halves)]
-    read = [np.float16(np.float32(text)) for text in to_sql(finite.astype(np.float32))[1:-1].split(",")]
-    assert np.array_equal(np.array(read), finite)

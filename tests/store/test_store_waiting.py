@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from word_endpoint import WordEndpoint, serving
@@ -88,37 +87,3 @@ def test_a_change_of_embedder_leaves_nobody_out(kb: KnowledgeBase, endpoint: Wor
         kb.reembed(second.spec)
         kb.add(Memory("c", "three"))
         assert by_lists(kb) == by_reading(kb) == ({"c"}, {"a", "b", "c"})
-
-
-def test_an_extractor_is_asked_only_about_what_it_has_not_dealt_with(kb: KnowledgeBase) -> None:
-    kb.add(*(Memory(f"m{n}", "Ada Lovelace lives in London.") for n in range(3)))
-    kb.build("phrases")
-    kb.add(Memory("new", "Bea Byron lives in Rome."))
-    with kb.store.transaction() as connection:
-        connection.execute(
-            "UPDATE extractions SET state = 'failed' WHERE memory_id = (SELECT id FROM memories "
-            "WHERE external_id = 'm1')"
-        )
-        connection.execute(
-            "UPDATE extractions SET extractor_hash = 'another' WHERE memory_id = (SELECT id FROM memories "
-            "WHERE external_id = 'm2')"
-        )
-    built = kb.build("phrases")
-    assert (built.incremental, built.extraction.memories, built.extraction.total) == (True, 3, 3)
-
-
-def test_a_list_is_gone_through_without_reading_all_memories(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
-    kb.load(Memory(f"m{n}", f"Ada Lovelace lives in town {n}.") for n in range(3000))
-    kb.embed(endpoint.spec)
-    kb.add(Memory("one more", "Ada Lovelace lives in Leiden."))
-    with kb.store.transaction() as connection:
-        # As after a load: the lists were long, and nobody has counted them since.
-        asked: list[tuple[str, Any]] = []
-        real = connection.execute
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(connection, "execute", lambda sql, *rest: asked.append((sql, rest)) or real(sql, *rest))
-            assert vectors.pending(connection, limit=10)
-            assert vectors.count_pending(connection) == 1
-            assert extractions.pending(connection)
-        plans = [str(real(f"EXPLAIN {sql}", *rest).fetchall()) for sql, rest in asked if "waiting" in sql]
-    assert len(plans) == 3 and not [plan for plan in plans if "Seq Scan on memories" in plan]

@@ -9,7 +9,6 @@ import pytest
 
 from hopgate import Memory
 from hopgate.embed.cache import EmbeddingCache
-from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.store.graph import graph_vectors
 from hopgate.store.graph.visible import View
@@ -59,11 +58,6 @@ def test_statements_of_another_scope_are_not_seen(stated: KnowledgeBase) -> None
     assert len(here) == 1 and elsewhere == []
 
 
-def test_building_again_stores_nothing_twice(stated: KnowledgeBase, tmp_path: Path) -> None:
-    stated.build("phrases", statements=tmp_path / "statements.jsonl")
-    assert len(_rows(stated)) == 1
-
-
 def test_a_memory_that_turns_sensitive_takes_its_statements_and_their_vectors_along(stated: KnowledgeBase) -> None:
     identity = stated._embedding.embedder().identity
     assert STATED in EmbeddingCache.default().get(identity, [STATED])
@@ -79,11 +73,3 @@ def test_statements_go_with_the_text_they_are_about(stated: KnowledgeBase, chang
     else:
         stated.add(Memory("turn", "I do not.", scope="a"))
     assert _rows(stated) == []
-
-
-def test_an_unknown_memory_is_refused_and_nothing_stored(stated: KnowledgeBase, tmp_path: Path) -> None:
-    path = tmp_path / "wrong.jsonl"
-    path.write_text(json.dumps({"doc_id": "nobody", "statement": "It rains."}))
-    with pytest.raises(HopgateError, match="line 1"):
-        stated.build("phrases", statements=path)
-    assert len(_rows(stated)) == 1

@@ -81,16 +81,6 @@ def test_sql_shows_what_the_rule_says(
     assert sorted(walked.relations[number] for number in walked.relation) == [name for name, *_ in expected]
 
 
-def test_a_point_is_visible_at_its_instant_and_at_no_other(connection: psycopg.Connection[Any]) -> None:
-    write_edges(connection, [Edge(1, 2, "happened", 1.0, day(3), day(3))])
-    instant = timedelta(microseconds=1)
-    assert [len(shown(connection, moment, None)) for moment in (day(3) - instant, day(3), day(3) + instant)] == [
-        0,
-        1,
-        0,
-    ]
-
-
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/Los_Angeles", "UTC"])
 def test_a_time_without_a_zone_is_utc_whatever_the_sessions_zone(
     connection: psycopg.Connection[Any], zone: str
