@@ -92,6 +92,8 @@ def _own_places() -> Iterator[None]:
             del os.environ[name]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HOPGATE_STORE"] = str(Path(folder) / "store")
+        # The user's count of looks at questions lies here.
+        os.environ["XDG_STATE_HOME"] = str(Path(folder) / "state")
         # No server outlives its test.
         os.environ["HOPGATE_LINGER"] = "0"
         yield

@@ -13,7 +13,7 @@ from hopgate.options import environment
 
 
 def user_folder(kind: str, remedy: str) -> Path:
-    """Give hopgate's folder of a kind, "data" or "cache"; refused, with a remedy, where the user has no home.
+    """Give hopgate's folder of a kind, "data", "state" or "cache"; refused, with a remedy, where the user has no home.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def user_folder(kind: str, remedy: str) -> Path:
     import platformdirs
 
     try:
-        given = platformdirs.user_data_dir("hopgate") if kind == "data" else platformdirs.user_cache_dir("hopgate")
+        given = str(getattr(platformdirs, f"user_{kind}_dir")("hopgate"))
     except (RuntimeError, KeyError):
         given = "~"
     # Where nobody knows the home, "~" stays as it is, and would become a folder of that name.

@@ -1,0 +1,90 @@
+"""The user's looks at questions: who tries five configurations on the same questions and tells of the best had five.
+
+A look is kept for the user and not for a folder, and by the texts of the questions and not by their ids or files: a
+data set that is copied, renamed, cut or added to is still the same questions. Texts are compared without case, marks,
+punctuation and white space, and kept as digests, in a file that only the user can read. Who removes the file, works as
+another user or writes every question anew starts at one again: "no look is recorded here" is the most that is claimed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hopgate.errors import HopgateError
+from hopgate.eval.data.dataset import folded
+from hopgate.files import private_file, private_folder, private_opener, user_folder
+from hopgate.jsonl import json_lines, refuse
+
+FILE = "looks.jsonl"
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A file with one look a line; without a path nothing is counted.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> ledger = Ledger(Path(tempfile.mkdtemp()) / "looks.jsonl")
+    >>> ledger.look(["Who owns the NAS?", "Where is Ada?"])
+    1
+    >>> ledger.record(["Who owns the NAS?", "Where is Ada?"], "notes, test")
+    >>> ledger.look(["who owns the nas"]), ledger.look(["Where is Ada?", "Where is Grace?"]), ledger.look(["New?"])
+    (2, 2, 1)
+    """
+
+    path: Path | None
+
+    @classmethod
+    def of_user(cls) -> Ledger:
+        """Give the ledger of this user, made where there is none; refused at once where it could not be kept."""
+        path = user_folder("state", "set XDG_STATE_HOME to a folder") / FILE
+        try:
+            private_folder(path.parent)
+            private_file(path)
+        except OSError as error:
+            reason = f"{path} cannot be written ({error.strerror}), so looks cannot be counted"
+            raise HopgateError(f"{reason}: set XDG_STATE_HOME to a folder") from None
+        return cls(path)
+
+    def look(self, questions: Iterable[str]) -> int:
+        """Say which look at these questions the next one is: 1 for the first, 0 where nothing is counted.
+
+        A look counts for every question in it. A set of questions has been looked at as often as that one of them which
+        was looked at most: parts of a set, sets that hold it and sets that share a question with it count together.
+        """
+        if self.path is None:
+            return 0
+        seen: Counter[str] = Counter()
+        if self.path.exists():
+            for number, row in json_lines(self.path):
+                kept = row.get("questions")
+                if not isinstance(kept, list) or not all(isinstance(each, str) for each in kept):
+                    refuse(self.path, number, "this is no look: remove the line")
+                seen.update(set(kept))
+        return 1 + max((seen[key] for key in _keys(questions)), default=0)
+
+    def record(self, questions: Iterable[str], what: str) -> None:
+        """Write a look down, with what it was for; before anything of it is shown."""
+        if self.path is None:
+            return
+        row = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "what": what, "questions": _keys(questions)}
+        # One write, at the end of the file: looks of two processes never mix.
+        handle = private_opener(os.fspath(self.path), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        try:
+            os.write(handle, (json.dumps(row) + "\n").encode())
+        finally:
+            os.close(handle)
+
+
+def _keys(questions: Iterable[str]) -> list[str]:
+    """Digests of the questions' folded texts; a text of marks alone is folded to nothing and stands for itself."""
+    texts = {folded(question) or question for question in questions}
+    return sorted(hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts)
