@@ -70,7 +70,7 @@ def main() -> None:
         ):
             begun = time.perf_counter()
             done = subprocess.run(
-                [sys.executable, "-m", "hopgate.cli", *words],
+                [sys.executable, "-m", "hopgate", *words],
                 env=environment,
                 capture_output=True,
                 text=True,

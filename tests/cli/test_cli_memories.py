@@ -100,8 +100,8 @@ def test_ingest_embeds_links_and_keeps_the_rules_of_sensitivity(
     assert flags == {"a": True, "b": True, "c": True, "d": False}
     assert lines[3]["metadata"]["extra"] == {"url": "u"}
     assert not any("PIN" in text or "cat" in text for text in endpoint.texts)
-    shown = run("status").out
-    assert "memories      4, of which 3 are sensitive" in shown and "sensitive by  patterns: PIN" in shown
+    shown = " ".join(run("status").out.split())
+    assert "memories 4 sensitive 3" in shown and "patterns PIN" in shown
 
 
 def test_ingest_says_what_it_is_and_a_dry_run_stores_nothing(run: Runner, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_add_stores_embeds_and_links_at_once_or_later(run: Runner, endpoint: Wor
     waiting = run("status", "--json").json
     assert [waiting[name] for name in ("memories", "sensitive", "pending_vectors", "pending_graph")] == [3, 1, 1, 1]
     assert "embedded 1 memory, linked 1" in run("watch", "--once").out
-    assert "0 pending; built" in run("status").out
+    assert "pending graph 0 failed graph 0" in " ".join(run("status").out.split())
     assert not any("4711" in text for text in endpoint.texts)
 
 
@@ -140,7 +140,7 @@ def test_show(run: Runner, dsn: str) -> None:
     run("add", "Ada Lovelace lives in London.", "--id", "a", "--title", "Ada", "--scope", "home")
     run("add", "Ada Lovelace wrote to Bea Byron.", "--id", "b", "--scope", "home")
     shown = run("show", "a").out
-    for line in ("a  Ada", "scope             home", "Ada Lovelace — lives in → London", "b by Ada Lovelace"):
+    for line in ("a  Ada", "scope       home", "Ada Lovelace — lives in → London", "b by Ada Lovelace"):
         assert line in shown
     found = run("show", "a", "--json").json
     assert found["_id"] == "a" and [other["_id"] for other in found["neighbours"]] == ["b"]
@@ -148,7 +148,7 @@ def test_show(run: Runner, dsn: str) -> None:
     with hopgate.open(dsn) as kb:
         old = Memory("old", "The ladder is in the cellar.", superseded_by="new", superseded_at=MAY)
         kb.add(Memory("new", "The ladder is in the attic."), old)
-    assert "superseded by new since" in run("show", "old").out and "supersedes old" in run("show", "new").out
+    assert "superseded by new since" in run("show", "old").out and "supersedes  old" in run("show", "new").out
     lexical = ("--dense", "0", "--graph", "0")
     assert [hit["_id"] for hit in run("recall", "ladder", "--json", *lexical).json] == ["new"]
     both = run("recall", "ladder", "--include-superseded", "--json", *lexical).json
@@ -187,7 +187,7 @@ def test_json_is_utf8_in_any_locale_and_a_file_name_need_not_be(run: Runner, dsn
     odd = tmp_path / os.fsdecode(b"\xff.jsonl")
     odd.write_text('{"_id": "x", "text": "caf\u00e9"}\n', encoding="utf-8")
     run("ingest", str(odd), "--later")
-    command = [sys.executable, "-m", "hopgate.cli", "export", "--dsn", dsn]
+    command = [sys.executable, "-m", "hopgate", "export", "--dsn", dsn]
     latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(command, env=latin, capture_output=True, check=True)
     assert '"text": "caf\u00e9"' in done.stdout.decode("utf-8")

@@ -46,3 +46,6 @@ _.get_command  # called by click
 _.format_commands  # called by click
 _.convert  # called by click
 _.shell_complete  # called by click
+several_valued  # a key of BuildOptions
+linked_memories, name_links, invalidation_rate, top_relations, largest_component  # fields of `hopgate graph stats`
+between_queries, between_queries_corrected, with_degree, with_degree_corrected  # fields of `hopgate graph stats`

@@ -46,15 +46,8 @@ OWNERS = OwnersTable(
     hide="deleted_at IS NOT NULL",
     superseded="body LIKE '[SUPERSEDED]%'",
 )
-COLUMNS = (
-    "--content-column",
-    "body",
-    "--scope-column",
-    "user_id",
-    "--thread-column",
-    "session",
-    "--tags-column",
-    "labels",
+COLUMNS = tuple(
+    word for pair in ("text=body", "scope=user_id", "thread=session", "tags=labels") for word in ("--map", pair)
 )
 
 
@@ -187,12 +180,12 @@ def test_flags_are_asked_for_and_triggers_and_columns_are_told(notes: str, capsy
     before = dump(notes)
     where = ("--dsn", notes, "--memories", "public.notes", *COLUMNS)
     refused = bare("db", "upgrade", *where, status=2).refused()
-    assert "the column private may tell which rows are sensitive (say --sensitive-column private" in refused
+    assert "the column private may tell which rows are sensitive (say --map is_sensitive=private" in refused
     assert "no condition over public.notes" in bare("db", "upgrade", *where, "--hide", "gone IS", status=2).refused()
     assert "name it with --memories" in bare("db", "upgrade", "--dsn", notes, *COLUMNS, status=2).refused()
     assert "both which column" in bare("db", "upgrade", *where, "--embedding-column", "x", status=2).refused()
     assert dump(notes) == before
-    made = bare("db", "upgrade", *where, "--sensitive-column", "private", "--hide", "deleted_at IS NOT NULL")
+    made = bare("db", "upgrade", *where, "--map", "is_sensitive=private", "--hide", "deleted_at IS NOT NULL")
     assert "no value for its column hash" in made.err and "triggers of yours fire" in made.err and "touched" in made.err
     assert "the rows of public.notes are memories" in made.out
     assert "no value for the column hash" in bare("add", "A note.", "--dsn", notes, status=2).refused()

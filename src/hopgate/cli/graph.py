@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -12,35 +12,48 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hopgate.cli import output, parameters
-from hopgate.cli.output import counted, print_json, progress_line, say
-from hopgate.cli.parameters import Date, Where, as_json, click_options, count, flag, on_store, path, several, together
-from hopgate.errors import HopgateError
+from hopgate.cli.output import counted, edge_line, print_json, progress_line, say
+from hopgate.cli.parameters import (
+    Date,
+    Where,
+    as_json,
+    click_options,
+    count,
+    flag,
+    on_store,
+    path,
+    several,
+    together,
+    with_store,
+)
 from hopgate.options import options_of
 from hopgate.scale.engine import Engine
 
 if TYPE_CHECKING:
     from hopgate.extract.extraction import Extractor
     from hopgate.extract.runner import Progress
-    from hopgate.graph.inspect.edges import ConceptDetail
-    from hopgate.graph.inspect.stats import GraphStats
+    from hopgate.graph.build.merge import Change
+    from hopgate.graph.inspect.edges import Concept, ConceptDetail
     from hopgate.kb import KnowledgeBase
     from hopgate.store.journal import JournalEntry
 
+Shown = tuple[Any, str | Iterable[str]]
 # Memories that a model writes statements about at once; the context of a file's model is small.
 STATED_AT_ONCE = {"llama": 4, "openai": 16}
 # Of many memories the first few are named.
 NAMED = 3
+NO_CONCEPTS = "there are no concepts: run hopgate build first"
 
 name = click.argument("name", help="A name of the concept, any of them.")
 dry_run = click.option("--dry-run", is_flag=True, help="Say what would change and change nothing.")
-model = click.option("--model", help="A GGUF file for llama, a model's name for openai, a triples.jsonl for replay.")
-url = click.option("--url", help="The endpoint for openai; its key comes from OPENAI_API_KEY.")
-extractor_name = click.option(
-    "--extractor", default="phrases", help="What reads memories: phrases, rules, llama, openai or replay."
+in_time = together(parameters.as_of, parameters.known_at)
+extractor_options = together(
+    click.option(
+        "--extractor", default="phrases", help="What reads memories: phrases, rules, llama, openai or replay."
+    ),
+    click.option("--model", help="A GGUF file for llama, a model's name for openai, a triples.jsonl for replay."),
+    click.option("--url", help="The endpoint for openai; its key comes from OPENAI_API_KEY."),
 )
-
-
-extractor_options = together(extractor_name, model, url)
 run_options = together(
     path("--types", "A types.toml with the kinds and relations that a model should prefer."),
     count("--together", "Memories in one call to a model.", most=100, show_default="100 for openai, 1 for llama"),
@@ -64,52 +77,38 @@ def make_extractor(kb: KnowledgeBase, given: dict[str, Any]) -> Extractor:
 @click.command("extract")
 @extractor_options
 @run_options
-@click.option(
-    "--write",
-    type=click.Choice(["facts", "statements"]),
-    default="facts",
-    help="facts, into the store; or statements, into a file that build reads.",
-)
-@path("--out", "The file of --write statements; a file there is added to.")
+@path("--statements", "Write instead what each memory says in a model's sentences into this file, for hopgate build.")
 @on_store
 @as_json
-def extract(where: Where, write: str, out: Path | None, as_json: bool, **given: Any) -> None:
+def extract(where: Where, statements: Path | None, as_json: bool, **given: Any) -> None:
     """Extract mentions and facts from memories; what is done is not done again, and a stopped run goes on.
 
     Sensitive memories are never read. Before the first build, `hopgate build` makes the graph of what was extracted;
     in a graph that is built, new mentions and facts take their place at once. The exit status is 1 where nothing could
-    be extracted.
-
-    With --write statements a model writes what each memory says in sentences of their own, for
-    `hopgate build --statements FILE`.
+    be extracted. What --statements writes is read by `hopgate build --statements FILE`; a file that is there is added
+    to.
 
     Example: hopgate extract --extractor llama --model model.gguf --limit 100
     """
     from hopgate.extract.runner import Run
 
-    if (out is not None) != (write == "statements"):
-        raise HopgateError("--write statements needs --out FILE, and --out is for statements only")
-    if out is not None:
-        _write_statements(where, out, given, as_json=as_json)
-        return
     with where.opened() as kb, progress_line() as show:
+        if statements is not None:
+            at_once = given["together"] or STATED_AT_ONCE.get(given["extractor"], 1)
+            extractor = make_extractor(kb, {**given, "types": None})
+            written = kb.upkeep.write_statements(
+                extractor, statements, together=at_once, limit=given["limit"], show=show
+            )
+            output.show(as_json, written, f"{written}: hopgate build --statements {statements}")
+            if written.memories and written.unanswered == written.memories:
+                sys.exit(1)
+            return
         extractor, limit = make_extractor(kb, given), given.pop("limit")
         progress = kb.extract(extractor, run=Run(**given), limit=limit, show=show)
         states = kb.extraction_states()
     counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
     output.show(as_json, {**asdict(progress), "states": states}, [*_run_lines(progress), f"memories: {counts}"])
     _end_if_nothing(progress)
-
-
-def _write_statements(where: Where, out: Path, given: dict[str, Any], *, as_json: bool) -> None:
-    """Let the model write statements into a file."""
-    several = given["together"] or STATED_AT_ONCE.get(given["extractor"], 1)
-    with where.opened() as kb, progress_line() as show:
-        extractor = make_extractor(kb, {**given, "types": None})
-        run = kb.upkeep.write_statements(extractor, out, together=several, limit=given["limit"], show=show)
-    output.show(as_json, run, f"{run}: hopgate build --statements {out}")
-    if run.memories and run.unanswered == run.memories:
-        sys.exit(1)
 
 
 @click.command("build")
@@ -124,17 +123,7 @@ def _write_statements(where: Where, out: Path, given: dict[str, Any], *, as_json
 @click_options(option for option in options_of(Engine) if option.name != "gpus_per_worker")
 @on_store
 @as_json
-def build(
-    where: Where,
-    single_valued: Sequence[str],
-    several_valued: Sequence[str],
-    statements: Path | None,
-    tie_break: bool,
-    judge: bool,
-    rebuild: bool,
-    as_json: bool,
-    **given: Any,
-) -> None:
+def build(where: Where, tie_break: bool, judge: bool, rebuild: bool, as_json: bool, **given: Any) -> None:
     """Build the graph, or bring it up to date with the memories that are new.
 
     Extracts, brings the names of one concept together, derives edges and embeds them where memories are embedded. The
@@ -149,7 +138,8 @@ def build(
 
     engine = parameters.made(Engine, given)
     with where.opened() as kb, progress_line() as show:
-        extractor, limit = make_extractor(kb, given), given.pop("limit")
+        extractor, limit = make_extractor(kb, given), given["limit"]
+        run = Run(**{option: given.pop(option) for option in ("max_tokens", "concurrency", "batch")})
         opinion = Judge(extractor) if tie_break else None
         # Names that another extractor found are no ground to resolve these against one by one.
         another = limit is None and kb.upkeep.made_by() not in ("", extractor.identity.extractor)
@@ -157,26 +147,17 @@ def build(
             extractor,
             ask=opinion.same if opinion else None,
             judge=Judge(extractor) if judge else None,
-            run=Run(**given),
-            limit=limit,
-            several_valued=several_valued,
-            statements=statements,
-            single_valued=single_valued,
+            run=run,
             rebuild=rebuild or another,
             show=show,
             engine=engine,
+            **given,
         )
         merged, apart = kb.graph.tie_break(opinion) if opinion else (0, 0)
         counts = kb.graph.counts()
     read, resolution = built.extraction, built.resolution
-    value = {
-        "extraction": read,
-        "incremental": built.incremental,
-        "resolution": resolution if built.incremental else None,
-        "graph": counts,
-    }
     lines = list(_run_lines(read))
-    if built.incremental and statements is None and not (read.memories or read.skipped or read.stopped):
+    if built.incremental and given["statements"] is None and not (read.memories or read.skipped or read.stopped):
         lines = ["no memory waits to be linked: the graph is up to date"]
     if built.incremental and read.memories:
         lines.append(
@@ -185,15 +166,19 @@ def build(
         )
     if opinion:
         asked = f"{counted(opinion.asked, 'question')}, {opinion.answered:,} answered"
-        lines.append(
-            f"the model was asked about names: {asked}; {merged:,} undecided ones merged, {apart:,} kept apart"
-        )
+        lines.append(f"the model was asked about names: {asked}; {merged:,} undecided merged, {apart:,} kept apart")
     lines.append(
         f"the graph has {counted(counts['concepts'], 'concept')} by {counted(counts['names'], 'name')}, "
         f"{counted(counts['mentions'], 'mention')} "
         f"and {counted(counts['edges'], 'edge')} of {counted(counts['relations'], 'relation')}; "
         f"{counts['invalidation_rate']:.1%} of the facts were invalidated"
     )
+    value = {
+        "extraction": read,
+        "incremental": built.incremental,
+        "resolution": resolution if built.incremental else None,
+        "graph": counts,
+    }
     output.show(as_json, value, lines)
     _end_if_nothing(read)
 
@@ -236,66 +221,51 @@ def concepts(context: click.Context, where: Where, ambiguous: bool, limit: int, 
         f"{pair.score:.2f}  {pair.name!r} may be {pair.near!r}: hopgate concepts merge {pair.near!r} {pair.name!r}"
         for pair in pairs
     ]
-    output.show(as_json, list(map(asdict, pairs)), lines or "no name is undecided")
+    output.show(as_json, pairs, lines or "no name is undecided")
 
 
 @concepts.command("list")
 @click.option("--kind", help="Only concepts of this kind.")
 @parameters.limit
-@parameters.as_of
-@parameters.known_at
+@in_time
 @parameters.scope
-@on_store
-@as_json
-def list_concepts(where: Where, as_json: bool, scope: Sequence[str], **given: Any) -> None:
+@with_store
+def list_concepts(kb: KnowledgeBase, scope: Sequence[str], **given: Any) -> Shown:
     """List the concepts that most memories talk about.
 
     Example: hopgate concepts list --kind person --limit 20
     """
-    with where.opened() as kb:
-        listed = kb.graph.concepts(scope=scope or None, **given)
-    lines = []
-    for concept in listed:
-        others = ", ".join(alias for alias in concept.aliases if alias != concept.name)
-        equal = f"  = {others}" if others else ""
-        lines.append(f"{concept.memory_count:6,}  {concept.name}{_bracketed(concept.kind)}{equal}")
-    output.show(as_json, list(map(asdict, listed)), lines or "there are no concepts: run hopgate build first")
+    listed = kb.graph.concepts(scope=scope or None, **given)
+    return listed, [_concept_line(concept) for concept in listed] or NO_CONCEPTS
+
+
+def _concept_line(concept: Concept) -> str:
+    others = ", ".join(alias for alias in concept.aliases if alias != concept.name)
+    kind = f" ({concept.kind})" if concept.kind else ""
+    return f"{concept.memory_count:6,}  {concept.name}{kind}{f'  = {others}' if others else ''}"
 
 
 @concepts.command("show")
 @name
 @count("--limit", "How many memories and edges.", 20)
-@parameters.as_of
-@parameters.known_at
-@on_store
-@as_json
-def show_concept(
-    where: Where, name: str, limit: int, as_of: datetime | None, known_at: datetime | None, as_json: bool
-) -> None:
+@in_time
+@with_store
+def show_concept(kb: KnowledgeBase, name: str, **given: Any) -> Shown:
     """Show a concept: its names and merges, the memories that talk about it, and its edges.
 
     Example: hopgate concepts show "nas-2" --as-of 2024-03-01
     """
-    with where.opened() as kb:
-        detail = kb.graph.concept(name, as_of=as_of, known_at=known_at, limit=limit)
-    output.show(as_json, detail, _concept_lines(detail, known_at))
+    detail = kb.graph.concept(name, **given)
+    return detail, _detail_lines(detail)
 
 
-def _concept_lines(detail: ConceptDetail, known_at: datetime | None) -> Iterator[str]:
-    concept = detail.concept
-    yield concept.name + _bracketed(concept.kind)
-    yield f"names: {', '.join(concept.aliases)}"
+def _detail_lines(detail: ConceptDetail) -> Iterator[str]:
+    yield _concept_line(detail.concept).strip()
     for merge in detail.merges:
         score = "" if merge.score is None else f", score {merge.score:.2f}"
         yield f"merged: {merge.merged_name!r} ({merge.method}{score}, {merge.done_at:%Y-%m-%d})"
-    left_out = concept.memory_count - len(detail.memories)
-    more = f" and {left_out:,} more" if left_out > 0 and known_at is None else ""
-    yield f"memories: {', '.join(detail.memories)}{more}"
-    for edge in detail.edges:
-        since = f" from {edge.valid_from:%Y-%m-%d}" if edge.valid_from else ""
-        until = f" until {edge.valid_to:%Y-%m-%d}" if edge.valid_to else ""
-        evidence = f" [{', '.join(edge.evidence[:3])}]" if edge.evidence else ""
-        yield f"  {edge.source} → {edge.relation} → {edge.target}{since}{until}{evidence}"
+    yield f"memories: {', '.join(detail.memories)}"
+    yield from (f"  {edge_line(edge)}" for edge in detail.edges)
 
 
 @concepts.command("clusters")
@@ -303,95 +273,69 @@ def _concept_lines(detail: ConceptDetail, known_at: datetime | None) -> Iterator
 @click.option("--level", type=int, default=0, help="0 is the coarsest; each further level splits the one before.")
 @click.option("--members", type=int, help="Show one cluster's concepts: its id.", show_default="all clusters")
 @parameters.scope
-@on_store
-@as_json
-def clusters(
-    where: Where, resolution: float, level: int, members: int | None, scope: Sequence[str], as_json: bool
-) -> None:
+@with_store
+def clusters(kb: KnowledgeBase, members: int | None, scope: Sequence[str], **given: Any) -> Shown:
     """Show the clusters that the graph makes of its concepts.
 
     Example: hopgate concepts clusters --resolution 2
     """
-    with where.opened() as kb:
-        found = kb.graph.clusters(resolution=resolution, level=level, scope=scope or None)
-    if members is not None:
-        cluster = found[members]
-        lines = [f"{concept.memory_count:6,}  {concept.name}{_bracketed(concept.kind)}" for concept in cluster.members]
-        output.show(as_json, cluster, [f"{cluster.id}  {cluster.label}", *lines])
-        return
-    none = "there are no concepts: run hopgate build first"
-    output.show(as_json, found, str(found).splitlines() if found.clusters else none)
+    found = kb.graph.clusters(scope=scope or None, **given)
+    if members is None:
+        return found, str(found).splitlines() if found.clusters else NO_CONCEPTS
+    cluster = found[members]
+    return cluster, [f"{cluster.id}  {cluster.label}", *map(_concept_line, cluster.members)]
 
 
 @concepts.command("merge")
 @click.argument("kept", help="A name of the concept that stays.")
 @click.argument("merged", help="A name of the concept that becomes part of it.")
 @dry_run
-@on_store
-@as_json
-def merge(where: Where, kept: str, merged: str, dry_run: bool, as_json: bool) -> None:
+@with_store
+def merge(kb: KnowledgeBase, kept: str, merged: str, dry_run: bool) -> Shown:
     """Make two concepts one; `hopgate concepts split` takes it back.
 
     Example: hopgate concepts merge "New York City" NYC --dry-run
     """
-    with where.opened() as kb:
-        change = kb.graph.merge(kept, merged, dry_run=dry_run)
-    _show_changes([change], "would join" if dry_run else "joined", dry_run, as_json)
+    change = kb.graph.merge(kept, merged, dry_run=dry_run)
+    return _changes([change], "would join" if dry_run else "joined", dry_run)
 
 
 @concepts.command("split")
 @name
 @dry_run
-@on_store
-@as_json
-def split(where: Where, name: str, dry_run: bool, as_json: bool) -> None:
+@with_store
+def split(kb: KnowledgeBase, name: str, dry_run: bool) -> Shown:
     """Undo every merge into a concept; its edges and mentions come back as they were.
 
     Example: hopgate concepts split "New York City"
     """
-    with where.opened() as kb:
-        changes = kb.graph.split(name, dry_run=dry_run)
-    _show_changes(changes, "would leave" if dry_run else "left", dry_run, as_json)
+    changes = kb.graph.split(name, dry_run=dry_run)
+    return _changes(changes, "would leave" if dry_run else "left", dry_run)
 
 
-def _show_changes(changes: Sequence[Any], verb: str, dry_run: bool, as_json: bool) -> None:
-    output.show(
-        as_json,
-        {"dry_run": dry_run, "changes": changes},
-        (
-            f"{', '.join(map(repr, change.names))} {verb} {change.kept!r}: {counted(change.memories, 'memory')} and "
-            f"{counted(change.edges, 'group of facts', 'groups of facts')} follow"
-            for change in changes
-        ),
-    )
-
-
-def _bracketed(kind: str | None) -> str:
-    return f" ({kind})" if kind else ""
+def _changes(changes: Sequence[Change], verb: str, dry_run: bool) -> Shown:
+    lines = [
+        f"{', '.join(map(repr, change.names))} {verb} {change.kept!r}: {counted(change.memories, 'memory')} and "
+        f"{counted(change.edges, 'group of facts', 'groups of facts')} follow"
+        for change in changes
+    ]
+    return {"dry_run": dry_run, "changes": changes}, lines
 
 
 @click.command("edges")
 @click.argument("concept", help="A name of the concept, any of them.")
-@parameters.as_of
-@parameters.known_at
+@in_time
 @parameters.scope
 @parameters.limit
-@on_store
-@as_json
-def edges(where: Where, concept: str, scope: Sequence[str], as_json: bool, **given: Any) -> None:
+@with_store
+def edges(kb: KnowledgeBase, concept: str, scope: Sequence[str], **given: Any) -> Shown:
     """List the edges of a concept, heaviest first, each with its interval and its evidence.
 
     Example: hopgate edges "backup job" --as-of 2024-03-01
     """
-    with where.opened() as kb:
-        listed = kb.graph.edges(concept, scope=scope or None, **given)
-    lines = []
-    for edge in listed:
-        start, end = (f"{moment:%Y-%m-%d}" if moment else "…" for moment in (edge.valid_from, edge.valid_to))
-        evidence = f"  ({', '.join(edge.evidence)})" if edge.evidence else ""
-        lines.append(f"{edge.source} — {edge.relation} → {edge.target}  {start} to {end}{evidence}")
+    listed = kb.graph.edges(concept, scope=scope or None, **given)
     then = " then" if given["as_of"] or given["known_at"] else ""
-    output.show(as_json, list(map(asdict, listed)), lines or f"{concept} has no edges{then}")
+    return listed, list(map(edge_line, listed)) or f"{concept} has no edges{then}"
 
 
 @click.command("curate")
@@ -399,16 +343,8 @@ def edges(where: Where, concept: str, scope: Sequence[str], as_json: bool, **giv
 @click.option("--since", type=Date(), help="Only memories made since this date are new.")
 @flag("--all", "Also list memories that are simply kept.", "every")
 @several("--restore", "Take back that this _id was superseded; may be given again.")
-@on_store
-@as_json
-def curate(
-    where: Where,
-    apply: bool,
-    since: datetime | None,
-    every: bool,
-    restore: Sequence[str],
-    as_json: bool,
-) -> None:
+@with_store
+def curate(kb: KnowledgeBase, apply: bool, since: datetime | None, every: bool, restore: Sequence[str]) -> Shown:
     """Propose what each new memory means for older ones: ADD, UPDATE, DELETE or NOOP. Nothing changes without --apply.
 
     A memory that gives way is never deleted: it keeps a tombstone and is left out of recall. It says nothing but facts
@@ -416,13 +352,10 @@ def curate(
 
     Example: hopgate curate --since 2024-06-01 --apply
     """
-    with where.opened() as kb:
-        if restore:
-            done = kb.graph.restore(restore)
-            line = f"{counted(done, 'memory')} {'is' if done == 1 else 'are'} no longer superseded"
-            output.show(as_json, {"restored": done}, line)
-            return
-        proposals = kb.graph.curate(since=since, apply=apply)
+    if restore:
+        done = kb.graph.restore(restore)
+        return {"restored": done}, f"{counted(done, 'memory')} {'is' if done == 1 else 'are'} no longer superseded"
+    proposals = kb.graph.curate(since=since, apply=apply)
     listed = [proposal for proposal in proposals if every or proposal.gives_way]
     gone, gave = sum(proposal.gives_way is not None for proposal in listed), "gave" if apply else "would give"
     lines = []
@@ -433,43 +366,42 @@ def curate(
         lines.append(f"{proposal.action.value:<6} {proposal.memory}{older}: {proposal.reason}{way}")
     lines.append(f"{counted(gone, 'memory')} {gave} way" + ("" if apply or not gone else "; --apply does it"))
     rows = [asdict(proposal) | {"reason": proposal.reason, "gives_way": proposal.gives_way} for proposal in listed]
-    output.show(as_json, {"applied": apply, "proposals": rows}, lines)
+    return {"applied": apply, "proposals": rows}, lines
 
 
 @click.command("log")
 @parameters.limit
-@on_store
-@as_json
-def log(where: Where, limit: int, as_json: bool) -> None:
+@with_store
+def log(kb: KnowledgeBase, limit: int) -> Shown:
     """List merges, refusals, memories that gave way, marks and deletions, the last one first.
 
     Example: hopgate log --limit 10
     """
-    with where.opened() as kb:
-        entries = kb.upkeep.log(limit=limit)
-    lines = [f"{entry.id:5}  {entry.done_at:%Y-%m-%d %H:%M}  {described(entry)}{_state(entry)}" for entry in entries]
-    output.show(as_json, list(map(_entry, entries)), lines or "nothing was changed by hand")
+    entries, lines = kb.upkeep.log(limit=limit), []
+    for entry in entries:
+        undone = f" · undone {entry.undone_at:%Y-%m-%d %H:%M}" if entry.undone_at else ""
+        undo = f" · hopgate undo {entry.id}" if entry.undoable else ""
+        lines.append(f"{entry.id:5}  {entry.done_at:%Y-%m-%d %H:%M}  {described(entry)}{undone}{undo}")
+    return list(map(_entry, entries)), lines or "nothing was changed by hand"
 
 
 @click.command("undo")
 @click.argument("entry", help="The entry's id, as hopgate log lists it.", type=click.IntRange(1, 2**63 - 1))
 @parameters.yes
-@on_store
-@as_json
-def undo(where: Where, entry: int, yes: bool, as_json: bool) -> None:
+@with_store
+def undo(kb: KnowledgeBase, entry: int, yes: bool) -> Shown:
     """Take an entry of the log back; a deletion cannot be, and to take a mark away asks first.
 
     Example: hopgate undo 12
     """
     from hopgate.store.journal import MARK
 
-    with where.opened() as kb:
-        mark = kb.upkeep.entry(entry)
-        if mark.action == MARK and mark.undoable:
-            memories = counted(mark.memories, "memory")
-            parameters.ask(f"make {memories} not sensitive any more, as hopgate sensitive --undo does", yes=yes)
-        done = kb.upkeep.undo(entry)
-    output.show(as_json, _entry(done), f"taken back: {described(done)}")
+    mark = kb.upkeep.entry(entry)
+    if mark.action == MARK and mark.undoable:
+        memories = counted(mark.memories, "memory")
+        parameters.ask(f"make {memories} not sensitive any more, as hopgate sensitive --undo does", yes=yes)
+    done = kb.upkeep.undo(entry)
+    return _entry(done), f"taken back: {described(done)}"
 
 
 def described(entry: JournalEntry) -> str:
@@ -500,12 +432,6 @@ def described(entry: JournalEntry) -> str:
     return f"{words} ({named})" if named else words
 
 
-def _state(entry: JournalEntry) -> str:
-    if entry.undone_at is not None:
-        return f" · undone {entry.undone_at:%Y-%m-%d %H:%M}"
-    return f" · hopgate undo {entry.id}" if entry.undoable else ""
-
-
 def _entry(entry: JournalEntry) -> dict[str, Any]:
     return {**asdict(entry), "undoable": entry.undoable}
 
@@ -522,55 +448,23 @@ def graph() -> None:
     default=0.5,
     help="Damping of the walks that are compared with degree.",
 )
-@on_store
-@as_json
-def stats(where: Where, damping: float, as_json: bool) -> None:
+@with_store
+def stats(kb: KnowledgeBase, damping: float) -> Shown:
     """Count nodes, edges, hubs, components, kinds and relations; say how much PageRank resembles degree here.
 
     Example: hopgate graph stats --json
     """
-    with where.opened() as kb:
-        counts = kb.graph.stats(damping=damping)
-    output.show(as_json, counts, _stats_lines(counts))
-
-
-def _stats_lines(counts: GraphStats) -> Iterator[str]:
-    yield f"memories      {counts.memories:,}, of which {counts.linked_memories:,} talk about a concept"
-    undecided = f"{counted(counts.merges, 'merge')}, {counts.ambiguous:,} undecided"
-    yield f"concepts      {counts.concepts:,} by {counted(counts.names, 'name')}; {undecided}"
-    yield f"mentions      {counts.mentions:,}"
-    yield f"edges         {counts.edges:,} believed, {counts.retired:,} retired, {counts.name_links:,} links by name"
-    yield f"invalidated   {counts.invalidation_rate:.1%} of the facts"
-    relations = f"{counts.relations:,} from {counts.raw_relations:,} as extracted"
-    yield f"relations     {relations}; {counts.single_valued:,} single-valued"
-    yield f"components    {counts.components:,}; the largest holds {counts.largest_component:.1%} of the nodes"
-    for title, rows in (("kinds", counts.kinds), ("relations", counts.top_relations), ("hubs", counts.hubs)):
-        listed = ", ".join(f"{name or 'unknown'} {count:,}" for name, count in rows)
-        yield f"{'top ' + title:<13} {listed or 'none'}"
-    if counts.degree is not None:
-        degree = counts.degree
-        yield (
-            f"degree        at damping {degree.damping} the first {degree.top} of two unrelated walks overlap by "
-            f"{degree.between_queries:.2f} ({degree.between_queries_corrected:.2f} corrected for degree), and with the "
-            f"ranking by degree by {degree.with_degree:.2f} ({degree.with_degree_corrected:.2f})"
-        )
+    found = kb.graph.stats(damping=damping).to_dict()
+    return found, output.pairs(found)
 
 
 @graph.command("export")
 @path("--out", "A file ending in .graphml or .json.", show_default="standard output")
 @click.option("--format", "form", type=click.Choice(["graphml", "json"]), help="json is node-link.")
 @flag("--memories", "Also memories and what they mention.")
-@parameters.as_of
-@parameters.known_at
+@in_time
 @on_store
-def export(
-    where: Where,
-    out: Path | None,
-    form: str | None,
-    memories: bool,
-    as_of: datetime | None,
-    known_at: datetime | None,
-) -> None:
+def export(where: Where, out: Path | None, form: str | None, **given: Any) -> None:
     """Write the graph as GraphML or node-link JSON: concepts and edges with ids, names and times, no memory's text.
 
     Example: hopgate graph export --out notes.graphml
@@ -578,7 +472,7 @@ def export(
     from hopgate.exports import graph as exporting
 
     with where.opened() as kb:
-        network = kb.graph.to_networkx(as_of=as_of, known_at=known_at, memories=memories)
+        network = kb.graph.to_networkx(**given)
     if out is not None:
         exporting.write_network(network, out, form)
         nodes, arcs = counted(network.number_of_nodes(), "node"), counted(network.number_of_edges(), "edge")

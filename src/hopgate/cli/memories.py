@@ -5,16 +5,15 @@ from __future__ import annotations
 import contextlib
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from hopgate.cli import output, parameters
-from hopgate.cli.output import counted, json_line, print_json, progress, say
-from hopgate.cli.parameters import Date, Where, as_json, click_options, count, flag, on_store, path, several
+from hopgate.cli.output import counted, json_line, progress, say
+from hopgate.cli.parameters import Date, Where, as_json, click_options, count, flag, on_store, path, several, with_store
 from hopgate.errors import HopgateError
 from hopgate.files import private_opener
 from hopgate.options import options_of
@@ -24,6 +23,7 @@ from hopgate.sources.source import ReadOptions
 if TYPE_CHECKING:
     from hopgate.graph.inspect.edges import MemoryDetail
     from hopgate.kb import KnowledgeBase
+    from hopgate.memory import Memory
     from hopgate.sources.read import FoundSource
     from hopgate.upkeep import CaughtUp
 
@@ -60,25 +60,16 @@ fields = click.option(
 @several("--tags", "A tag, or several parted by commas; again for more.")
 @click.option("--category", help="Its category.")
 @click.option("--importance", type=float, default=0.5, help="A prior between 0 and 1.")
-@click.option("--at", type=Date(), help="When it became known.", show_default="now")
+@click.option("--at", "created_at", type=Date(), help="When it became known.", show_default="now")
 @click.option("--thread", help="The conversation it is part of.")
 @click.option("--reply-to", help="The id of the memory that it answers.")
 @flag("--sensitive", "Never embed, extract or send it.", "is_sensitive")
 @later
 @parameters.extractor
-@on_store
-@as_json
+@with_store
 def add(
-    where: Where,
-    text: str,
-    key: str | None,
-    tags: Sequence[str],
-    at: datetime | None,
-    later: bool,
-    extractor: str | None,
-    as_json: bool,
-    **given: Any,
-) -> None:
+    kb: KnowledgeBase, text: str, key: str | None, tags: Sequence[str], later: bool, extractor: str | None, **given: Any
+) -> tuple[Any, Iterable[str]]:
     """Remember one text: it is stored, embedded and linked at once.
 
     The same text in the same scope is the same memory: it is brought up to date, not doubled.
@@ -89,17 +80,18 @@ def add(
 
     if not text.strip():
         raise HopgateError("there is nothing to remember: give a text")
-    several = tuple(tag.strip() for part in tags for tag in part.split(",") if tag.strip())
-    with where.opened() as kb:
-        key = key or f"add#{kb.made_id(given['scope'], given['title'], text)}"
-        written = kb.add(Memory(key, text, tags=several, created_at=at, **given))
-        if not as_json:
-            say(f"{'added' if written.added else 'updated'} {key}")
-            _say_kept(written.kept_sensitive)
-        done = None if later else link(kb, [key], extractor, quiet=as_json)
-        if as_json:
-            made = {"embedded": done.embedded, "linked": done.linked} if done else {}
-            print_json({"_id": key, "new": bool(written.added), **made})
+    words = tuple(tag.strip() for part in tags for tag in part.split(",") if tag.strip())
+    key = key or f"add#{kb.made_id(given['scope'], given['title'], text)}"
+    written = kb.add(Memory(key, text, tags=words, **given))
+    done = None if later else link(kb, [key], extractor)
+    return (
+        {"_id": key, "new": bool(written.added)} | ({"embedded": done.embedded, "linked": done.linked} if done else {}),
+        [
+            f"{'added' if written.added else 'updated'} {key}",
+            *_kept_lines(written.kept_sensitive),
+            *(_done_lines(done) if done else ()),
+        ],
+    )
 
 
 @click.command("ingest")
@@ -148,94 +140,81 @@ def ingest(
     options = parameters.made(ReadOptions, given, fields=parse_map(fields))
     rules = SensitivityRules(tuple(sensitive_tag), tuple(sensitive_match))
     with where.opened() as kb:
-        if dry_run:
-            rules = kb.sensitivity() | rules
-            for path in paths:
-                _show_first(path, read_source(path, form, kb.keyed(options)), rules.applied, as_json)
-            return
-        if rules:
+        if rules and not dry_run:
             kb.add_sensitivity(rules, source="hopgate ingest")
         for path in paths:
-            _load(kb, path, read_source(path, form, kb.keyed(options)), as_json)
-        if not later:
+            source = read_source(path, form, kb.keyed(options))
+            if dry_run:
+                _show_first(path, source, (kb.sensitivity() | rules).applied(source.memories), as_json)
+                continue
+            with progress(f"reading {redacted(path)}") as advance:
+                written = kb.load(source.memories, progress=advance)
+            read = f"{counted(written.rows, 'memory')}, {written.added:,} of them new"
+            output.show(
+                as_json,
+                {"path": redacted(path), "source": source.name, "rows": written.rows, "added": written.added},
+                [f"{redacted(path)}: {source.title}, {read}", *_kept_lines(written.kept_sensitive)],
+            )
+        if not (dry_run or later):
             # All that waits: what an ingest that was killed left is finished by the next.
-            link(kb, None, extractor, quiet=as_json)
+            done = link(kb, None, extractor)
+            if not as_json:
+                output.show(False, done, _done_lines(done))
 
 
-def _load(kb: KnowledgeBase, path: str, source: FoundSource, as_json: bool) -> None:
-    with progress(f"reading {redacted(path)}") as advance:
-        written = kb.load(source.memories, progress=advance)
-    output.show(
-        as_json,
-        {"path": redacted(path), "source": source.name, "rows": written.rows, "added": written.added},
-        f"{redacted(path)}: {source.title}, {counted(written.rows, 'memory')}, {written.added:,} of them new",
-    )
-    if not as_json:
-        _say_kept(written.kept_sensitive)
-
-
-def _show_first(path: str, source: FoundSource, applied: Callable[[Any], Any], as_json: bool) -> None:
+def _show_first(path: str, source: FoundSource, memories: Iterable[Memory], as_json: bool) -> None:
     """The first memories as they would be stored; what is sensitive is named and not shown."""
     from hopgate.corpus import to_record
 
-    memories = list(itertools.islice(applied(source.memories), SHOWN))
-    records = [to_record(memory) for memory in memories]
-    for record, memory in zip(records, memories, strict=True):
+    records = []
+    for memory in itertools.islice(memories, SHOWN):
+        record = to_record(memory)
         if memory.is_sensitive:
             record["text"] = "(sensitive)"
             record.pop("title", None)
+        records.append(record)
+    first = f"{redacted(path)}: {source.title}; the first {counted(len(records), 'memory')}, nothing is stored"
     output.show(
         as_json,
         {"path": redacted(path), "source": source.name, "memories": records},
-        f"{redacted(path)}: {source.title}; the first {counted(len(records), 'memory')}, nothing is stored",
+        [first, *(json_line(record).rstrip() for record in records)],
     )
-    if not as_json:
-        for record in records:
-            print_json(record)
 
 
 @click.command("show")
 @click.argument("key", help="The memory's id.", metavar="ID")
 @count("--limit", "How many edges and neighbours.", 10)
-@on_store
-@as_json
-def show(where: Where, key: str, limit: int, as_json: bool) -> None:
+@with_store
+def show(kb: KnowledgeBase, key: str, limit: int) -> tuple[Any, Iterable[str]]:
     """Show a memory: its text, what was extracted, its edges and neighbours, and what superseded it.
 
     Example: hopgate show m1
     """
-    with where.opened() as kb:
-        detail = kb.graph.memory(key, limit=limit)
-    output.show(as_json, detail, _memory_lines(detail))
+    detail = kb.graph.memory(key, limit=limit)
+    return detail, _memory_lines(detail)
 
 
 def _memory_lines(detail: MemoryDetail) -> Iterator[str]:
     memory = detail.memory
     yield memory.external_id + (f"  {memory.title}" if memory.title else "")
     yield memory.text
-    names = ("tags", "category", "expanded_keywords", "scope", "thread", "reply_to", "language")
-    values = {name: getattr(memory, name) for name in names}
-    values |= {"created_at": memory.created_at and memory.created_at.isoformat(), "importance": memory.importance}
-    for name, value in values.items():
-        if value:
-            yield f"  {name:<18}{', '.join(value) if isinstance(value, tuple) else value}"
+    names = ("tags", "category", "expanded_keywords", "scope", "thread", "reply_to", "language", "created_at")
+    yield from (f"  {line}" for line in output.pairs({name: getattr(memory, name) for name in (*names, "importance")}))
     if memory.is_sensitive:
         yield "  sensitive: never embedded, extracted or sent"
     if memory.superseded_at:
         by = f" by {memory.superseded_by}" if memory.superseded_by else ""
-        yield f"  superseded{by} since {memory.superseded_at.isoformat()}: recall leaves it out"
-        if detail.reason:
-            yield f"    because {detail.reason}"
-    for key in detail.supersedes:
-        yield f"  supersedes {key}"
+        because = f" because {detail.reason}" if detail.reason else ""
+        yield f"  superseded{by} since {memory.superseded_at.isoformat()}{because}: recall leaves it out"
     for title, lines in (
-        ("mentions", [str(mention) for mention in detail.mentions]),
-        ("facts", [str(fact) for fact in detail.facts]),
-        ("edges", [f"{edge.source} — {edge.relation} → {edge.target}" for edge in detail.edges]),
+        ("supersedes", detail.supersedes),
+        ("mentions", detail.mentions),
+        ("facts", detail.facts),
+        ("edges", map(output.edge_line, detail.edges)),
         ("neighbours", [f"{key} by {', '.join(names)}" for key, names in detail.neighbours]),
     ):
         for line in lines:
-            yield f"  {title:<18}{line}"
+            yield f"  {title:<12}{line}"
     if not detail.mentions and not memory.is_sensitive:
         yield "  nothing was extracted from it yet: hopgate build"
 
@@ -264,9 +243,8 @@ def delete(where: Where, ids: Sequence[str], yes: bool, backup: bool, as_json: b
 @ids
 @flag("--undo", "Take the mark away, after saying what follows.")
 @parameters.yes
-@on_store
-@as_json
-def sensitive(where: Where, ids: Sequence[str], undo: bool, yes: bool, as_json: bool) -> None:
+@with_store
+def sensitive(kb: KnowledgeBase, ids: Sequence[str], undo: bool, yes: bool) -> tuple[Any, str]:
     """Mark memories as sensitive: their vectors, mentions, evidence and cached extractions go at once.
 
     They stay findable by their words, and sensitive for good: to ingest them again does not change it. --undo alone
@@ -274,20 +252,19 @@ def sensitive(where: Where, ids: Sequence[str], undo: bool, yes: bool, as_json: 
 
     Example: hopgate sensitive m17
     """
-    with where.opened() as kb:
-        if not undo:
-            marked = kb.mark_sensitive(ids)
-            output.show(as_json, {"marked": marked}, f"marked {counted(marked, 'memory')} as sensitive")
-            return
-        parameters.ask(
-            f"make {counted(len(ids), 'memory')} not sensitive any more (the next embed sends their texts to "
-            f"{kb.embedder_name() or 'the embedder'}, the next build gives them to the extractor, and both keep what "
-            "they make of them)",
-            yes=yes,
-        )
-        unmarked = kb.unmark_sensitive(ids)
-    line = f"{counted(unmarked, 'memory')} {'is' if unmarked == 1 else 'are'} no longer sensitive"
-    output.show(as_json, {"unmarked": unmarked}, line)
+    if not undo:
+        marked = kb.mark_sensitive(ids)
+        return {"marked": marked}, f"marked {counted(marked, 'memory')} as sensitive"
+    parameters.ask(
+        f"make {counted(len(ids), 'memory')} not sensitive any more (the next embed sends their texts to "
+        f"{kb.embedder_name() or 'the embedder'}, the next build gives them to the extractor, and both keep what "
+        "they make of them)",
+        yes=yes,
+    )
+    unmarked = kb.unmark_sensitive(ids)
+    return {
+        "unmarked": unmarked
+    }, f"{counted(unmarked, 'memory')} {'is' if unmarked == 1 else 'are'} no longer sensitive"
 
 
 @click.command("export")
@@ -303,14 +280,13 @@ def export(where: Where, form: str, out: Path | None) -> None:
 
     Example: hopgate export --format obsidian --out vault
     """
-    if form in FILES and out is None:
+    if form in TEXTS:
+        with where.opened() as kb, _stream(out) as stream:
+            made = _write_text(kb, form, stream)
+    elif out is None:
         raise HopgateError(f"{form} is not written to standard output: give --out")
-    with where.opened() as kb:
-        if form in TEXTS:
-            with _stream(out) as stream:
-                made = _write_text(kb, form, stream)
-        else:
-            assert out is not None
+    else:
+        with where.opened() as kb:
             made = _write_file(kb, form, out)
     if out is not None:
         say(f"wrote {made} to {out}")
@@ -334,36 +310,33 @@ def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
     from hopgate.exports.graph import graphml, node_link
     from hopgate.exports.memories import write_csv
 
-    if form == "jsonl":
-        count = 0
-        for count, memory in enumerate(kb.export(), start=1):  # noqa: B007
-            stream.write(json_line(to_record(memory, dated=True)))
-        return counted(count, "memory")
+    if form in ("graphml", "node-link"):
+        graph = kb.graph.to_networkx()
+        stream.write(graphml(graph) if form == "graphml" else json_line(node_link(graph)))
+        return f"{counted(graph.number_of_nodes(), 'concept')} and {counted(graph.number_of_edges(), 'edge')}"
     if form == "csv":
         return counted(write_csv(kb.export(), stream), "memory")
+    rows: Iterable[Any]
     if form == "triples":
-        rows = list(kb.graph.triples())
-        stream.writelines(map(json_line, rows))
-        return counted(len(rows), "fact or mention", "facts and mentions")
-    if form == "statements":
-        rows = kb.graph.statements()
-        stream.writelines(map(json_line, rows))
-        return counted(len(rows), "statement")
-    graph = kb.graph.to_networkx()
-    stream.write(graphml(graph) if form == "graphml" else json_line(node_link(graph)))
-    return f"{counted(graph.number_of_nodes(), 'concept')} and {counted(graph.number_of_edges(), 'edge')}"
+        rows, one, several = kb.graph.triples(), "fact or mention", "facts and mentions"
+    elif form == "statements":
+        rows, one, several = kb.graph.statements(), "statement", ""
+    else:
+        rows, one, several = (to_record(memory, dated=True) for memory in kb.export()), "memory", ""
+    written = 0
+    for written, row in enumerate(rows, start=1):  # noqa: B007
+        stream.write(json_line(row))
+    return counted(written, one, several)
 
 
 def _write_file(kb: KnowledgeBase, form: str, out: Path) -> str:
     from hopgate.exports.memories import write_parquet, write_vault
     from hopgate.store.sqlite import create
 
-    if form == "parquet":
-        return counted(write_parquet(kb.export(), out), "memory")
-    if form == "sqlite":
-        return counted(create(out, kb.export()), "memory")
-    concepts, count = write_vault(out, kb.export(), kb.graph.pages(), kb.graph.mentions())
-    return f"{counted(concepts, 'concept')} and {counted(count, 'memory')}"
+    if form == "obsidian":
+        concepts, count = write_vault(out, kb.export(), kb.graph.pages(), kb.graph.mentions())
+        return f"{counted(concepts, 'concept')} and {counted(count, 'memory')}"
+    return counted((write_parquet(kb.export(), out) if form == "parquet" else create(out, kb.export())), "memory")
 
 
 @click.command("watch")
@@ -387,46 +360,20 @@ def watch(where: Where, once: bool, extractor: str | None, as_json: bool) -> Non
 
 
 @click.command("status")
-@on_store
-@as_json
-def status(where: Where, as_json: bool) -> None:
+@with_store
+def status(kb: KnowledgeBase) -> tuple[Any, Iterable[str]]:
     """Say how many memories there are, what waits to be embedded or linked, and with what settings recall works.
 
     Example: hopgate status
     """
-    with where.opened() as kb:
-        state = kb.upkeep.status() | {"settings": str(kb.settings())}
-    output.show(as_json, state, _status_lines(state))
+    state = kb.upkeep.status() | {"settings": str(kb.settings())}
+    return state, output.pairs(state)
 
 
-def _status_lines(state: dict[str, Any]) -> Iterator[str]:
-    yield (
-        f"memories      {state['memories']:,}, of which {state['sensitive']:,} are sensitive and "
-        f"{state['superseded']:,} superseded"
-    )
-    yield f"vectors       {state['pending_vectors']:,} pending; embedder {state['embedder'] or 'not chosen yet'}"
-    built = "built" if state["graph_built"] else "not built: hopgate build"
-    failed = f", {state['failed_graph']:,} failed" if state["failed_graph"] else ""
-    made_by = state["extractor"] or "none yet"
-    yield f"graph         {state['pending_graph']:,} pending{failed}; {built}; extractor {made_by}"
-    if state["pgvector"]:
-        yield f"server        {state['pgvector']}"
-    for kind, rules in state["sensitivity"].items():
-        if rules:
-            yield f"sensitive by  {kind}: {', '.join(rules)}"
-    yield f"settings      {state['settings']}"
-    for name, value in state["store_settings"].items():
-        yield f"  {name:<12}{value}"
-
-
-def link(kb: KnowledgeBase, ids: Sequence[str] | None, extractor: str | None, *, quiet: bool) -> CaughtUp:
-    """Embed and link memories, by default all that wait, and say how many."""
+def link(kb: KnowledgeBase, ids: Sequence[str] | None, extractor: str | None) -> CaughtUp:
+    """Embed and link memories, by default all that wait."""
     with progress("embedding", kb.pending_vectors()) as advance:
-        done = kb.upkeep.catch_up(ids, extractor=extractor, progress=advance)
-    if not quiet:
-        for line in _done_lines(done):
-            say(line)
-    return done
+        return kb.upkeep.catch_up(ids, extractor=extractor, progress=advance)
 
 
 def _done_lines(done: CaughtUp) -> Iterator[str]:
@@ -437,7 +384,7 @@ def _done_lines(done: CaughtUp) -> Iterator[str]:
         yield f"not linked: {done.left} made this graph; run hopgate build --extractor {done.left} with its model"
 
 
-def _say_kept(count: int) -> None:
+def _kept_lines(count: int) -> Iterator[str]:
     """Say that memories came as open ones and are sensitive still."""
     if count:
-        say(f"{count:,} of them stay sensitive, as they were marked: hopgate sensitive --undo ID takes that away")
+        yield f"{count:,} of them stay sensitive, as they were marked: hopgate sensitive --undo ID takes that away"

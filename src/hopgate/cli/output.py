@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from hopgate.graph.inspect.edges import Edge
     from hopgate.memory import Memory
 
 Advance = Callable[[int], None]
@@ -86,6 +87,35 @@ def counted(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
+def pairs(values: Mapping[str, Any]) -> Iterator[str]:
+    """Lines of a name and a value for a person; what is empty is left out.
+
+    Examples
+    --------
+    >>> list(pairs({"memories": 1200, "graph_built": True, "kinds": {"person": 3}, "extractor": ""}))
+    ['memories     1,200', 'graph built  yes', 'kinds        person 3']
+    """
+    filled = {name: text for name, value in values.items() if (text := _worded(value))}
+    width = max(map(len, filled), default=0) + 2
+    for name, text in filled.items():
+        yield f"{name.replace('_', ' '):<{width}}{text}"
+
+
+def _worded(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, Mapping):
+        words = {str(name).replace("_", " "): _worded(part) for name, part in value.items()}
+        return ", ".join(f"{name} {word}" for name, word in words.items() if word)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_worded, value))
+    return "" if value is None else str(value)
+
+
 def one_line(memory: Memory) -> str:
     r"""A memory on one line, its title told from its text.
 
@@ -96,6 +126,13 @@ def one_line(memory: Memory) -> str:
     'Project Tern: Led by Ada. From Bremen.'
     """
     return ": ".join(filter(None, (" ".join(part.split()) for part in (memory.title, memory.text))))
+
+
+def edge_line(edge: Edge) -> str:
+    """An edge on one line, with its interval and the memories that say it."""
+    start, end = (f"{moment:%Y-%m-%d}" if moment else "…" for moment in (edge.valid_from, edge.valid_to))
+    evidence = f"  ({', '.join(edge.evidence)})" if edge.evidence else ""
+    return f"{edge.source} — {edge.relation} → {edge.target}  {start} to {end}{evidence}"
 
 
 def cell(text: str, style: str = "") -> Text:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from hopgate.cli import output
 from hopgate.errors import HopgateError
 from hopgate.options import Option, options_of
 from hopgate.times import moment
@@ -160,6 +161,19 @@ def on_store(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(where=Where(data, dsn), **given)
 
     return placed
+
+
+def with_store(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command an open store as its first argument, and print the value and the lines that it returns."""
+
+    @on_store
+    @as_json
+    @functools.wraps(function)
+    def opened(where: Where, as_json: bool, **given: Any) -> None:
+        with where.opened() as kb:
+            output.show(as_json, *function(kb, **given))
+
+    return opened
 
 
 as_json = flag("--json", "Print one JSON value for a program to read.", "as_json")

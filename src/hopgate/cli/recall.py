@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,13 @@ import click
 
 from hopgate.cli import output, parameters
 from hopgate.cli.output import one_line, print_json, progress, say, table
-from hopgate.cli.parameters import Date, Where, as_json, click_options, flag, on_store, path, several
+from hopgate.cli.parameters import Date, Where, as_json, click_options, flag, on_store, path, several, with_store
 from hopgate.errors import HopgateError
 from hopgate.recall.settings import OPTIONS, Settings, resolve_settings
 
 if TYPE_CHECKING:
+    from hopgate.kb import KnowledgeBase
     from hopgate.recall.hit import Hit
-    from hopgate.recall.reach import ListReach
     from hopgate.recall.why_not import Explanation
 
 SNIPPET = 200
@@ -39,24 +39,16 @@ AUDITED = ("fuser", "lexical", "dense", "graph", "k", "depth", "prior", "exact_m
 @on_store
 @as_json
 def recall(
-    where: Where,
-    query: str,
-    explain: bool,
-    why_not: str | None,
-    sqlite: Path | None,
-    as_json: bool,
-    include_superseded: bool,
-    **given: Any,
+    where: Where, query: str, explain: bool, why_not: str | None, sqlite: Path | None, as_json: bool, **given: Any
 ) -> None:
     """Recall memories for a query.
 
     Example: hopgate recall "where does the backup job run" --k 5 --explain
     """
-    asked = parameters.values(given)
-    if include_superseded:
-        asked["include_superseded"] = True
+    # A flag that is not given is no filter.
+    asked = parameters.values({**given, "include_superseded": given["include_superseded"] or None})
     if sqlite is not None:
-        _recall_from_sqlite(sqlite, query, {**asked, **({"why_not": why_not} if why_not else {})}, as_json)
+        _recall_from_sqlite(sqlite, query, asked | parameters.values({"why_not": why_not}), as_json)
         return
     with where.opened() as kb:
         if why_not is not None:
@@ -206,32 +198,29 @@ def settings(context: click.Context, where: Where, as_json: bool) -> None:
 @settings.command("set")
 @click.argument("name", help="The setting, as hopgate settings names it.")
 @click.argument("value", help="Its value.")
-@on_store
-def set_value(where: Where, name: str, value: str) -> None:
+@with_store
+def set_value(kb: KnowledgeBase, name: str, value: str) -> tuple[Any, Iterable[str]]:
     """Set a value for this store, from the next query on.
 
     Example: hopgate settings set graph 0
     """
-    with where.opened() as kb:
-        kb.store_settings.set({name: OPTIONS[name].read(value) if name in OPTIONS else value})
-        source = kb.store_settings.resolve().sources.get(name, "hopgate settings")
-    say(f"set {name} to {value}")
-    if source != "hopgate settings":
-        say(f"{source} sets it too, and wins")
+    kb.store_settings.set({name: OPTIONS[name].read(value) if name in OPTIONS else value})
+    source = kb.store_settings.resolve().sources.get(name, "hopgate settings")
+    wins = [] if source == "hopgate settings" else [f"{source} sets it too, and wins"]
+    return {"name": name, "value": value, "source": source}, [f"set {name} to {value}", *wins]
 
 
 @settings.command("unset")
 @click.argument("name", help="The setting to forget.")
-@on_store
-def unset_value(where: Where, name: str) -> None:
+@with_store
+def unset_value(kb: KnowledgeBase, name: str) -> tuple[Any, str]:
     """Forget what this store sets: the file, the environment or the default decides again.
 
     Example: hopgate settings unset graph
     """
-    with where.opened() as kb:
-        kb.store_settings.unset([name])
-        source = kb.store_settings.resolve().sources.get(name, "default")
-    say(f"{name} comes from {source} again")
+    kb.store_settings.unset([name])
+    source = kb.store_settings.resolve().sources.get(name, "default")
+    return {"name": name, "source": source}, f"{name} comes from {source} again"
 
 
 @click.command("audit")
@@ -249,7 +238,7 @@ def audit(where: Where, leg: str | None, queries: Path | None, as_json: bool, **
     Example: hopgate audit --fuser "RRF(k=60, graph=0.35)" --json
     """
     from hopgate.recall.fuse import ExactMatch, Importance, active
-    from hopgate.recall.reach import bound
+    from hopgate.recall.reach import bound, on_lists
 
     directory = where.place if isinstance(where.place, Path) else None
     chosen = resolve_settings(directory, arguments=given).settings
@@ -259,25 +248,27 @@ def audit(where: Where, leg: str | None, queries: Path | None, as_json: bool, **
         "exact": ExactMatch(chosen.exact_match) if chosen.exact_match else None,
     }
     bounds = [bound(chosen.fuser, leg=name, k=chosen.k, depths=chosen.depth, **extras) for name in legs]
-    lists = _on_lists(queries, chosen, legs, extras, where) if queries else []
     values: dict[str, Any] = {"bounds": {reach.leg: reach for reach in bounds}}
-    if lists:
-        values["lists"] = {reach.leg: reach for reach in lists}
-    output.show(as_json, values, (str(reach) for reach in [*bounds, *lists]))
+    judged = []
+    if queries:
+        lists, importance = _lists(where, queries, chosen)
+        extras["importance"] = importance
+        judged = [on_lists(chosen.fuser, lists, leg=name, k=chosen.k, **extras) for name in legs]
+        values["lists"] = {reach.leg: reach for reach in judged}
+    output.show(as_json, values, (str(reach) for reach in [*bounds, *judged]))
 
 
-def _on_lists(
-    queries: Path, chosen: Settings, legs: Sequence[str], extras: dict[str, Any], where: Where
-) -> list[ListReach]:
+def _lists(where: Where, queries: Path, chosen: Settings) -> tuple[dict[str, Any], dict[int, float]]:
+    """What each leg lists for each query, and the importance of what is listed."""
     from hopgate.eval.data.dataset import read_queries
-    from hopgate.recall.reach import on_lists
 
+    lists: dict[str, Any] = {}
+    importance: dict[int, float] = {}
     read = read_queries(queries)
     with where.opened() as kb, progress("recalling", len(read)) as advance:
-        lists, importance = {}, dict[int, float]()
         for query in read.values():
             found, weights = kb.legs(query.text, scope=query.scope, settings=chosen)
             lists[query.id] = found.found
             importance |= weights
             advance(1)
-    return [on_lists(chosen.fuser, lists, leg=leg, k=chosen.k, importance=importance, **extras) for leg in legs]
+    return lists, importance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,33 +14,32 @@ from hopgate.cli import output, parameters
 from hopgate.cli.graph import extractor_options, make_extractor
 from hopgate.cli.memories import fields, form
 from hopgate.cli.output import counted, progress, progress_line, say
-from hopgate.cli.parameters import PATH, Where, as_json, click_options, count, flag, on_store, together
+from hopgate.cli.parameters import (
+    PATH,
+    Where,
+    as_json,
+    click_options,
+    count,
+    flag,
+    on_store,
+    several,
+    together,
+    with_store,
+)
 from hopgate.errors import HopgateError
 from hopgate.options import options_of
 from hopgate.scale.engine import Engine
 from hopgate.sources.source import ReadOptions
 
 if TYPE_CHECKING:
+    from hopgate.kb import KnowledgeBase
     from hopgate.scale.backfill import Backfilled
     from hopgate.store.owners_table import OwnersTable
 
 # So many rejected rows are shown.
 SHOWN = 20
-# Field of a memory -> how its option is called, and what stands in the column.
-COLUMNS = {
-    "content": ("content", "texts"),
-    "external_id": ("external-id", "ids of yours"),
-    "category": ("category", "categories"),
-    "tags": ("tags", "tags: an array, JSON, or a text such as cat,vet"),
-    "expanded_keywords": ("keywords", "further words to be found by"),
-    "importance": ("importance", "importances from 0 to 1"),
-    "is_sensitive": ("sensitive", "flags of secrets: a boolean, a number or a text; NULL is one"),
-    "scope": ("scope", "scopes, such as user_id"),
-    "created_at": ("created", "times"),
-    "thread": ("thread", "threads, such as session_id"),
-    "reply_to": ("reply-to", "what is answered"),
-    "superseded_at": ("superseded-at", "when a row gave way to another"),
-}
+# As a file's columns are mapped -> as a table's are.
+IN_TABLE = {"text": "content", "_id": "external_id"}
 
 embedder = click.option(
     "--embedder",
@@ -96,11 +95,10 @@ def embed(where: Where, embedder: str | None, change: bool, yes: bool, backup: b
 @count("--batch", "Memories that become visible together.", 512)
 @flag("--rows-only", "Rows and vectors; hopgate build makes the graph.")
 @flag("--rebuild", "Bring all names together anew at the end.")
-@on_store
-@as_json
+@with_store
 def backfill(
-    where: Where, sources: Sequence[str], fields: Sequence[str], rows_only: bool, as_json: bool, **given: Any
-) -> None:
+    kb: KnowledgeBase, sources: Sequence[str], fields: Sequence[str], rows_only: bool, **given: Any
+) -> tuple[Any, Iterable[str]]:
     """Bring shards of many memories in, embedded and linked; run again, it goes on where it stopped.
 
     A batch is visible whole or not at all. A memory is there once, by its id and what it says, however often this is
@@ -113,12 +111,12 @@ def backfill(
 
     engine = parameters.made(Engine, given)
     options = parameters.made(ReadOptions, given, fields=parse_map(fields))
-    with where.opened() as kb, progress_line() as show:
-        extractor = make_extractor(kb, given)
+    extractor = make_extractor(kb, given)
+    with progress_line() as show:
         done = kb.backfill(
             *sources, engine=engine, options=options, extractor=extractor, build=not rows_only, show=show, **given
         )
-    output.show(as_json, done, _backfill_lines(done))
+    return done, _backfill_lines(done)
 
 
 def _backfill_lines(done: Backfilled) -> Iterator[str]:
@@ -133,21 +131,18 @@ def _backfill_lines(done: Backfilled) -> Iterator[str]:
 
 @click.command("backup")
 @click.argument("file", help="The file to write; it must not exist.", type=PATH)
-@on_store
-@as_json
-def backup(where: Where, file: Path, as_json: bool) -> None:
+@with_store
+def backup(kb: KnowledgeBase, file: Path) -> tuple[Any, str]:
     """Write memories, vectors, graph and settings as they are at one moment into one file, and read it back.
 
     Sensitive memories are among them: the file is readable by its owner alone.
 
     Example: hopgate backup notes.hopgate
     """
-    with where.opened() as kb:
-        made = kb.upkeep.backup(file)
+    made = kb.upkeep.backup(file)
     rows = sum(table.rows for table in made.tables.values())
     tables = f"{counted(rows, 'row')} of {len(made.tables)} tables, schema {made.schema}"
-    output.show(
-        as_json,
+    return (
         {"file": str(file), "schema": made.schema, "memories": made.memories, "rows": rows},
         f"{file}: {counted(made.memories, 'memory')}, {tables}",
     )
@@ -155,21 +150,17 @@ def backup(where: Where, file: Path, as_json: bool) -> None:
 
 @click.command("restore")
 @click.argument("file", help="A file of hopgate backup.", type=PATH)
-@on_store
-@as_json
-def restore(where: Where, file: Path, as_json: bool) -> None:
+@with_store
+def restore(kb: KnowledgeBase, file: Path) -> tuple[Any, str]:
     """Load a backup into a store without memories, and compare every table with it before it counts.
 
-    A backup of an older schema is brought up to this one. The store's own rules of sensitivity stay beside the
-    backup's, and hold in what is loaded.
+    The store's own rules of sensitivity stay beside the backup's, and hold in what is loaded.
 
     Example: hopgate restore notes.hopgate --data new-store
     """
-    with where.opened() as kb:
-        made = kb.upkeep.restore(file)
+    made = kb.upkeep.restore(file)
     back = f"{counted(made.memories, 'memory')} {'is' if made.memories == 1 else 'are'} back"
-    output.show(
-        as_json,
+    return (
         {"file": str(file), "schema": made.schema, "memories": made.memories},
         f"{file}: {back}, {len(made.tables)} tables equal by checksum",
     )
@@ -190,9 +181,9 @@ def info(as_json: bool) -> None:
     from hopgate.embed import EmbeddingCache
 
     counts = EmbeddingCache.default().info().to_dict()
-    for one, (several, files) in _kept().items():
-        counts |= {several: len(files), f"{one.replace(' ', '_')}_bytes": sum(file.stat().st_size for file in files)}
-    output.show(as_json, counts, (f"{name}: {value}" for name, value in counts.items()))
+    for name, files in _files().items():
+        counts |= {name: len(files), f"{name}_bytes": sum(file.stat().st_size for file in files)}
+    output.show(as_json, counts, output.pairs(counts))
 
 
 @cache.command("clear")
@@ -206,27 +197,20 @@ def clear(yes: bool, as_json: bool) -> None:
     from hopgate.embed import EmbeddingCache
 
     parameters.ask("empty the caches, which every store of this user shares", yes=yes)
-    removed, kept = EmbeddingCache.default().clear(), _kept()
-    for _, files in kept.values():
+    removed = {"vectors": EmbeddingCache.default().clear()}
+    for name, files in _files().items():
+        removed[name] = len(files)
         for file in files:
             file.unlink(missing_ok=True)
-    gone = [counted(len(files), one, several.replace("_", " ")) for one, (several, files) in kept.items()]
-    output.show(
-        as_json,
-        {"removed": removed, **{several: len(files) for several, files in kept.values()}},
-        f"removed {counted(removed, 'vector')}, {', '.join(gone[:-1])} and {gone[-1]}",
-    )
+    output.show(as_json, removed, ["removed:", *output.pairs(removed)])
 
 
-def _kept() -> dict[str, tuple[str, list[Path]]]:
-    """The files beside the vectors, by what one of them is: what several are called, and which there are."""
+def _files() -> dict[str, list[Path]]:
+    """What is cached beside the vectors."""
     from hopgate.extract.rules.kept_patterns import kept_pattern_files, pattern_folder
     from hopgate.extract.rules.kept_words import kept_word_lists, word_folder
 
-    return {
-        "set of patterns": ("sets_of_patterns", kept_pattern_files(pattern_folder())),
-        "word list": ("word_lists", kept_word_lists(word_folder())),
-    }
+    return {"patterns": kept_pattern_files(pattern_folder()), "word_lists": kept_word_lists(word_folder())}
 
 
 @click.group("db")
@@ -242,33 +226,39 @@ owners_options = together(
         help="A table of yours, such as public.notes, whose rows are memories.",
         show_default="hopgate.memories, a table of its own",
     ),
-    *(
-        click.option(f"--{called}-column", f"column_{field}", metavar="COLUMN", help=f"Its column of {what}.")
-        for field, (called, what) in COLUMNS.items()
-    ),
+    fields,
     click.option("--hide", metavar="SQL", help="Rows that are no memories, such as 'deleted_at IS NOT NULL'."),
     click.option("--superseded", metavar="SQL", help="Rows that gave way, such as \"content LIKE '[SUPERSEDED]%'\"."),
-    click.option(
+    several(
         "--not-sensitive",
-        multiple=True,
+        "A column that is called like a flag of secrets and is none; again for more.",
         metavar="COLUMN",
-        help="A column that is called like a flag of secrets and is none.",
     ),
 )
 
 
 def _owners(given: dict[str, Any], vectors: str | None = None) -> OwnersTable | str | None:
     """The owner's table as the options say it."""
+    from hopgate.sources.field_map import parse_map
     from hopgate.store.owners_table import OwnersTable
     from hopgate.store.schema import OWN
 
-    columns = {field: given[f"column_{field}"] for field in COLUMNS if given[f"column_{field}"] is not None}
+    columns = {IN_TABLE.get(field, field): column for field, column in parse_map(given["fields"]).items()}
     memories, hide, superseded = given["memories"], given["hide"], given["superseded"]
     if memories is None or memories == OWN:
         if columns or hide or superseded or given["not_sensitive"] or vectors:
             raise HopgateError("columns and conditions are those of a table of yours: name it with --memories")
         return memories if memories is None else str(memories)
     return OwnersTable(memories, columns, hide, superseded, given["not_sensitive"], vectors)
+
+
+@contextlib.contextmanager
+def _connected(where: Where) -> Iterator[Any]:
+    """A connection to a database whose schema may be of any version."""
+    from hopgate.store import connect
+
+    with _address(where) as address, contextlib.closing(connect.connect(address)) as connection:
+        yield connection
 
 
 @db.command("upgrade")
@@ -281,18 +271,18 @@ def upgrade(where: Where, vectors: str | None, embedder: str | None, as_json: bo
     """Make hopgate's tables, in a schema of their own.
 
     With --memories the rows of your table are memories, now and as your programs write them. Nothing of the table is
-    changed: it gets triggers, which db drop takes away again. Its columns are found by their names, or by the options.
+    changed: it gets triggers, which db drop takes away again. Its columns are found by their names, or by --map.
 
-    Example: hopgate db upgrade --dsn postgresql://me@host/notes --memories public.notes --scope-column user_id
+    Example: hopgate db upgrade --dsn postgresql://me@host/notes --memories public.notes --map scope=user_id
     """
-    from hopgate.store import connect, owners_table
+    from hopgate.store import owners_table
     from hopgate.store.store import open_store
 
     if (vectors is None) != (embedder is None):
         raise HopgateError("say both which column holds vectors and who made them: --embedding-column and --embedder")
     owners = _owners(given, vectors)
     if isinstance(owners, owners_table.OwnersTable):
-        with _address(where) as address, contextlib.closing(connect.connect(address)) as connection:
+        with _connected(where) as connection:
             for notice in owners_table.notices(connection, owners):
                 sys.stderr.write(f"hopgate: {notice}\n")
     with open_store(where.place, upgrade=True, memories=owners) as store:
@@ -312,13 +302,11 @@ def schema(where: Where, **given: Any) -> None:
 
     Example: hopgate db schema > hopgate.sql
     """
-    from hopgate.store import connect
     from hopgate.store import schema as schema_of
 
     owners = _owners(given)
-    with _address(where) as address, contextlib.closing(connect.connect(address)) as connection:
-        text = schema_of.sql_text(connection, owners)
-    say(f"BEGIN;\n\n{text}COMMIT;")
+    with _connected(where) as connection:
+        say(f"BEGIN;\n\n{schema_of.sql_text(connection, owners)}COMMIT;")
 
 
 @db.command("status")
@@ -333,10 +321,10 @@ def status(where: Where, as_json: bool) -> None:
 
 
 def _show_schema(where: Where, as_json: bool) -> None:
-    from hopgate.store import connect, owners_table
+    from hopgate.store import owners_table
     from hopgate.store.schema import status as schema_status
 
-    with _address(where) as address, contextlib.closing(connect.connect(address)) as connection:
+    with _connected(where) as connection:
         state = schema_status(connection)
         table = owners_table.followed(connection)
         version = connection.info.server_version
@@ -358,14 +346,14 @@ def _show_schema(where: Where, as_json: bool) -> None:
 
 @db.command("language")
 @click.argument("name", help="A text-search configuration of PostgreSQL, or a code such as de.", required=False)
-@on_store
-def language(where: Where, name: str | None) -> None:
+@with_store
+def language(kb: KnowledgeBase, name: str | None) -> tuple[Any, str]:
     """Say in which language memories are searched that name none, or change it.
 
     Example: hopgate db language german
     """
-    with where.opened() as kb:
-        say(kb.language(name))
+    found = kb.language(name)
+    return {"language": found}, found
 
 
 @db.command("drop")
@@ -384,11 +372,11 @@ def drop(where: Where, yes: bool, backup: bool) -> None:
     from hopgate.store.store import Store
 
     place = where.confirmed("take away all of hopgate's tables, memories included", yes=yes)
-    with _address(where) as address, connect.explained():
+    with connect.explained():
         if backup:
-            with contextlib.closing(Store(address)) as store:
+            with _address(where) as address, contextlib.closing(Store(address)) as store:
                 parameters.write_backup_first(store, place, "drop")
-        with contextlib.closing(connect.connect(address)) as connection, connection.transaction():
+        with _connected(where) as connection, connection.transaction():
             schema_of.drop(connection)
     say("nothing of hopgate's is left in the database but the extension vector")
 

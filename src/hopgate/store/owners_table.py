@@ -227,7 +227,7 @@ def _conflicts(connection: Connection[Any], owners: OwnersTable, table: _Table) 
         elif named not in table.columns:
             yield f"{owners.name} has no column {named} for {name}"
     if "content" not in table.mapped and "content" not in owners.columns:
-        yield f"{owners.name} has no column content: say which one holds the text, as --content-column NAME"
+        yield f"{owners.name} has no column content: say which one holds the text, as --map text=NAME"
     for name, column in table.mapped.items():
         if column.type not in FIELDS[name]:
             yield f"the column {column.name} is {column.type}, which {name} cannot be read from"
@@ -235,7 +235,7 @@ def _conflicts(connection: Connection[Any], owners: OwnersTable, table: _Table) 
     for flag in table.columns:
         if flag.lower() in FLAGS and flag not in passed_over:
             yield (
-                f"the column {flag} may tell which rows are sensitive (say --sensitive-column {flag}, "
+                f"the column {flag} may tell which rows are sensitive (say --map is_sensitive={flag}, "
                 f"or --not-sensitive {flag} if it does not)"
             )
     if twice := _twice(connection, table):

@@ -67,7 +67,7 @@ def run(capsys: pytest.CaptureFixture[str], dsn: str) -> Runner:
 
 def state(run: Runner, stating: Stating, out: Path, *more: str, status: int = 0) -> Ran:
     model = ("--extractor", "openai", "--model", "m", "--url", stating.url, "--together", "2")
-    return run("extract", *model, "--write", "statements", "--out", str(out), *more, status=status)
+    return run("extract", *model, "--statements", str(out), *more, status=status)
 
 
 def test_the_command_writes_a_file_that_build_takes_and_goes_on(
@@ -101,17 +101,8 @@ def test_a_model_that_states_nothing_ends_with_1(
     assert out.read_text() == ""
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--write", "poems"], "is not one of 'facts', 'statements'"),
-        (["--write", "statements"], "needs --out FILE"),
-        (["--out", "x.jsonl"], "--out is for statements only"),
-        (["--write", "statements", "--out", "x.jsonl"], "only a model writes statements"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(options: list[str], said: str, run: Runner) -> None:
-    assert said in run("extract", *options, status=2).refused()
+def test_only_a_model_writes_statements(run: Runner, tmp_path: Path) -> None:
+    assert "only a model writes statements" in run("extract", "--statements", str(tmp_path / "x"), status=2).refused()
 
 
 def test_only_a_model_writes_them() -> None:

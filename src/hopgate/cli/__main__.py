@@ -1,5 +1,0 @@
-"""`python -m hopgate.cli`."""
-
-from hopgate.cli import main
-
-main()
