@@ -33,7 +33,7 @@ from synthetic_store import Rows, fill
 import hopgate
 from hopgate.embed.bundled import BgeSmall
 from hopgate.graph.walk import rank
-from hopgate.graph.walk.push import warm
+from hopgate.graph.walk.pagerank import warm
 from hopgate.kb import KnowledgeBase
 from hopgate.recall import recall as recall_module
 from hopgate.recall import run_legs

@@ -15,7 +15,7 @@ from hopgate.embed import Identity
 from hopgate.graph.names import initials, normalise
 from hopgate.kb import KnowledgeBase
 from hopgate.store import connect, vectors
-from hopgate.store.graph import graph_vectors, relation_rows, version
+from hopgate.store.graph import fact_rows, graph_vectors, version
 
 CENTRES = 300
 FACTS, MENTIONS = 5, 5
@@ -76,7 +76,7 @@ def fill(kb: KnowledgeBase, size: int, *, dimension: int = 384, queries: int = 1
     with kb.store.transaction() as connection:
         vectors.claim(connection, Identity("synthetic", dimension, spec="synthetic"))
         register_vector(connection)
-        relation_rows.ensure_relations(connection, (("", name) for name in RELATIONS))
+        fact_rows.ensure_relations(connection, [("", name) for name in RELATIONS])
         _copy(connection, "memories (external_id, content, importance, embedding)", "text text float8 halfvec",
               memory_rows())  # fmt: skip
         _copy(connection, "concepts (canonical_name, aliases, memory_count, embedding)", "text text[] int4 halfvec",

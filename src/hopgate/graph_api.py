@@ -377,7 +377,7 @@ class ConceptGraph:
         merged = apart = 0
         for pair in self.ambiguous(limit=limit):
             try:
-                with guarded(name_rows.guard(self._store, [pair.near, pair.name])):
+                with guarded(name_rows.guard(self._store, partial(name_rows.spelt, [pair.near, pair.name]))):
                     same = opinion.same(pair.name, None, (pair.near,))
             except WithdrawnError:
                 continue

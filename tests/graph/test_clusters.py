@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 from hopgate import HopgateError, Memory
 from hopgate.graph.clusters import MOST_LEVELS, concept_weights, find_levels, keep_ids, leiden, modularity
 from hopgate.kb import KnowledgeBase
-from hopgate.store.graph import cluster_rows
+from hopgate.store.graph import concept_rows
 from hopgate.store.store import FrozenStore
 
 HOUSE = ("Gitea", "Birch", "Nextcloud", "Restic")
@@ -86,7 +86,7 @@ def test_a_kept_partition_is_read_and_another_resolution_is_its_own(
     with KnowledgeBase(FrozenStore(two.store)) as reader:
         assert len(reader.graph.clusters()) == 2
     with two.store.transaction() as connection:
-        assert cluster_rows.read(connection, (), 1.0) == [], "who may only read keeps nothing"
+        assert concept_rows.read_clusters(connection, (), 1.0) == [], "who may only read keeps nothing"
     whole = two.graph.clusters()
     fine = two.graph.clusters(resolution=20)
     assert len(fine) > len(whole)
@@ -97,8 +97,8 @@ def test_a_kept_partition_is_read_and_another_resolution_is_its_own(
     for resolution in (2, 3, 4, 5):
         two.graph.clusters(resolution=resolution)
     with two.store.transaction() as connection:
-        assert cluster_rows.read(connection, (), 1.0) == []
-        assert cluster_rows.read(connection, (), 5.0)
+        assert concept_rows.read_clusters(connection, (), 1.0) == []
+        assert concept_rows.read_clusters(connection, (), 5.0)
 
 
 def test_a_text_that_turns_sensitive_leaves_the_names(two: KnowledgeBase) -> None:
@@ -171,7 +171,7 @@ def _kept_scopes(kb: KnowledgeBase) -> int:
 
 def test_who_asks_for_many_scopes_fills_no_table(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader names whatever scopes it likes: of those that nobody has nothing is kept, nor of more than so many."""
-    monkeypatch.setattr(cluster_rows, "MOST_SCOPES", 2)
+    monkeypatch.setattr(concept_rows, "MOST_SCOPES", 2)
     kb.add(*(Memory(f"m{at}", f"Ada Byron met Bea Ng in Rome {at}.", scope=f"s{at}") for at in range(4)))
     kb.build()
     for scope in ("nobody", ["nobody", "else"], ["x" * 1000, "y" * 1000, "z" * 1000]):

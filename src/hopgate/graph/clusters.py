@@ -20,9 +20,8 @@ from hopgate.errors import HopgateError
 from hopgate.graph.names import normalise
 from hopgate.memory import cleared
 from hopgate.store import memories
-from hopgate.store.graph import arrays, cluster_rows, concept_rows, version
-from hopgate.store.graph.cluster_rows import ClusterRow
-from hopgate.store.graph.concept_rows import Concept
+from hopgate.store.graph import arrays, concept_rows, version
+from hopgate.store.graph.concept_rows import ClusterRow, Concept
 from hopgate.store.graph.visible import view_of
 
 if TYPE_CHECKING:
@@ -193,7 +192,7 @@ def find_clusters(store: Store, *, resolution: float, level: int, scopes: Sequen
     of = tuple(sorted(set(scopes or ())))
     with store.snapshot() as connection:
         now = version.current(connection)
-        rows = cluster_rows.read(connection, of, resolution)
+        rows = concept_rows.read_clusters(connection, of, resolution)
         graph = _read(connection, of)
     if not rows or rows[0].graph_version != now:
         levels = find_levels(graph.weights, resolution=resolution)
@@ -371,11 +370,11 @@ def _keep(
 
     `of` is the scopes and the resolution.
     """
-    may_write = cluster_rows.lock(connection)
-    before = cluster_rows.read(connection, *of)
+    may_write = concept_rows.lock_clusters(connection)
+    before = concept_rows.read_clusters(connection, *of)
     if before and before[0].graph_version == now:  # another process found them meanwhile
         return before
-    following = cluster_rows.last_id(connection, of[0]) + 1
+    following = concept_rows.last_cluster_id(connection, of[0]) + 1
     rows: list[ClusterRow] = []
     above: dict[int, int] = {}
     for level, labels in enumerate(levels):
@@ -385,12 +384,12 @@ def _keep(
         for group, same in zip(groups, keep_ids(known, [frozenset(group) for group in groups]), strict=True):
             cluster = following if same is None else same
             following += same is None
-            rows.append(ClusterRow(cluster, level, above.get(group[0]), group, now, figure))
+            rows.append(ClusterRow(cluster, level, above.get(group[0]), tuple(group), now, figure))
             ids |= dict.fromkeys(group, cluster)
         above = ids
     # Of scopes that nobody has nothing is kept: anybody can think of more of them.
     if may_write and (rows or before):
-        cluster_rows.replace(connection, *of, rows)
+        concept_rows.replace_clusters(connection, *of, rows)
     return sorted(rows, key=lambda row: (row.level, -len(row.concept_ids), row.id))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hopgate.errors import HopgateError
 from hopgate.store import memories
-from hopgate.store.graph import cluster_rows, concept_rows
+from hopgate.store.graph import concept_rows
 from hopgate.times import utc
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def read_filters(
             filters = replace(filters, exclude=tuple(memories.ids_of(connection, exclude)))
         if cluster is None:
             return filters
-        concepts = cluster_rows.concepts_of(connection, sorted(filters.scopes or ()), cluster)
+        concepts = concept_rows.concepts_of_cluster(connection, sorted(filters.scopes or ()), cluster)
     if concepts is None:
         named = "".join(f" --scope {one}" for one in filters.scopes or ())
         raise HopgateError(f"there is no cluster {cluster!r}: hopgate concepts clusters{named} finds and shows them")

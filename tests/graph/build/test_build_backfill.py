@@ -14,7 +14,7 @@ from hopgate.extract.extraction import Fact, Mention, found
 from hopgate.graph.build.pipeline import GraphBuilder
 from hopgate.memory import Memory
 from hopgate.store import vectors
-from hopgate.store.graph import graph_vectors, relation_rows
+from hopgate.store.graph import fact_rows, graph_vectors
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
 SAME = {"nyc": "gotham", "gotham": "gotham"}
@@ -91,13 +91,13 @@ def test_declared_late_is_as_good_as_declared_early(kb):
 
 def test_relations_that_mean_the_same_are_single_valued_together(kb):
     with kb.store.transaction() as connection:
-        relation_rows.ensure_relations(connection, [("", raw) for raw in ("lives in", "living in", "knows")])
-        relation_rows.set_canonical(connection, "", {"living in": "lives in"}, {"living in": 0.9})
-        assert set(relation_rows.declare_single_valued(connection, ["lives in"])) == {
+        fact_rows.ensure_relations(connection, [("", raw) for raw in ("lives in", "living in", "knows")])
+        fact_rows.set_canonical(connection, "", {"living in": "lives in"}, {"living in": 0.9})
+        assert set(fact_rows.declare_single_valued(connection, ["lives in"])) == {
             ("", "lives in"),
             ("", "living in"),
         }
-        assert relation_rows.declare_single_valued(connection, ["lives in"]) == []
+        assert fact_rows.declare_single_valued(connection, ["lives in"]) == []
 
 
 def test_everything_is_embedded_and_only_what_is_new_is_embedded_again(kb, embedding):

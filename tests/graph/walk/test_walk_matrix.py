@@ -78,10 +78,13 @@ def test_the_adjacency_is_what_the_rows_say(
     matrix = load_matrix(connection, View(as_of=as_of, known_at=known_at), superseded=superseded)
 
     known = known_at or datetime.max.replace(tzinfo=day(1).tzinfo)
+    asked = [time for time in (as_of, known_at) if time is not None]
     nodes = [
         memory
         for memory, (made, ended, sensitive) in sorted(times.items())
-        if not sensitive and (made or LONG_AGO) <= known and (superseded or not ended or ended > known)
+        if not sensitive
+        and (made or LONG_AGO) <= known
+        and (superseded or not ended or any(ended > at for at in asked))
     ]
     wanted = np.zeros((len(nodes) + len(CONCEPTS),) * 2)
     for (memory, concept), (weight, _) in mentions.items():

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hopgate.graph.walk import push as module
+from hopgate.graph.walk import pagerank as module
 from hopgate.graph.walk.config import Walk
-from hopgate.graph.walk.pagerank import pagerank
-from hopgate.graph.walk.push import near_walks, push_stage, warm
+from hopgate.graph.walk.pagerank import near_walks, pagerank, push_stage, warm
 from hopgate.graph.walk.rank import source_walks
 from hopgate.graph.walk.seeds import NearFact, starts
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, mention_graph, top_k

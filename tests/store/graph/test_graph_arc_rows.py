@@ -10,7 +10,7 @@ from hopgate import Memory
 from hopgate.graph.walk.matrix import WHOLE, GraphMatrix, load_matrix
 from hopgate.kb import KnowledgeBase
 from hopgate.store import memories
-from hopgate.store.graph.arc_rows import ARC_KINDS, arcs
+from hopgate.store.graph.arrays import ARC_KINDS, arcs
 from hopgate.store.graph.visible import View
 
 START = datetime(2024, 5, 1, 9, tzinfo=UTC)
@@ -28,7 +28,7 @@ def joined(kb: KnowledgeBase) -> dict[str, float]:
     """Weights by pairs; those of answers by a pair with an arrow."""
     with kb.store.transaction() as connection:
         names = memories.external_ids(connection, memories.all_ids(connection))
-        found = arcs(connection).joined_once()
+        found = arcs(connection)
     rows = zip(found.source.tolist(), found.target.tolist(), found.kind.tolist(), found.weight.tolist(), strict=True)
     signs = {"follows": " ", "replies to": " → "}
     return {f"{names[one]}{signs[ARC_KINDS[kind]]}{names[two]}": round(weight, 3) for one, two, kind, weight in rows}

@@ -22,7 +22,7 @@ from hopgate.graph.canonicalise import FLOOR, Canonicaliser, Relations, Units, c
 from hopgate.sending import guarded
 from hopgate.store import journal
 from hopgate.store.build_lock import share
-from hopgate.store.graph import fact_rows, name_rows, relation_rows, version
+from hopgate.store.graph import fact_rows, name_rows, version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -76,7 +76,7 @@ def canonicalise_store(
     for _ in range(ATTEMPTS):
         read = store.run(read_material)
         # A hosted embedder takes minutes over all names: before each request it is looked whether one went.
-        with suppress(WithdrawnError), guarded(name_rows.graph_guard(store, read.version)):
+        with suppress(WithdrawnError), guarded(name_rows.guard(store, partial(_is_still, read.version))):
             # The server has nothing else to do while this process compares names.
             with ThreadPoolExecutor(1, thread_name_prefix="hopgate-analyse") as beside:
                 analysed = beside.submit(store.run, _analyse)
@@ -94,6 +94,10 @@ def _analyse(connection: Connection[Any]) -> None:
     """
     name_rows.lock(connection)
     fact_rows.analyse(connection)
+
+
+def _is_still(known: int, connection: Connection[Any]) -> bool:
+    return version.current(connection) == known
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +126,7 @@ def read_material(connection: Connection[Any]) -> Material:
         version.current(connection),
         name_rows.all_names(connection),
         fact_rows.contexts(connection),
-        relation_rows.raw_relations(connection),
+        fact_rows.raw_relations(connection),
     )
 
 
@@ -177,20 +181,20 @@ def write_clusters(connection: Connection[Any], clusters: Clusters) -> bool:
     join_aliases(connection)
     apply_rulings(connection, decided)
     for scope, relations in clusters.relations.items():
-        relation_rows.set_canonical(connection, scope, relations.canonical, relations.scores)
+        fact_rows.set_canonical(connection, scope, relations.canonical, relations.scores)
     return True
 
 
 def declare(connection: Connection[Any], single: Collection[str], several: Collection[str], whole: bool) -> None:
     """Note which relations have one value at a time; edges follow at once, or at the end of a whole build."""
     if not whole:
-        if not several and relation_rows.are_single_valued(connection, single):
+        if not several and fact_rows.are_single_valued(connection, single):
             # As at every addition but the first: nobody's lock is waited for.
             return
         share(connection)
     name_rows.lock(connection)
-    declared = relation_rows.declare_single_valued(connection, set(single) - set(several))
-    declared += relation_rows.declare_several_valued(connection, several)
+    declared = fact_rows.declare_single_valued(connection, set(single) - set(several))
+    declared += fact_rows.declare_several_valued(connection, several)
     if whole:
         version.set_derived(connection, False)
     elif declared:

@@ -26,7 +26,7 @@ from hopgate.graph.build.sink import is_name, read_alone
 from hopgate.graph.names import initials, normalise
 from hopgate.store import extractions
 from hopgate.store.build_lock import share
-from hopgate.store.graph import changes, fact_rows, name_rows, relation_rows
+from hopgate.store.graph import changes, fact_rows, name_rows
 from hopgate.store.graph.changes import Rival
 from hopgate.store.graph.fact_rows import FactRow, NamedFact
 
@@ -72,14 +72,18 @@ class Telling:
     earlier: list[Place] = field(default_factory=list)
 
     @property
+    def beside(self) -> str:
+        """What it and earlier sentences are about, which makes the model surer that both are about one thing."""
+        return self.subject or next(iter(self.place.sentence.subjects), "")
+
+    @property
     def text(self) -> str:
         """As it is read beside others, which have the same subject before them."""
         return self.place.sentence.about(self.beside)
 
-    @property
-    def beside(self) -> str:
-        """What it and earlier sentences are about, which makes the model surer that both are about one thing."""
-        return self.subject or next(iter(self.place.sentence.subjects), "")
+    def tells_all(self, reader: TrainedChanges) -> bool:
+        """Whether by itself it names what was and what is instead, as surely as the model can."""
+        return self.alone.change >= reader.threshold and _names_all(self.alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +117,18 @@ class Found(NamedTuple):
 
 @dataclass
 class Batch:
-    """Memories that wait, all texts that are read with them, and the facts of theirs that seem to end others."""
+    """Memories that wait, the facts of theirs that seem to end others, and all texts that are read with them."""
 
     waiting: Sequence[int]
-    sources: dict[int, Source]
     rivals: list[Rival]
-    late: dict[int, list[int]]  # memories that arrived late, by the later ones that may end what they say
+    sources: dict[int, Source] = field(default_factory=dict)
     notes: dict[int, ReadNote] = field(default_factory=dict)
 
-    def add(self, sources: dict[int, Source]) -> None:
-        """Add memories that are read with those that wait."""
-        self.sources |= sources
-        self.notes |= {key: read_note(source) for key, source in sources.items()}
+    def add(self, connection: Connection[Any], memory_ids: Collection[int]) -> None:
+        """Read further memories, as far as they may be read."""
+        read = read_alone(connection, {*memory_ids} - self.sources.keys())
+        self.sources |= read
+        self.notes |= {key: read_note(source) for key, source in read.items()}
 
 
 def read_changes(
@@ -132,7 +136,7 @@ def read_changes(
 ) -> None:
     """Read every memory that waits for it, by itself and beside earlier ones of its scope; edges follow at once."""
     began, progress = time.monotonic(), Progress(stage="reading changes")
-    waiting = store.run(lambda connection: changes.waiting(connection, identity.hash))
+    waiting = store.run(partial(_waiting, identity))
     for start in range(0, len(waiting), BATCH):
         batch = store.run(partial(_batch, waiting[start : start + BATCH]))
         telling = [each for place, is_whole in _places(reader, batch) if (each := _read_alone(reader, place, is_whole))]
@@ -141,38 +145,39 @@ def read_changes(
         read = reader.read([(place.sentence.about(each.beside), each.text) for each, place in pairs])
         found = _found(reader, telling, pairs, read)
         store.run(partial(_write, reader, batch, found, _refuted(reader, batch)))
-        progress = replace(
-            progress, memories=start + len(batch.waiting), total=len(waiting), seconds=time.monotonic() - began
-        )
+        done, seconds = start + len(batch.waiting), time.monotonic() - began
+        progress = replace(progress, memories=done, total=len(waiting), seconds=seconds)
         show(progress)
 
 
+def _waiting(identity: ExtractorIdentity, connection: Connection[Any]) -> list[int]:
+    """The memories to read; those of a later day that may end what one says which arrived late are read once more."""
+    waiting = changes.waiting(connection, identity.hash)
+    late = read_alone(connection, changes.late_arrivals(connection, waiting))
+    texts = [(key, source.text) for key, source in late.items()]
+    later = {key for keys in changes.later_compared(connection, texts, limit=MOST_EARLIER) for key in keys}
+    if again := later - changes.with_changes(connection, sorted(later)):
+        changes.set_compared(connection, sorted(again), None)
+        return changes.waiting(connection, identity.hash)
+    return waiting
+
+
 def _batch(waiting: Sequence[int], connection: Connection[Any]) -> Batch:
-    rivals = changes.rivals(connection, waiting)
-    batch = Batch(waiting, {}, rivals, {})
-    batch.add(read_alone(connection, {*waiting, *(rival.earlier_id for rival in rivals)}))
-    late = [key for key in changes.late_arrivals(connection, waiting) if key in batch.sources]
-    texts = [(key, batch.sources[key].text) for key in late]
-    for key, later in zip(late, changes.later_compared(connection, texts, limit=MOST_EARLIER), strict=True):
-        for later_id in later:
-            batch.late.setdefault(later_id, []).append(key)
-    for key in changes.with_changes(connection, list(batch.late)):
-        del batch.late[key]
-    batch.add(read_alone(connection, batch.late.keys() - batch.sources.keys()))
+    batch = Batch(waiting, changes.rivals(connection, waiting))
+    batch.add(connection, {*waiting, *(rival.earlier_id for rival in batch.rivals)})
     return batch
 
 
 def _places(reader: TrainedChanges, batch: Batch) -> Iterator[tuple[Place, bool]]:
     """Whole notes and sentences that may tell of a change by their words."""
-    for key in (*batch.waiting, *batch.late):
-        if note := batch.notes.get(key):
-            if note.whole and not reader.may_tell_change(note.whole.bare):
+    for key, note in ((key, batch.notes[key]) for key in batch.waiting if key in batch.notes):
+        if note.whole:
+            if not reader.may_tell_change(note.whole.bare):
                 continue
-            if note.whole:
-                yield Place(key, note.whole), True
-            for sentence in note.sentences if len(note.sentences) > 1 or not note.whole else ():
-                if reader.may_tell_change(sentence.about("".join(sentence.subjects[:1]))):
-                    yield Place(key, sentence), False
+            yield Place(key, note.whole), True
+        for sentence in note.sentences if len(note.sentences) > 1 or not note.whole else ():
+            if reader.may_tell_change(sentence.about("".join(sentence.subjects[:1]))):
+                yield Place(key, sentence), False
 
 
 def _read_alone(reader: TrainedChanges, place: Place, is_whole: bool) -> Telling | None:
@@ -193,19 +198,17 @@ def _find_earlier(
 ) -> None:
     """Give each text that tells of a change those that it is compared with: of its own note, and of earlier ones."""
     beside = [each for each in telling if each.is_whole or not batch.notes[each.place.memory_id].whole]
-    texts = [(each.place.memory_id, each.text) for each in beside if each.place.memory_id not in batch.late]
-    found = iter(changes.earlier(connection, texts, limit=MOST_EARLIER))
-    near = {id(each): batch.late.get(each.place.memory_id) or next(found) for each in beside}
-    batch.add(read_alone(connection, {key for keys in near.values() for key in keys} - batch.sources.keys()))
+    texts = [(each.place.memory_id, each.text) for each in beside]
+    near = dict(zip(map(id, beside), changes.earlier(connection, texts, limit=MOST_EARLIER), strict=True))
+    batch.add(connection, {key for keys in near.values() for key in keys})
     for each in telling:
         key, sentence = each.place
-        if not each.is_whole and key not in batch.late and not _tells_all(reader, each):
+        if not each.is_whole and not each.tells_all(reader):
             own = [Place(key, before) for before in _before(batch.notes[key].sentences, sentence)]
             each.earlier.extend(_nearest(sentence, own, MOST_EARLIER))
-        for other in near.get(id(each), ()):
-            if note := batch.notes.get(other):
-                places = [Place(other, part) for part in ([note.whole] if note.whole else note.sentences)]
-                each.earlier.extend(_nearest(sentence, places, 2))
+        for other, note in ((other, batch.notes[other]) for other in near.get(id(each), ()) if other in batch.notes):
+            places = [Place(other, part) for part in ([note.whole] if note.whole else note.sentences)]
+            each.earlier.extend(_nearest(sentence, places, 2))
 
 
 def _before(sentences: Sequence[Sentence], later: Sentence) -> list[Sentence]:
@@ -233,13 +236,8 @@ def _nearest(later: Sentence, places: Sequence[Place], limit: int) -> list[Place
 
 
 def _names_all(compared: Compared) -> bool:
-    """Whether a sentence by itself names what was and what is instead, as surely as the model can."""
     sure = {span.label for span in compared.of_later if span.confidence >= CERTAIN}
     return {"former", "value"} <= sure
-
-
-def _tells_all(reader: TrainedChanges, telling: Telling) -> bool:
-    return telling.alone.change >= reader.threshold and _names_all(telling.alone)
 
 
 def _sureness(compared: Compared) -> float:
@@ -270,7 +268,7 @@ def _found(
     found = [
         best.get(id(each)) or Found(each.place, each, each.alone)
         for each in telling
-        if id(each) in best or (_tells_all(reader, each) and not (each.is_whole and each.place.memory_id in several))
+        if id(each) in best or (each.tells_all(reader) and not (each.is_whole and each.place.memory_id in several))
     ]
     wholes = {each.later.place.memory_id for each in found if each.later.is_whole}
     return [each for each in found if each.later.is_whole or each.later.place.memory_id not in wholes]
@@ -348,8 +346,7 @@ def change_of(compared: Compared, earlier: Note, later: Note, *, alone: bool = F
     # "From 2019 to 2021 she worked at BMW" is no news of where she works.
     if any(fact.valid_to and _shared(fact.object, named.value) for fact in later.facts):
         return None
-    open_facts = [[fact for fact in note.facts if not fact.valid_to] for note in (earlier, later)]
-    was, now = (None, None) if alone else _facts_of(named, *open_facts)
+    was, now = (None, None) if alone else _facts_of(named, earlier.facts, later.facts)
     subject = named.thing or later.subject or earlier.subject
     thing, relation, former = (was.subject, was.relation, was.object) if was else (subject, IS, named.former)
     if not was and (now := _stated(named, later.facts)):
@@ -374,6 +371,7 @@ def _facts_of(
     The first is the one whose object has most words of what was, and whose subject most of the thing; or where none has
     any, as of dates and amounts, one that a fact of the later note contradicts.
     """
+    earlier, later = ([fact for fact in facts if not fact.valid_to] for facts in (earlier, later))
 
     def likeness(fact: NamedFact) -> tuple[float, float]:
         return _shared(fact.object, named.former), _shared(fact.subject, named.thing)
@@ -403,26 +401,26 @@ def _shared(one: str, other: str) -> float:
 
 
 def _add(connection: Connection[Any], found: Found, change: Change, recorded_at: datetime) -> None:
+    """Write a change as the end of what was, and the beginning of what is."""
     earlier_id, later_id = found.earlier.memory_id, found.later.place.memory_id
-    confidence = max(found.compared.end, found.compared.change)
     scope = name_rows.scopes_of(connection, [later_id])[later_id]
     names = {normalise(name): name for name in (change.thing, change.former, change.value) if name}
-    known = name_rows.ensure(
-        connection,
-        {(scope, normal): (name, None) for normal, name in names.items()},
-        {normal: initials(normal) for normal in names},
-    )
+    wanted = {(scope, normal): (name, None) for normal, name in names.items()}
+    known = name_rows.ensure(connection, wanted, {normal: initials(normal) for normal in names})
     thing, former = (known[scope, normalise(name)].id for name in (change.thing, change.former))
-    if change.relation == IS:
+    relation = change.relation
+    if relation == IS:
         # Another memory may have said what the thing and the former value are to each other.
-        change = change._replace(relation=changes.relation_between(connection, thing, former) or IS)
+        relation = changes.relation_between(connection, thing, former) or IS
     began = found.earlier.sentence.day if found.earlier is not found.later.place else None
     began = began if began and began < change.since else None
-    relation_rows.ensure_relations(connection, [(scope, change.relation)])
-    rows = [FactRow(earlier_id, thing, change.relation, former, confidence, began, change.since, recorded_at,
-                    scope, later_id)]  # fmt: skip
+
+    def row(memory_id: int, value: int, start: datetime | None, end: datetime | None, other: int) -> FactRow:
+        sure = max(found.compared.end, found.compared.change)
+        return FactRow(memory_id, thing, relation, value, sure, start, end, recorded_at, scope, other)
+
+    rows = [row(earlier_id, former, began, change.since, later_id)]
     if change.value:
         value = known[scope, normalise(change.value)].id
-        rows.append(FactRow(later_id, thing, change.relation, value, confidence, change.since, None, recorded_at,
-                            scope, earlier_id))  # fmt: skip
+        rows.append(row(later_id, value, change.since, None, earlier_id))
     fact_rows.add_facts(connection, rows)

@@ -20,7 +20,6 @@ from hopgate.store.graph import (
     fact_rows,
     graph_vectors,
     name_rows,
-    relation_rows,
     version,
 )
 from hopgate.store.graph.edge_rows import EdgeRow
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.store.graph.name_rows import NameRow
-    from hopgate.store.graph.relation_rows import RelationKey
 
 # Groups of facts derived in one statement, so that a backfill never holds all facts.
 GROUPS = 5000
@@ -119,7 +117,7 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     dropped = name_rows.drop_unused(connection, name_ids)
     name_rows.refresh(connection, name_ids)
     journal.forget_names(connection, name_ids)
-    groups += _without_unused(connection, relations)
+    groups += fact_rows.drop_unused_relations(connection, relations)
     rederive(
         connection,
         concept_ids=concept_ids,
@@ -134,17 +132,6 @@ def _scopes(connection: Connection[Any], memory_ids: Sequence[int], names: Seque
     """The scopes of memories, and of the names that were read in them; None where one of them is not there any more."""
     own = name_rows.scopes_of(connection, memory_ids)
     return {*own.values(), *(name.scope for name in names)} if len(own) == len({*memory_ids}) else None
-
-
-def _without_unused(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[FactGroup]:
-    """Remove relations that no fact has any more; give the groups of those that were called by one of them."""
-    unused = relation_rows.unused(connection, relations)
-    if not unused:
-        return []
-    heirs = relation_rows.called_by(connection, unused)
-    groups = fact_rows.groups_of_relations(connection, heirs)
-    relation_rows.remove(connection, unused)
-    return [*groups, *fact_rows.groups_of_relations(connection, heirs)]
 
 
 def derive(connection: Connection[Any], groups: Iterable[FactGroup]) -> None:

@@ -119,7 +119,7 @@ def decide(pair: Ambiguous, same: bool, connection: Connection[Any]) -> bool | N
     They may be one already, or a memory that had one of them may have turned sensitive since.
     """
     name_rows.lock(connection)
-    if not name_rows.spelt(connection, [pair.near, pair.name]):
+    if not name_rows.spelt([pair.near, pair.name], connection):
         return None
     first, second = (named(connection, name, pair.scope) for name in (pair.near, pair.name))
     if not same:

@@ -26,7 +26,7 @@ from hopgate.memory import Memory, cleared
 from hopgate.sending import guarded
 from hopgate.store import clearance, extractions, memories, setting_rows, thread_rows
 from hopgate.store.build_lock import share
-from hopgate.store.graph import fact_rows, name_rows, relation_rows, version
+from hopgate.store.graph import fact_rows, name_rows, version
 from hopgate.store.graph.fact_rows import FactRow
 from hopgate.store.graph.name_rows import NameKey, NameRow
 from hopgate.times import moment
@@ -97,7 +97,6 @@ def add(
     name_ids = [row.id for row in known.values()]
     # None of these has an answer to wait for: they travel together.
     with connection.pipeline():
-        relation_rows.ensure_relations(connection, ((fact.scope, fact.relation) for fact in facts))
         fact_rows.add_mentions(connection, mentions)
         fact_rows.add_facts(connection, facts)
         if deriving:

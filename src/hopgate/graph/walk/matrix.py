@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, mention_graph
-from hopgate.store.graph import arc_rows, arrays
+from hopgate.store.graph import arrays
 from hopgate.store.graph.arrays import Stamp
 from hopgate.store.graph.concept_rows import TITLED
 from hopgate.store.graph.visible import View
@@ -163,7 +163,7 @@ def load_matrix(connection: Connection[Any], view: View = WHOLE, *, superseded: 
 
     edges = arrays.edges(connection, view)
     source, target = (positions(concept_ids, _nodes_of(others, first, ids)) for ids in (edges.source, edges.target))
-    arcs = arc_rows.arcs(connection, view.scopes).joined_once()
+    arcs = arrays.arcs(connection, view.scopes)
     start, end = positions(memory_ids, arcs.source), positions(memory_ids, arcs.target)
     near = (start >= 0) & (end >= 0)
     start, end = start[near], end[near]

@@ -12,7 +12,7 @@ from hopgate.graph.walk.seeds import Starts
 from hopgate.graph.walk.walk_graph import WalkGraph
 from hopgate.store import memories
 from hopgate.store.graph import arrays, concept_rows
-from hopgate.store.graph.arc_rows import ARC_KINDS, FOLLOWS, REPLIES
+from hopgate.store.graph.arrays import ARC_KINDS, FOLLOWS, REPLIES
 
 if TYPE_CHECKING:
     from psycopg import Connection

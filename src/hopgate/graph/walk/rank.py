@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from hopgate.graph.walk.config import Shares, Walk
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.mixture import TOP, Mixture, bundled_model, leg_features, walk_features
-from hopgate.graph.walk.pagerank import pagerank
-from hopgate.graph.walk.push import near_walks
+from hopgate.graph.walk.pagerank import near_walks, pagerank
 from hopgate.graph.walk.seeds import NEAR_FACTS, NearFact, Scored, Starts, starts
 from hopgate.graph.walk.walk_graph import WalkGraph, top_k
 

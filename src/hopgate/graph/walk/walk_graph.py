@@ -18,27 +18,18 @@ BLOCK = 512
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WalkGraph:
-    """A weighted undirected graph over nodes ``0..n-1``: memories come first, then concepts.
+    """A weighted undirected graph over nodes ``0..n-1``: the first `memories` are memories, the others concepts.
 
-    Row ``i`` of the CSR holds the arcs that leave node ``i``, ends ascending. Every array is read-only, so that any
-    number of threads may walk the same graph; a new version of the graph is a new value.
-
-    Parameters
-    ----------
-    indptr, indices, weights : numpy.ndarray
-        The adjacency, which is symmetric, in CSR form: int32 or int64, int32, float32.
-    memories : int
-        Nodes ``0..memories-1`` are memories and the rest are concepts.
+    Row ``i`` of the symmetric CSR holds the arcs that leave node ``i``, ends ascending. Every array is read-only, so
+    that any number of threads may walk the same graph; a new version of the graph is a new value.
 
     Examples
     --------
     Two memories that share concept 0; the second also mentions concept 1:
 
     >>> graph = mention_graph(2, 2, Pairs([0, 1, 1], [0, 0, 1]))
-    >>> graph
-    WalkGraph(memories=2, concepts=2, arcs=6)
-    >>> graph.strength.tolist()
-    [1.0, 2.0, 2.0, 1.0]
+    >>> graph, graph.strength.tolist()
+    (WalkGraph(memories=2, concepts=2, arcs=6), [1.0, 2.0, 2.0, 1.0])
     """
 
     indptr: NDArray[Any]
@@ -81,14 +72,14 @@ class WalkGraph:
         )
 
     @cached_property
-    def divisor(self) -> NDArray[np.float64]:
-        """The strength, with 1 for a node that nothing leaves, so that dividing is always safe."""
-        return np.where(self.dangling, 1.0, self.strength)
-
-    @cached_property
     def dangling(self) -> NDArray[np.bool_]:
         """Nodes that nothing leaves."""
         return np.asarray(self.strength == 0)
+
+    @cached_property
+    def divisor(self) -> NDArray[np.float64]:
+        """The strength, with 1 for a node that nothing leaves, so that dividing is always safe."""
+        return np.where(self.dangling, 1.0, self.strength)
 
     @cached_property
     def matrix(self) -> csr_array[np.float32]:
@@ -112,16 +103,12 @@ NO_PAIRS = Pairs()
 def edge_graph(
     nodes: int, source: ArrayLike, target: ArrayLike, weight: ArrayLike | None = None, *, memories: int = 0
 ) -> WalkGraph:
-    """Build a graph from a list of edges.
-
-    Parallel edges add up. An edge becomes two arcs and a self-loop one. Edges of weight 0 are left out.
+    """Build a graph from a list of edges: parallel ones add up, a self-loop is one arc, weight 0 is no edge.
 
     Examples
     --------
-    >>> edge_graph(3, [0, 0], [1, 1], [1, 2]).matrix.toarray()
-    array([[0., 3., 0.],
-           [3., 0., 0.],
-           [0., 0., 0.]], dtype=float32)
+    >>> edge_graph(3, [0, 0], [1, 1], [1, 2]).matrix.toarray().tolist()
+    [[0.0, 3.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
     from scipy.sparse import coo_array
 
@@ -145,10 +132,8 @@ def mention_graph(
 
     Examples
     --------
-    >>> mention_graph(1, 2, Pairs([0], [0]), edges=Pairs([0], [1])).matrix.toarray()
-    array([[0., 1., 0.],
-           [1., 0., 1.],
-           [0., 1., 0.]], dtype=float32)
+    >>> mention_graph(1, 2, Pairs([0], [0]), edges=Pairs([0], [1])).matrix.toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
     """
     shifts = ((0, memories), (memories, memories), (0, 0))
     columns = [
@@ -165,12 +150,7 @@ def _columns(pairs: Pairs) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArra
 
 
 def top_k(scores: NDArray[Any], k: int, *, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-    """Give the places of the `k` highest scores above 0, best first; ties by place.
-
-    Parameters
-    ----------
-    allowed : array of bool, optional
-        One entry a score: only places where it is True are given.
+    """Give the places of the `k` highest scores above 0, best first, ties by place; only allowed ones, if given.
 
     Examples
     --------

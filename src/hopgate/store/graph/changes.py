@@ -136,8 +136,8 @@ def waiting(connection: Connection[Any], extractor_hash: str) -> list[int]:
     return [row[0] for row in rows]
 
 
-def set_compared(connection: Connection[Any], memory_ids: Sequence[int], reader: str) -> None:
-    """Note that memories were compared with earlier ones, and by whom."""
+def set_compared(connection: Connection[Any], memory_ids: Sequence[int], reader: str | None) -> None:
+    """Note that memories were compared with earlier ones, and by whom; or by nobody, so that they wait again."""
     connection.execute("UPDATE extractions SET changes_by = %s WHERE memory_id = ANY(%s)", (reader, list(memory_ids)))
 
 

@@ -1,7 +1,9 @@
-"""Concepts: one, many, which memories talk about which, names that were left undecided, and counts of it all."""
+"""Concepts: one, many, which memories talk about which, names left undecided, clusters, and counts of it all."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -347,3 +349,100 @@ def memories_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]
 def is_linked(connection: Connection[Any], memory_id: int, concept_ids: Sequence[int]) -> bool:
     """Whether a memory talks about one of these concepts."""
     return memory_id in memories_of_concepts(connection, concept_ids)
+
+
+# Clusters of concepts as they were last found, under ids that stay; of the whole store, or of some scopes alone.
+
+# Each resolution that was asked for is kept apart, and so is each set of scopes, for whoever reads may ask for any: of
+# more than these those that were found first are forgotten.
+MOST_RESOLUTIONS, MOST_SCOPES = 4, 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """One cluster: its concepts, the most central first, the cluster above it, and in what its level was found."""
+
+    id: int
+    level: int
+    parent: int | None
+    concept_ids: tuple[int, ...]
+    graph_version: int
+    modularity: float
+
+
+def read_clusters(connection: Connection[Any], scopes: Sequence[str], resolution: float) -> list[ClusterRow]:
+    """What was found last of these scopes at this resolution, level by level, the largest first."""
+    return fetch(
+        connection,
+        ClusterRow,
+        "SELECT id, level, parent, concept_ids, graph_version, modularity FROM clusters "
+        "WHERE scopes = %s AND resolution = %s ORDER BY level, cardinality(concept_ids) DESC, id",
+        (_key(scopes), resolution),
+    )
+
+
+def concepts_of_cluster(connection: Connection[Any], scopes: Sequence[str], cluster: int) -> tuple[int, ...] | None:
+    """The concepts of one of these scopes' clusters, of whichever level; none where they have no such cluster."""
+    row = connection.execute(
+        "SELECT concept_ids FROM clusters WHERE scopes = %s AND id = %s", (_key(scopes), cluster)
+    ).fetchone()
+    return None if row is None else tuple(row[0])
+
+
+def lock_clusters(connection: Connection[Any]) -> bool:
+    """Let one writer at a time replace clusters; false on a standby, or for a role that only reads."""
+    row = connection.execute(
+        "SELECT current_setting('transaction_read_only') = 'off' AND has_table_privilege('clusters', 'INSERT, DELETE')"
+    ).fetchone()
+    if row is None or not row[0]:
+        return False
+    connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate clusters'))")
+    return True
+
+
+def last_cluster_id(connection: Connection[Any], scopes: Sequence[str]) -> int:
+    """The last id that was given to one of these scopes' clusters."""
+    row = connection.execute("SELECT max(last_id) FROM clusters WHERE scopes = %s", (_key(scopes),)).fetchone()
+    return int(row[0] or 0) if row else 0
+
+
+def replace_clusters(
+    connection: Connection[Any], scopes: Sequence[str], resolution: float, rows: Sequence[ClusterRow]
+) -> None:
+    """Put newly found clusters in the place of the last ones, and note which ids were given."""
+    key, last = _key(scopes), max([last_cluster_id(connection, scopes), *(row.id for row in rows)])
+    connection.execute("DELETE FROM clusters WHERE scopes = %s AND resolution = %s", (key, resolution))
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO clusters (scopes, resolution, id, level, parent, concept_ids, graph_version, modularity, "
+            "last_id) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            [
+                (
+                    key,
+                    resolution,
+                    row.id,
+                    row.level,
+                    row.parent,
+                    list(row.concept_ids),
+                    row.graph_version,
+                    row.modularity,
+                    last,
+                )
+                for row in rows
+            ],  # fmt: skip
+        )
+    connection.execute(
+        "DELETE FROM clusters WHERE scopes = %(key)s AND resolution NOT IN (SELECT resolution FROM clusters "
+        "WHERE scopes = %(key)s GROUP BY 1 ORDER BY max(made_at) DESC, 1 LIMIT %(most)s)",
+        {"key": key, "most": MOST_RESOLUTIONS},
+    )
+    connection.execute(
+        "DELETE FROM clusters WHERE scopes <> '' AND scopes NOT IN (SELECT scopes FROM clusters WHERE scopes <> '' "
+        "GROUP BY 1 ORDER BY max(made_at) DESC, 1 LIMIT %s)",
+        (MOST_SCOPES,),
+    )
+
+
+def _key(scopes: Sequence[str]) -> str:
+    """What some scopes' clusters are kept under: a digest, since an entry of an index holds 2,700 bytes."""
+    return hashlib.sha256(json.dumps(sorted(scopes)).encode()).hexdigest() if scopes else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -140,8 +140,9 @@ class Edge:
     recorded_at: datetime | None
     retired_at: datetime | None
     evidence: tuple[str, ...]
-    source_id: int = 0
-    target_id: int = 0
+    # Numbers of the whole store, which say nothing of what an edge is.
+    source_id: int = field(default=0, compare=False)
+    target_id: int = field(default=0, compare=False)
 
 
 _HEAVIEST = "e.relation = %(inside)s, e.weight DESC, source, e.relation, target, e.valid_from NULLS FIRST, e.id"

@@ -1,18 +1,25 @@
-"""Mentions and facts as they were extracted, each with its memory. All else in the graph is derived from them."""
+"""Mentions, facts and relations as they were extracted, each with its memory. All else in the graph follows from them.
+
+A raw relation is as an extractor wrote it, in a scope; each has a canonical one, and those of a scope that have the same
+one are single-valued together: a source has one target of them at a time.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store.graph.relation_rows import RelationKey
 from hopgate.store.typed_rows import fetch
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+RelationKey = tuple[str, str]
+"""A scope, and a relation as an extractor wrote it there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,55 +64,6 @@ class CanonicalFact:
     memory_id: int
 
 
-def add_mentions(connection: Connection[Any], rows: Iterable[tuple[int, int, str, str | None]]) -> None:
-    """Record mentions as (memory, name, spelling, kind); a name that a memory mentions twice counts once."""
-    unique: dict[tuple[int, int], tuple[str, str | None]] = {}
-    for memory_id, name_id, spelling, kind in rows:
-        first_spelling, first_kind = unique.get((memory_id, name_id), (spelling, None))
-        unique[memory_id, name_id] = (first_spelling, first_kind or kind)
-    connection.execute(
-        "WITH made AS (INSERT INTO mentions (memory_id, name_id, spelling, kind) "
-        "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[]) "
-        "ON CONFLICT DO NOTHING RETURNING name_id), "
-        "counted AS (SELECT name_id, count(*) AS n FROM made GROUP BY name_id) "
-        "UPDATE concept_names SET uses = uses + n FROM counted WHERE id = name_id",
-        (
-            [key[0] for key in unique],
-            [key[1] for key in unique],
-            [spelling for spelling, _ in unique.values()],
-            [kind for _, kind in unique.values()],
-        ),
-    )
-
-
-def add_facts(connection: Connection[Any], rows: Iterable[FactRow]) -> None:
-    """Record facts; one that a memory states twice counts once, with its highest weight."""
-    unique: dict[tuple[object, ...], FactRow] = {}
-    for row in rows:
-        key = (row.memory_id, row.subject_id, row.relation, row.object_id, row.valid_from, row.valid_to, row.read_with)
-        known = unique.get(key)
-        if known is None or known.weight < row.weight:
-            unique[key] = row
-    new = list(unique.values())
-    connection.execute(
-        "INSERT INTO facts (memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at, "
-        "scope, read_with) SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::real[], "
-        "%s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::text[], %s::bigint[]) ON CONFLICT DO NOTHING",
-        (
-            [row.memory_id for row in new], [row.subject_id for row in new], [row.relation for row in new],
-            [row.object_id for row in new], [row.weight for row in new], [row.valid_from for row in new],
-            [row.valid_to for row in new], [row.recorded_at for row in new], [row.scope for row in new],
-            [row.read_with for row in new],
-        ),
-    )  # fmt: skip
-
-
-def existing(connection: Connection[Any], fact_ids: Sequence[int]) -> set[int]:
-    """Those of some facts that are still there."""
-    rows = connection.execute("SELECT id FROM facts WHERE id = ANY(%s)", (list(fact_ids),))
-    return {row[0] for row in rows}
-
-
 @dataclass(frozen=True, slots=True)
 class NamedFact:
     """What a memory says about two concepts, by their names."""
@@ -122,33 +80,6 @@ class NamedFact:
         return f"{self.subject} — {self.relation} → {self.object}"
 
 
-_NAMED = (
-    "SELECT s.name AS subject, f.relation, o.name AS object, f.valid_from, f.valid_to, f.weight, "
-    "m.external_id AS memory FROM facts f JOIN memories m ON m.id = f.memory_id "
-    "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE "
-)
-
-
-def of_memory(connection: Connection[Any], memory_id: int) -> list[NamedFact]:
-    """What a memory says."""
-    return fetch(connection, NamedFact, f"{_NAMED} f.memory_id = %s ORDER BY f.id", (memory_id,))
-
-
-def counting(connection: Connection[Any], memory_id: int) -> list[NamedFact]:
-    """What a memory says and counts, the surest first."""
-    return fetch(
-        connection,
-        NamedFact,
-        f"{_NAMED} f.memory_id = %s AND f.beside IS NULL ORDER BY f.weight DESC, f.id",
-        (memory_id,),
-    )
-
-
-def all_named(connection: Connection[Any]) -> list[NamedFact]:
-    """What each memory says; what two tell together is told by neither where it is replayed."""
-    return fetch(connection, NamedFact, f"{_NAMED} NOT m.is_sensitive AND f.read_with IS NULL ORDER BY m.id, f.id")
-
-
 @dataclass(frozen=True, slots=True)
 class NamedMention:
     """A name in a memory as it is spelt there, the concept that it stands for, and the kind that was given there."""
@@ -161,6 +92,102 @@ class NamedMention:
     def __str__(self) -> str:
         called = self.name if self.name == self.concept else f"{self.name} = {self.concept}"
         return f"{called} ({self.kind})" if self.kind else called
+
+
+# Writing.
+
+
+def add_mentions(connection: Connection[Any], rows: Iterable[tuple[int, int, str, str | None]]) -> None:
+    """Record mentions as (memory, name, spelling, kind); a name that a memory mentions twice counts once."""
+    unique: dict[tuple[int, int], tuple[str, str | None]] = {}
+    for memory_id, name_id, spelling, kind in rows:
+        first_spelling, first_kind = unique.get((memory_id, name_id), (spelling, None))
+        unique[memory_id, name_id] = (first_spelling, first_kind or kind)
+    connection.execute(
+        "WITH made AS (INSERT INTO mentions (memory_id, name_id, spelling, kind) "
+        "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[]) "
+        "ON CONFLICT DO NOTHING RETURNING name_id), "
+        "counted AS (SELECT name_id, count(*) AS n FROM made GROUP BY name_id) "
+        "UPDATE concept_names SET uses = uses + n FROM counted WHERE id = name_id",
+        _columns([(*key, *value) for key, value in unique.items()], 4),
+    )
+
+
+def add_facts(connection: Connection[Any], rows: Iterable[FactRow]) -> None:
+    """Record facts, and make their relations known; a fact that a memory states twice has its highest weight."""
+    unique: dict[tuple[object, ...], FactRow] = {}
+    for row in rows:
+        key = (row.memory_id, row.subject_id, row.relation, row.object_id, row.valid_from, row.valid_to, row.read_with)
+        if key not in unique or unique[key].weight < row.weight:
+            unique[key] = row
+    ensure_relations(connection, {(row.scope, row.relation) for row in unique.values()})
+    connection.execute(
+        "INSERT INTO facts (memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at, "
+        "scope, read_with) SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::real[], "
+        "%s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::text[], %s::bigint[]) ON CONFLICT DO NOTHING",
+        _columns([astuple(row) for row in unique.values()], 10),
+    )
+
+
+def _columns(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:
+    """Rows as so many columns."""
+    return [[row[place] for row in rows] for place in range(width)]
+
+
+def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
+    """Remove the mentions and facts of memories, what was read of others with them, and the record of extraction."""
+    connection.execute(
+        "WITH gone AS (DELETE FROM mentions WHERE memory_id = ANY(%s) RETURNING name_id), "
+        "counted AS (SELECT name_id, count(*) AS n FROM gone GROUP BY name_id) "
+        "UPDATE concept_names SET uses = uses - n FROM counted WHERE id = name_id",
+        (list(memory_ids),),
+    )
+    # Who was compared with one of these is to be compared with others once more.
+    connection.execute(
+        "WITH gone AS (DELETE FROM facts WHERE memory_id = ANY(%(ids)s) OR read_with = ANY(%(ids)s) "
+        "RETURNING memory_id, read_with), "
+        "freed AS (UPDATE facts SET beside = NULL WHERE beside = ANY(%(ids)s) RETURNING memory_id) "
+        "UPDATE extractions SET changes_by = NULL WHERE memory_id IN (SELECT memory_id FROM gone "
+        "WHERE read_with IS NOT NULL UNION SELECT read_with FROM gone UNION SELECT memory_id FROM freed)",
+        {"ids": list(memory_ids)},
+    )
+    connection.execute("DELETE FROM extractions WHERE memory_id = ANY(%s)", (list(memory_ids),))
+
+
+def analyse(connection: Connection[Any]) -> None:
+    """Refresh the planner's statistics of the tables that extraction fills."""
+    connection.execute("ANALYZE concept_names, concepts, mentions, facts, relations")
+
+
+# What memories say.
+
+_NAMED = (
+    "SELECT s.name AS subject, f.relation, o.name AS object, f.valid_from, f.valid_to, f.weight, "
+    "m.external_id AS memory FROM facts f JOIN memories m ON m.id = f.memory_id "
+    "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE "
+)
+_OF_MEMORIES = "(f.memory_id = ANY(%(ids)s) OR f.read_with = ANY(%(ids)s))"
+
+
+def of_memory(connection: Connection[Any], memory_id: int) -> list[NamedFact]:
+    """What a memory says."""
+    return fetch(connection, NamedFact, f"{_NAMED} f.memory_id = %s ORDER BY f.id", (memory_id,))
+
+
+def counting(connection: Connection[Any], memory_id: int) -> list[NamedFact]:
+    """What a memory says and counts, the surest first."""
+    where = "f.memory_id = %s AND f.beside IS NULL ORDER BY f.weight DESC, f.id"
+    return fetch(connection, NamedFact, _NAMED + where, (memory_id,))
+
+
+def all_named(connection: Connection[Any]) -> list[NamedFact]:
+    """What each memory says; what two tell together is told by neither where it is replayed."""
+    return fetch(connection, NamedFact, f"{_NAMED} NOT m.is_sensitive AND f.read_with IS NULL ORDER BY m.id, f.id")
+
+
+def existing(connection: Connection[Any], fact_ids: Sequence[int]) -> set[int]:
+    """Those of some facts that are still there."""
+    return {row[0] for row in connection.execute("SELECT id FROM facts WHERE id = ANY(%s)", (list(fact_ids),))}
 
 
 def mentions(connection: Connection[Any], memory_id: int | None = None) -> list[NamedMention]:
@@ -182,8 +209,7 @@ def names_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
     """The names that memories mention, and those of the facts that they tell together with others."""
     rows = connection.execute(
         "SELECT name_id FROM mentions WHERE memory_id = ANY(%(ids)s) UNION "
-        "SELECT unnest(ARRAY[subject_id, object_id]) FROM facts WHERE memory_id = ANY(%(ids)s) "
-        "OR read_with = ANY(%(ids)s) ORDER BY 1",
+        f"SELECT unnest(ARRAY[subject_id, object_id]) FROM facts f WHERE {_OF_MEMORIES} ORDER BY 1",
         {"ids": list(memory_ids)},
     )
     return [row[0] for row in rows]
@@ -196,79 +222,58 @@ def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
         "JOIN concept_names n ON n.id = m.name_id WHERE m.memory_id = ANY(%(ids)s) "
         "UNION SELECT relation FROM facts WHERE memory_id = ANY(%(ids)s) "
         "UNION SELECT concat_ws(' ', s.name, f.relation, o.name) FROM facts f JOIN concept_names s "
-        "ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE f.memory_id = ANY(%(ids)s) "
-        "OR f.read_with = ANY(%(ids)s)",
+        f"ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE {_OF_MEMORIES}",
         {"ids": list(memory_ids)},
     )
     return [row[0] for row in rows]
 
 
-def relations_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[RelationKey]:
-    """The raw relations of memories' facts, each with its scope."""
+def contexts(connection: Connection[Any]) -> dict[int, dict[tuple[str, str], int]]:
+    """The facts about each name: the (relation, object) pairs of which it is the subject, and how often each."""
     rows = connection.execute(
-        "SELECT DISTINCT scope, relation FROM facts WHERE memory_id = ANY(%(ids)s) OR read_with = ANY(%(ids)s) "
-        "ORDER BY 1, 2",
-        {"ids": list(memory_ids)},
-    )
-    return [(row[0], row[1]) for row in rows]
+        "SELECT f.subject_id, f.relation, o.normal_name, count(*) FROM facts f "
+        "JOIN concept_names o ON o.id = f.object_id WHERE f.read_with IS NULL GROUP BY 1, 2, 3 "
+        "ORDER BY 1, min(f.memory_id), min(f.id)"
+    ).fetchall()
+    found: dict[int, dict[tuple[str, str], int]] = {}
+    for name_id, relation, name, count in rows:
+        found.setdefault(name_id, {})[sys.intern(relation), name] = count
+    return found
 
 
-def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
-    """Remove the mentions and facts of memories, what was read of others with them, and the record of extraction."""
-    ids = list(memory_ids)
-    connection.execute(
-        "WITH gone AS (DELETE FROM mentions WHERE memory_id = ANY(%s) RETURNING name_id), "
-        "counted AS (SELECT name_id, count(*) AS n FROM gone GROUP BY name_id) "
-        "UPDATE concept_names SET uses = uses - n FROM counted WHERE id = name_id",
-        (ids,),
-    )
-    # Who was compared with one of these is to be compared with others once more.
-    connection.execute(
-        "WITH gone AS (DELETE FROM facts WHERE memory_id = ANY(%(ids)s) OR read_with = ANY(%(ids)s) "
-        "RETURNING memory_id, read_with), "
-        "freed AS (UPDATE facts SET beside = NULL WHERE beside = ANY(%(ids)s) RETURNING memory_id) "
-        "UPDATE extractions SET changes_by = NULL WHERE memory_id IN (SELECT memory_id FROM gone "
-        "WHERE read_with IS NOT NULL UNION SELECT read_with FROM gone UNION SELECT memory_id FROM freed)",
-        {"ids": ids},
-    )
-    connection.execute("DELETE FROM extractions WHERE memory_id = ANY(%s)", (ids,))
+# Groups of facts that can end one another.
 
 
-_GROUP = (
-    "SELECT DISTINCT s.concept_id, r.canonical, CASE WHEN r.single_valued THEN NULL ELSE o.concept_id END "
-    "FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
-    "JOIN relations r ON r.scope = f.scope AND r.raw = f.relation WHERE "
-)
-
-
-def groups_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[FactGroup]:
-    """The groups that memories' facts belong to, those that they tell with others among them, or do not end."""
-    ids = list(memory_ids)
-    where = "f.memory_id = ANY(%s) OR f.read_with = ANY(%s) OR f.beside = ANY(%s)"
-    return [FactGroup(*row) for row in connection.execute(_GROUP + where, (ids, ids, ids))]
-
-
-def groups_of_names(connection: Connection[Any], name_ids: Sequence[int]) -> list[FactGroup]:
-    """The groups of all facts about names."""
-    ids = list(name_ids)
-    return [FactGroup(*row) for row in connection.execute(
-        _GROUP + "f.subject_id = ANY(%s) OR f.object_id = ANY(%s)", (ids, ids))]  # fmt: skip
-
-
-def groups_of_relations(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[FactGroup]:
-    """The groups of all facts with these raw relations of these scopes."""
-    if not relations:
-        return []
+def _groups(connection: Connection[Any], where: str, *parameters: Sequence[Any]) -> list[FactGroup]:
     rows = connection.execute(
-        _GROUP + "(f.scope, f.relation) IN (SELECT * FROM unnest(%s::text[], %s::text[]))",
-        ([scope for scope, _ in relations], [raw for _, raw in relations]),
+        "SELECT DISTINCT s.concept_id, r.canonical, CASE WHEN r.single_valued THEN NULL ELSE o.concept_id END "
+        "FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
+        f"JOIN relations r ON r.scope = f.scope AND r.raw = f.relation WHERE {where} ORDER BY 1, 2, 3",
+        [list(each) for each in parameters],
     )
     return [FactGroup(*row) for row in rows]
 
 
+def groups_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[FactGroup]:
+    """The groups that memories' facts belong to, those that they tell with others among them, or do not end."""
+    where = "f.memory_id = ANY(%s) OR f.read_with = ANY(%s) OR f.beside = ANY(%s)"
+    return _groups(connection, where, memory_ids, memory_ids, memory_ids)
+
+
+def groups_of_names(connection: Connection[Any], name_ids: Sequence[int]) -> list[FactGroup]:
+    """The groups of all facts about names."""
+    return _groups(connection, "f.subject_id = ANY(%s) OR f.object_id = ANY(%s)", name_ids, name_ids)
+
+
+def groups_of_relations(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[FactGroup]:
+    """The groups of all facts with these raw relations of these scopes."""
+    where = "(f.scope, f.relation) IN (SELECT * FROM unnest(%s::text[], %s::text[]))"
+    return _groups(connection, where, *_columns(relations, 2)) if relations else []
+
+
 def all_groups(connection: Connection[Any]) -> list[FactGroup]:
     """The groups of all facts, in the order of their sources and relations."""
-    return [FactGroup(*row) for row in connection.execute(_GROUP + "true ORDER BY 1, 2, 3")]
+    return _groups(connection, "true")
 
 
 def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) -> list[CanonicalFact]:
@@ -287,24 +292,133 @@ def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) ->
         "JOIN concept_names o ON o.id = f.object_id WHERE g.dst_id IS NULL AND f.beside IS NULL) "
         "SELECT src_id, relation, dst_id, (f).weight, (f).valid_from, (f).valid_to, (f).recorded_at, (f).memory_id "
         "FROM counted ORDER BY (f).recorded_at, (f).id",
-        ([g.src_id for g in groups], [g.relation for g in groups], [g.dst_id for g in groups]),
+        _columns([astuple(group) for group in groups], 3),
     )
     return [CanonicalFact(*row) for row in rows]
 
 
-def contexts(connection: Connection[Any]) -> dict[int, dict[tuple[str, str], int]]:
-    """The facts about each name: the (relation, object) pairs of which it is the subject, and how often each."""
+# Relations.
+
+
+def ensure_relations(connection: Connection[Any], relations: Collection[RelationKey]) -> None:
+    """Make raw relations known; each is its own canonical one until relations are canonicalised."""
+    connection.execute(
+        "INSERT INTO relations (scope, raw, canonical, single_valued) SELECT s, r, r, "
+        "EXISTS (SELECT 1 FROM single_valued_relations d WHERE d.raw = r) "
+        "FROM unnest(%s::text[], %s::text[]) AS n (s, r) ON CONFLICT DO NOTHING",
+        _columns(sorted(relations), 2),
+    )
+
+
+def are_single_valued(connection: Connection[Any], relations: Collection[str]) -> bool:
+    """Whether all of these were declared, so that to declare them again would change nothing."""
+    row = connection.execute(
+        # As one text: to write some hundred as an array takes psycopg two milliseconds, at every addition.
+        "SELECT NOT EXISTS "
+        "(SELECT jsonb_array_elements_text(%s::jsonb) EXCEPT SELECT raw FROM single_valued_relations)",
+        (json.dumps(sorted(relations)),),
+    ).fetchone()
+    return bool(row and row[0])
+
+
+def declare_single_valued(connection: Connection[Any], relations: Collection[str]) -> list[RelationKey]:
+    """Declare relations of which a source has one at a time, in every scope; give those that were not so before."""
     rows = connection.execute(
-        "SELECT f.subject_id, f.relation, o.normal_name, count(*) FROM facts f "
-        "JOIN concept_names o ON o.id = f.object_id WHERE f.read_with IS NULL GROUP BY 1, 2, 3 "
-        "ORDER BY 1, min(f.memory_id), min(f.id)"
+        "INSERT INTO single_valued_relations (raw) SELECT * FROM unnest(%s::text[]) ON CONFLICT DO NOTHING "
+        "RETURNING raw",
+        (sorted(relations),),
     ).fetchall()
-    found: dict[int, dict[tuple[str, str], int]] = {}
-    for name_id, relation, name, count in rows:
-        found.setdefault(name_id, {})[sys.intern(relation), name] = count
-    return found
+    if not rows:
+        return []
+    changed = connection.execute(
+        "UPDATE relations SET single_valued = true WHERE raw = ANY(%s) AND NOT single_valued RETURNING scope, raw",
+        ([row[0] for row in rows],),
+    ).fetchall()
+    return changed + _share_single_valued(connection)
 
 
-def analyse(connection: Connection[Any]) -> None:
-    """Refresh the planner's statistics of the tables that extraction fills."""
-    connection.execute("ANALYZE concept_names, concepts, mentions, facts, relations")
+def declare_several_valued(connection: Connection[Any], relations: Collection[str]) -> list[RelationKey]:
+    """Take the declaration back, with all relations that mean the same; give those that it held for."""
+    changed: list[RelationKey] = connection.execute(
+        "UPDATE relations SET single_valued = false WHERE single_valued AND (scope, canonical) IN "
+        "(SELECT scope, canonical FROM relations WHERE raw = ANY(%s)) RETURNING scope, raw",
+        (sorted(relations),),
+    ).fetchall()
+    names = [*relations, *(raw for _, raw in changed)]
+    connection.execute("DELETE FROM single_valued_relations WHERE raw = ANY(%s)", (names,))
+    return changed
+
+
+def _share_single_valued(connection: Connection[Any]) -> list[RelationKey]:
+    return connection.execute(
+        "UPDATE relations r SET single_valued = true FROM relations d WHERE d.single_valued "
+        "AND d.scope = r.scope AND d.canonical = r.canonical AND NOT r.single_valued RETURNING r.scope, r.raw"
+    ).fetchall()
+
+
+def relations_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[RelationKey]:
+    """The raw relations of memories' facts, each with its scope."""
+    return connection.execute(
+        f"SELECT DISTINCT scope, relation FROM facts f WHERE {_OF_MEMORIES} ORDER BY 1, 2", {"ids": list(memory_ids)}
+    ).fetchall()
+
+
+def drop_unused_relations(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[FactGroup]:
+    """Forget those of the relations that no fact has any more; others that one was canonical for are called anew.
+
+    They are called by the most used of them. Gives the groups that are called otherwise by that, before and after.
+    """
+    unused: list[RelationKey] = connection.execute(
+        f"SELECT r.scope, r.raw FROM relations r JOIN {_THESE} ON g.scope = r.scope AND g.raw = r.raw WHERE NOT EXISTS "
+        "(SELECT 1 FROM facts f WHERE f.scope = r.scope AND f.relation = r.raw) ORDER BY 1, 2",
+        _columns(relations, 2),
+    ).fetchall()
+    if not unused:
+        return []
+    heirs: list[RelationKey] = connection.execute(
+        f"SELECT r.scope, r.raw FROM relations r JOIN {_THESE} ON g.scope = r.scope AND g.raw = r.canonical "
+        "AND g.raw <> r.raw ORDER BY 1, 2",
+        _columns(unused, 2),
+    ).fetchall()
+    before = groups_of_relations(connection, heirs)
+    connection.execute(
+        "WITH orphans AS (SELECT r.scope, r.canonical, r.raw, (SELECT count(*) FROM facts f "
+        "WHERE f.scope = r.scope AND f.relation = r.raw) AS uses FROM relations r "
+        f"JOIN {_THESE} ON g.scope = r.scope AND g.raw = r.canonical AND g.raw <> r.raw), "
+        "heirs AS (SELECT DISTINCT ON (scope, canonical) scope, canonical, raw FROM orphans "
+        "ORDER BY scope, canonical, uses DESC, raw) "
+        "UPDATE relations r SET canonical = h.raw FROM heirs h WHERE r.scope = h.scope AND r.canonical = h.canonical",
+        _columns(unused, 2),
+    )
+    connection.execute(
+        f"DELETE FROM relations r USING {_THESE} WHERE r.scope = g.scope AND r.raw = g.raw", _columns(unused, 2)
+    )
+    return [*before, *groups_of_relations(connection, heirs)]
+
+
+_THESE = "unnest(%s::text[], %s::text[]) AS g (scope, raw)"
+
+
+def raw_relations(connection: Connection[Any]) -> dict[str, dict[str, int]]:
+    """Relations as they were extracted, and how often, by scope."""
+    counts: dict[str, dict[str, int]] = {}
+    rows = connection.execute(
+        "SELECT scope, relation, count(*) FROM facts WHERE read_with IS NULL GROUP BY 1, 2 ORDER BY 1, 2"
+    )
+    for scope, relation, count in rows:
+        counts.setdefault(scope, {})[relation] = count
+    return counts
+
+
+def set_canonical(
+    connection: Connection[Any], scope: str, canonical: Mapping[str, str], scores: Mapping[str, float]
+) -> None:
+    """Set the canonical relation of a scope's raw ones; edges change at the next derivation."""
+    connection.execute(
+        "UPDATE relations r SET canonical = c.canonical, score = c.score, single_valued = EXISTS "
+        "(SELECT 1 FROM single_valued_relations d WHERE d.raw = r.raw) "
+        "FROM unnest(%s::text[], %s::text[], %s::real[]) AS c (raw, canonical, score) "
+        "WHERE r.scope = %s AND r.raw = c.raw",
+        (*_columns([(raw, name, scores[raw]) for raw, name in canonical.items()], 3), scope),
+    )
+    _share_single_valued(connection)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -75,22 +74,20 @@ def newest_pending(connection: Connection[Any], table: Table, *, limit: int) -> 
     return connection.execute(_TEXTS[table].format(which=which), (limit,)).fetchall()
 
 
-def unchanged(connection: Connection[Any], table: Table, rows: Sequence[tuple[int, str]]) -> list[int]:
+def guard(store: Store, rows: Rows) -> StoreGuard:
+    """Guard names, facts and statements on their way to an embedder: texts that are still what was read."""
+
+    def all_unchanged(connection: Connection[Any]) -> bool:
+        return all(len(_unchanged(connection, table, own)) == len(own) for table, own in rows.items() if own)
+
+    return name_rows.guard(store, all_unchanged)
+
+
+def _unchanged(connection: Connection[Any], table: Table, rows: Sequence[tuple[int, str]]) -> list[int]:
     """The places of the rows whose texts are still what was read: no memory that they came from has gone."""
     ids = [key for key, _ in rows]
     now = dict(connection.execute(_TEXTS[table].format(which="e.id = ANY(%s)"), (ids,)).fetchall())
     return [place for place, (key, text) in enumerate(rows) if now.get(key) == text]
-
-
-def guard(store: Store, rows: Rows) -> StoreGuard:
-    """Guard names, facts and statements on their way to an embedder."""
-    return StoreGuard(store, partial(_all_unchanged, rows))
-
-
-def _all_unchanged(rows: Rows, connection: Connection[Any], lock: bool) -> bool:
-    if lock:
-        name_rows.lock(connection)
-    return all(len(unchanged(connection, table, own)) == len(own) for table, own in rows.items() if own)
 
 
 def write_unchanged(rows: Rows, made: NDArray[np.float32], connection: Connection[Any]) -> None:
@@ -98,7 +95,7 @@ def write_unchanged(rows: Rows, made: NDArray[np.float32], connection: Connectio
     name_rows.lock(connection)
     for table, own in rows.items():
         vectors_of, made = made[: len(own)], made[len(own) :]
-        places = unchanged(connection, table, own) if own else []
+        places = _unchanged(connection, table, own) if own else []
         write(connection, table, [own[place][0] for place in places], vectors_of[places])
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store import setting_rows
 from hopgate.store.clearance import StoreGuard
-from hopgate.store.graph import version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -93,12 +91,11 @@ def by_keys(connection: Connection[Any], keys: Collection[NameKey]) -> list[Name
         return []
     rows = connection.execute(
         # As one text: to write some hundred as an array takes psycopg a millisecond.
-        "SELECT n.id, n.concept_id, n.normal_name, n.name, n.kind, n.uses, n.scope "
-        "FROM jsonb_array_elements(%s::jsonb) AS w (key) "
-        "JOIN concept_names n ON n.scope = key ->> 0 AND n.normal_name = key ->> 1 ORDER BY n.id",
+        f"SELECT {_COLUMNS} FROM jsonb_array_elements(%s::jsonb) AS w (key) "
+        "JOIN concept_names ON scope = key ->> 0 AND normal_name = key ->> 1 ORDER BY id",
         (json.dumps(list(keys), ensure_ascii=False),),
     )
-    return [NameRow(*row) for row in rows]
+    return list(starmap(NameRow, rows))
 
 
 def by_normal(connection: Connection[Any], normals: Sequence[str], scopes: Sequence[str] | None) -> list[NameRow]:
@@ -108,10 +105,8 @@ def by_normal(connection: Connection[Any], normals: Sequence[str], scopes: Seque
         connection,
         "normal_name = ANY(ARRAY(SELECT jsonb_array_elements_text(%(normals)s::jsonb))) AND uses > 0 "
         "AND (%(scopes)s::text[] IS NULL OR scope = ANY(%(scopes)s))",
-        {
-            "normals": json.dumps(list(normals), ensure_ascii=False),
-            "scopes": None if scopes is None else list(scopes),
-        },
+        normals=json.dumps(list(normals), ensure_ascii=False),
+        scopes=None if scopes is None else list(scopes),
     )
 
 
@@ -140,20 +135,25 @@ def aliases_of_titles(
 
 def by_id(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]:
     """Names by their ids."""
-    return _read(connection, "id = ANY(%(ids)s)", {"ids": list(name_ids)})
+    return _read(connection, "id = ANY(%(ids)s)", ids=list(name_ids))
+
+
+def of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[NameRow]:
+    """The names of concepts."""
+    return _read(connection, "concept_id = ANY(%(ids)s)", ids=list(concept_ids))
 
 
 def all_names(connection: Connection[Any]) -> list[NameRow]:
     """Every name that a memory mentions, in the order of arrival: without those that facts alone point at."""
-    return _read(connection, "uses > 0", {})
+    return _read(connection, "uses > 0")
 
 
-def _read(connection: Connection[Any], which: str, parameters: Mapping[str, Any]) -> list[NameRow]:
+def _read(connection: Connection[Any], which: str, **parameters: Any) -> list[NameRow]:
     statement = f"SELECT {_COLUMNS} FROM concept_names WHERE {which} ORDER BY id"
     return list(starmap(NameRow, connection.execute(statement, parameters).fetchall()))
 
 
-def spelt(connection: Connection[Any], names: Sequence[str]) -> bool:
+def spelt(names: Sequence[str], connection: Connection[Any]) -> bool:
     """Whether each of these is a name's spelling: whether a memory that may be read still says it."""
     rows = connection.execute(
         "SELECT name FROM concept_names WHERE name = ANY(%(names)s) "
@@ -163,31 +163,15 @@ def spelt(connection: Connection[Any], names: Sequence[str]) -> bool:
     return {row[0] for row in rows} == set(names)
 
 
-def guard(store: Store, names: Sequence[str]) -> StoreGuard:
-    """Guard names on their way to a model."""
-    return StoreGuard(store, partial(_all_spelt, names))
+def guard(store: Store, holds: Callable[[Connection[Any]], bool]) -> StoreGuard:
+    """Guard texts of the graph on their way to a model: what turns sensitive changes the graph, under its lock."""
 
+    def still(connection: Connection[Any], locked: bool) -> bool:
+        if locked:
+            lock(connection)
+        return holds(connection)
 
-def _all_spelt(names: Sequence[str], connection: Connection[Any], locked: bool) -> bool:
-    if locked:
-        lock(connection)
-    return spelt(connection, names)
-
-
-def graph_guard(store: Store, known: int) -> StoreGuard:
-    """Guard all names of a graph on their way to a model, by its version: what turns sensitive changes the graph."""
-    return StoreGuard(store, partial(_same_version, known))
-
-
-def _same_version(known: int, connection: Connection[Any], locked: bool) -> bool:
-    if locked:
-        lock(connection)
-    return version.current(connection) == known
-
-
-def of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[NameRow]:
-    """The names of concepts."""
-    return _read(connection, "concept_id = ANY(%(ids)s)", {"ids": list(concept_ids)})
+    return StoreGuard(store, still)
 
 
 def move(connection: Connection[Any], name_ids: Sequence[int], concept_id: int) -> None:
