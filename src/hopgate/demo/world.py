@@ -1,4 +1,4 @@
-"""The world of the demo corpus: its names, its relations, the chains that queries follow, and what happens in it.
+"""The world of the demo corpus: its names, its relations, the chains that queries follow, and what becomes true in it.
 
 Names and phrases are data and are read from `tables/*.toml`; the order of every list matters, since the draws of a seed
 depend on it.
@@ -7,12 +7,39 @@ depend on it.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from importlib import resources
 from random import Random
 from typing import Any
+
+FIRST_DAY = date(2024, 1, 8)
+LAST_DAY = date(2025, 12, 19)
+# Days between two changes of a subject, and days by which a late record follows its change. The longest delay is
+# shorter than the shortest gap, so that every change is recorded before the next one happens.
+_GAP = (60, 160)
+_LATE = (12, 45)
+
+
+def table(name: str) -> dict[str, Any]:
+    """Read one file of `tables`."""
+    text = resources.files("hopgate.demo").joinpath("tables", f"{name}.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+_NAMES: dict[str, list[str]] = table("names")
+
+
+def names(*lists: str) -> tuple[str, ...]:
+    """Return the names of one list of `tables/names.toml`, or of several, one after the other.
+
+    Examples
+    --------
+    >>> names("home_vaults", "work_vaults")
+    ('tallow', 'pewter', 'vellum', 'bramble', 'gannet', 'obsidian')
+    """
+    return tuple(name for key in lists for name in _NAMES[key])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,26 +97,6 @@ class WorldRelation:
     single_valued: bool = True
 
 
-def table(name: str) -> dict[str, Any]:
-    """Read one file of `tables`."""
-    text = resources.files("hopgate.demo").joinpath("tables", f"{name}.toml").read_text("utf-8")
-    return tomllib.loads(text)
-
-
-_NAMES: dict[str, list[str]] = table("names")
-
-
-def names(*lists: str) -> tuple[str, ...]:
-    """Return the names of one list of `tables/names.toml`, or of several, one after the other.
-
-    Examples
-    --------
-    >>> names("home_vaults", "work_vaults")
-    ('tallow', 'pewter', 'vellum', 'bramble', 'gannet', 'obsidian')
-    """
-    return tuple(name for key in lists for name in _NAMES[key])
-
-
 def _relation(row: dict[str, Any]) -> WorldRelation:
     groups = tuple(
         Group(names(*group["subjects"])[: group.get("first")], names(*group["objects"]), group.get("scope"))
@@ -99,83 +106,75 @@ def _relation(row: dict[str, Any]) -> WorldRelation:
     return WorldRelation(groups=groups, **plain)
 
 
-RELATIONS: tuple[WorldRelation, ...] = tuple(
-    _relation(row) for name in ("services", "hosts", "people", "work") for row in table(name)["relation"]
-)
-
-
-def _chains(*chains: Sequence[str]) -> tuple[tuple[WorldRelation, ...], ...]:
-    by_name = {relation.name: relation for relation in RELATIONS}
-    return tuple(tuple(by_name[name] for name in chain) for chain in chains)
-
-
-CHAINS = _chains(
-    ("runs on", "stands in"),
-    ("runs on", "is fed by"),
-    ("runs on", "was bought from"),
-    ("is fed by", "takes cells"),
-    ("was bought from", "has contact"),
-    ("backs up to", "keeps for"),
-    ("depends on", "runs on"),
-    ("depends on", "is looked after by"),
-    ("is looked after by", "lives in"),
-    ("is looked after by", "drinks"),
-    ("is looked after by", "is a member of"),
-    ("is a member of", "works from"),
-    ("works from", "has network"),
-    ("was caused by", "is looked after by"),
-    ("was caused by", "runs on"),
-    ("is funded by", "drinks"),
-    ("builds with", "is licensed by"),
-    ("runs on", "is fed by", "takes cells"),
-    ("runs on", "was bought from", "has contact"),
-    ("depends on", "runs on", "stands in"),
-    ("depends on", "is looked after by", "is a member of"),
-    ("is looked after by", "is a member of", "works from"),
-    ("is a member of", "works from", "has network"),
-    ("was caused by", "runs on", "stands in"),
-    ("was caused by", "is looked after by", "drinks"),
-    ("was caused by", "backs up to", "keeps for"),
-    ("is funded by", "is a member of", "works from"),
-    ("builds with", "is licensed by", "has contact"),
-)
-
-
-# What happens: which facts begin, change and end, when, and when a memory records it.
-
-FIRST_DAY = date(2024, 1, 8)
-LAST_DAY = date(2025, 12, 19)
-
-# Days between two changes of a subject, and days by which a late record follows its change. The longest delay is
-# shorter than the shortest gap, so that every change is recorded before the next one happens.
-_GAP = (60, 160)
-_LATE = (12, 45)
+RELATIONS: dict[str, WorldRelation] = {
+    row["name"]: _relation(row) for name in ("services", "hosts", "people", "work") for row in table(name)["relation"]
+}
+CHAINS = tuple(tuple(RELATIONS[name] for name in chain) for chain in table("chains")["chains"])
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """A fact begins, and a memory records it: on its day, or late."""
+class WorldFact:
+    """One true statement of the world, with when it held and when it was recorded.
 
-    relation: WorldRelation
+    Parameters
+    ----------
+    valid_from, valid_to : date, optional
+        The half-open interval ``[valid_from, valid_to)`` in which it holds; None is open.
+    recorded_at : date
+        When it became known: the day of the earliest memory that states it.
+    end_recorded_at : date, optional
+        When its end became known: the day its successor was recorded.
+    before : str, optional
+        The object that this one follows.
+    late : bool
+        Whether it was learned of some days after it began.
+    evidence : tuple of str
+        The memories that state it, the earliest first.
+    dated : bool
+        Whether a memory's text names the day it began.
+    """
+
     subject: str
+    relation: str
     object: str
-    before: str | None
+    subject_type: str
+    object_type: str
     valid_from: date | None
     valid_to: date | None
     recorded_at: date
-    end_recorded_at: date | None
-    late: bool
-    scope: str | None
+    end_recorded_at: date | None = None
+    before: str | None = None
+    late: bool = False
+    scope: str | None = None
+    evidence: tuple[str, ...] = ()
+    dated: bool = False
+
+    def holds(self, as_of: date, known_at: date | None = None) -> bool:
+        """Whether it holds as of a day, by what was known at the end of another (by default: by all there is).
+
+        Examples
+        --------
+        >>> moved, recorded = date(2025, 3, 1), date(2025, 3, 9)
+        >>> fact = WorldFact("Gitea", "runs on", "birch", "service", "host", None, moved, date(2025, 1, 1), recorded)
+        >>> fact.holds(date(2025, 3, 5)), fact.holds(date(2025, 3, 5), known_at=date(2025, 3, 8))
+        (False, True)
+        """
+        if known_at is not None and known_at < self.recorded_at:
+            return False
+        began = self.valid_from is None or self.valid_from <= as_of
+        end_is_known = known_at is None or (self.end_recorded_at is not None and self.end_recorded_at <= known_at)
+        over = self.valid_to is not None and end_is_known and self.valid_to <= as_of
+        return began and not over
 
 
-def events(rng: Random, relations: tuple[WorldRelation, ...]) -> list[Event]:
-    """Draw the history of every subject of every relation."""
-    return [event for relation in relations for event in _relation_events(rng, relation)]
+def history(rng: Random) -> list[WorldFact]:
+    """Draw the facts of every subject of every relation: when each begins, ends and is recorded."""
+    return [fact for relation in RELATIONS.values() for fact in _of_relation(rng, relation)]
 
 
-def _relation_events(rng: Random, relation: WorldRelation) -> Iterator[Event]:
-    shares = _shares(relation)
-    for group, changing in zip(relation.groups, shares, strict=True):
+def _of_relation(rng: Random, relation: WorldRelation) -> Iterator[WorldFact]:
+    each, more = divmod(relation.changing, len(relation.groups))
+    for place, group in enumerate(relation.groups):
         subjects = rng.sample(group.subjects, min(len(group.subjects), relation.limit or len(group.subjects)))
         # A shuffled cycle spreads the objects evenly: no object is left out, none is a hub by accident.
         objects = rng.sample(group.objects, len(group.objects))
@@ -183,45 +182,29 @@ def _relation_events(rng: Random, relation: WorldRelation) -> Iterator[Event]:
             first = objects[number % len(objects)]
             if first == subject:
                 first = objects[(number + 1) % len(objects)]
-            changes = rng.choices((1, 2, 3), (45, 40, 15))[0] if number < changing else 0
-            yield from _subject_events(rng, relation, group, subject=subject, first=first, changes=changes)
+            is_changing = number < each + (place < more)
+            changes = rng.choices((1, 2, 3), (45, 40, 15))[0] if is_changing else 0
+            said = (subject, relation.name, first, relation.subject_type, relation.object_type)
+            if changes:
+                yield from _changing(rng, group, WorldFact(*said, None, None, FIRST_DAY, scope=group.scope), changes)
+            else:
+                recorded = FIRST_DAY + timedelta(rng.randrange((LAST_DAY - FIRST_DAY).days - 40))
+                yield WorldFact(*said, None, None, recorded, scope=group.scope)
 
 
-def _subject_events(
-    rng: Random, relation: WorldRelation, group: Group, *, subject: str, first: str, changes: int
-) -> Iterator[Event]:
-    if not changes:
-        recorded = FIRST_DAY + timedelta(rng.randrange((LAST_DAY - FIRST_DAY).days - 40))
-        yield Event(relation, subject, first, None, None, None, recorded, None, False, group.scope)
-        return
+def _changing(rng: Random, group: Group, first: WorldFact, changes: int) -> Iterator[WorldFact]:
+    """A fact and those that follow it."""
     began = FIRST_DAY + timedelta(rng.randrange(120))
-    starts: list[date | None] = [began if rng.random() < 0.5 else None]
-    records = [began + timedelta(rng.randrange(2))]
-    objects, lates = [first], [False]
+    fact = replace(
+        first,
+        valid_from=began if rng.random() < 0.5 else None,
+        recorded_at=began + timedelta(rng.randrange(2)),
+    )
     for _ in range(changes):
         began = began + timedelta(rng.randint(*_GAP))
         late = rng.random() < 0.4
-        starts.append(began)
-        records.append(began + timedelta(rng.randint(*_LATE) if late else rng.randrange(2)))
-        objects.append(rng.choice([name for name in group.objects if name != objects[-1]]))
-        lates.append(late)
-    for number, name in enumerate(objects):
-        follows = number < changes
-        yield Event(
-            relation,
-            subject,
-            name,
-            objects[number - 1] if number else None,
-            starts[number],
-            starts[number + 1] if follows else None,
-            records[number],
-            records[number + 1] if follows else None,
-            lates[number],
-            group.scope,
-        )
-
-
-def _shares(relation: WorldRelation) -> list[int]:
-    """Split the changing subjects over the groups as evenly as whole numbers allow."""
-    count = len(relation.groups)
-    return [relation.changing // count + (number < relation.changing % count) for number in range(count)]
+        recorded = began + timedelta(rng.randint(*_LATE) if late else rng.randrange(2))
+        yield replace(fact, valid_to=began, end_recorded_at=recorded)
+        after = rng.choice([name for name in group.objects if name != fact.object])
+        fact = replace(fact, object=after, before=fact.object, valid_from=began, recorded_at=recorded, late=late)
+    yield fact

@@ -124,7 +124,7 @@ def _objects(value: Any, place: Place) -> list[dict[str, Any]]:
 
 
 def json_lines(place: Place, options: ReadOptions, *, mapped: bool = False) -> Records:
-    """Give the lines, by the field map where that is asked for; for a line that cannot be read, its error in its place."""
+    """Give the lines, by the field map where asked for; for a line that cannot be read, its error in its place."""
     with place.open("rb") as stream:
         for number, row in checked_json_lines(stream, str(place)):
             read: Record | HopgateError = row
