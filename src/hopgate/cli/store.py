@@ -168,7 +168,7 @@ def restore(kb: KnowledgeBase, file: Path) -> tuple[Any, str]:
 
 @click.group("cache")
 def cache() -> None:
-    """What is kept on disk beside stores: embeddings, models, compiled patterns, word lists."""
+    """What is kept on disk beside stores: embeddings, models, compiled patterns."""
 
 
 @cache.command("info")
@@ -208,9 +208,8 @@ def clear(yes: bool, as_json: bool) -> None:
 def _files() -> dict[str, list[Path]]:
     """What is cached beside the vectors."""
     from hopgate.extract.rules.kept_patterns import kept_pattern_files, pattern_folder
-    from hopgate.extract.rules.kept_words import kept_word_lists, word_folder
 
-    return {"patterns": kept_pattern_files(pattern_folder()), "word_lists": kept_word_lists(word_folder())}
+    return {"patterns": kept_pattern_files(pattern_folder())}
 
 
 @click.group("db")
@@ -239,7 +238,7 @@ owners_options = together(
 
 def _owners(given: dict[str, Any], vectors: str | None = None) -> OwnersTable | str | None:
     """The owner's table as the options say it."""
-    from hopgate.sources.field_map import parse_map
+    from hopgate.sources.tables import parse_map
     from hopgate.store.owners_table import OwnersTable
     from hopgate.store.schema import OWN
 

@@ -9,12 +9,10 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-from hopgate.extract.rules.kept_words import word_list
+from hopgate.extract.rules.word_list import word_list
 from hopgate.extract.rules.words import words
 
 CODES = ("en", "de", "nl", "fr", "es", "it", "pt")
-# Rarer words than this count as unknown, and the long tail of a list need not be read: zipf.
-_RAREST = {"en": 1.0, "de": 1.2}
 _TABLES = resources.files("hopgate.extract.rules").joinpath("tables")
 
 
@@ -118,13 +116,13 @@ def zipf(word: str, code: str) -> float:
     >>> zipf("the", "en") > 7, zipf("vaultwarden", "en")
     (True, 0.0)
     """
-    return word_list(code, "best", _RAREST.get(code, 2.0)).zipf(word)
+    return word_list(code).zipf(word)
 
 
 @lru_cache(maxsize=16384)
 def is_common_anywhere(word: str) -> bool:
     """Whether any of the languages has a word among its thirty thousand most frequent."""
-    return any(word in word_list(code, "small", _RAREST.get(code, 2.0)) for code in CODES)
+    return word in word_list("common")
 
 
 # "theorg" is a programme: two short words are seldom a noun, unless the second is frequent.
