@@ -26,7 +26,7 @@ from hopgate.eval.data.dataset import Dataset, read_dataset
 from hopgate.extract.extraction import Extractor
 from hopgate.extract.files import Replay
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.graph.walk.mixture import bundled_model
+from hopgate.graph.walk.rank import bundled_model
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.legs.graph import GraphLeg, GraphRanking
 from hopgate.recall.settings import Settings

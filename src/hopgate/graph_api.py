@@ -27,13 +27,19 @@ if TYPE_CHECKING:
     from hopgate.graph.build.curate import Curation, Proposal
     from hopgate.graph.build.merge import Change, MergeProposal, RemovalPreview
     from hopgate.graph.clusters import ConceptClusters
-    from hopgate.graph.inspect.edges import ConceptDetail, Conflict, Edge, EdgeChanges, MemoryDetail
-    from hopgate.graph.inspect.stats import GraphStats
-    from hopgate.graph.inspect.view import Neighbourhood, QueryWalk
+    from hopgate.graph.inspect import (
+        ConceptDetail,
+        Conflict,
+        EdgeChanges,
+        GraphStats,
+        MemoryDetail,
+        Neighbourhood,
+        QueryWalk,
+    )
     from hopgate.recall.legs.graph import GraphLeg
     from hopgate.store.fill import Embedding
     from hopgate.store.graph.concept_rows import Ambiguous, Concept
-    from hopgate.store.graph.edge_rows import TimeSpan
+    from hopgate.store.graph.edge_rows import Edge, TimeSpan
     from hopgate.store.store import Store
     from hopgate.store.superseded import SupersededMemory
 
@@ -112,14 +118,14 @@ class ConceptGraph:
         limit: int = 20,
     ) -> ConceptDetail:
         """Give one concept, by a name or its id: its names, the merges into it, at most `limit` memories and edges."""
-        from hopgate.graph.inspect.edges import concept_detail
+        from hopgate.graph.inspect import concept_detail
 
         with self._looking(scope, as_of, known_at) as (connection, view):
             return concept_detail(connection, view, name, limit=limit)
 
     def memory(self, external_id: str, *, limit: int = 10) -> MemoryDetail:
         """Give one memory: what was extracted from it, its edges, its neighbours, and what it superseded."""
-        from hopgate.graph.inspect.edges import memory_detail
+        from hopgate.graph.inspect import memory_detail
 
         with self._store.transaction() as connection:
             return memory_detail(connection, external_id, limit=limit)
@@ -135,7 +141,7 @@ class ConceptGraph:
         limit: int | None = None,
     ) -> list[Edge]:
         """Give the edges, all or one concept's: those true as of a time, as known at a time."""
-        from hopgate.graph.inspect.edges import edges
+        from hopgate.graph.inspect import edges
 
         with self._looking(scope, as_of, known_at) as (connection, view):
             return edges(connection, view, of=of, relation=relation, limit=limit)
@@ -166,7 +172,7 @@ class ConceptGraph:
 
     def stats(self, *, damping: float = 0.5) -> GraphStats:
         """Measure the graph: hubs, components, kinds, relations, and how much PageRank resembles degree here."""
-        from hopgate.graph.inspect.stats import stats
+        from hopgate.graph.inspect import stats
 
         with self._looking() as (connection, _):
             return stats(connection, damping=damping)
@@ -191,13 +197,13 @@ class ConceptGraph:
         among : sequence of int, optional
             These concepts alone, the first `limit` of them.
         """
-        from hopgate.graph.inspect import view as drawing
+        from hopgate.graph import inspect
 
-        drawing.check_limits(depth, limit)
+        inspect.check_limits(depth, limit)
         with self._looking(scope, as_of, known_at) as (connection, view):
             if concept_id is not None:
-                return drawing.around(connection, view, concept_id, depth=depth, limit=limit)
-            return drawing.chosen(connection, view, among, limit=limit)
+                return inspect.around(connection, view, concept_id, depth=depth, limit=limit)
+            return inspect.chosen(connection, view, among, limit=limit)
 
     def walk(
         self,
@@ -209,7 +215,7 @@ class ConceptGraph:
         scope: Scopes = None,
     ) -> QueryWalk:
         """Walk from a query as the graph leg does, and give so many memories and concepts that it visits most."""
-        from hopgate.graph.inspect.view import query_walk
+        from hopgate.graph.inspect import query_walk
         from hopgate.recall.completion import complete, fused_base, pool_of
         from hopgate.recall.legs.dense import dense_leg
         from hopgate.recall.legs.lexical import lexical_leg
@@ -259,7 +265,7 @@ class ConceptGraph:
 
     def history(self, name: str, *, scope: Scopes = None, limit: int = 500) -> list[Edge]:
         """Give every version of a concept's edges; those with `retired_at` are believed no more."""
-        from hopgate.graph.inspect.edges import named
+        from hopgate.graph.inspect import named
 
         with self._looking(scope) as (connection, view):
             return edge_rows.versions(connection, view, named(connection, view, name), limit=limit)
@@ -274,14 +280,14 @@ class ConceptGraph:
         axis : str
             "valid": when it was true; "known": when it was known.
         """
-        from hopgate.graph.inspect.edges import changes
+        from hopgate.graph.inspect import changes
 
         with self._looking(scope) as (connection, view):
             return changes(connection, view, since, until, axis=axis, limit=limit)
 
     def conflicts(self, name: str | None = None, *, scope: Scopes = None, limit: int = 100) -> list[Conflict]:
         """Give pairs of edges that cannot both hold, and whether the newer one ended the older."""
-        from hopgate.graph.inspect.edges import conflicts
+        from hopgate.graph.inspect import conflicts
 
         with self._looking(scope) as (connection, view):
             return conflicts(connection, view, name, limit=limit)

@@ -22,10 +22,10 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Query
 from hopgate.eval.gate.evidence import Arm, Evidence
 from hopgate.eval.gate.judge import judge
-from hopgate.graph.inspect.edges import Edge
 from hopgate.kb import KnowledgeBase
 from hopgate.plot.pictures import COLOURS, GREY, colours
 from hopgate.recall.fuse import parse
+from hopgate.store.graph.edge_rows import Edge
 
 CHROMIUM = found()
 

@@ -22,7 +22,7 @@ from model_server import ModelServer
 
 import hopgate
 from hopgate import HopgateError, Memory
-from hopgate.graph.inspect.view import Neighbourhood
+from hopgate.graph.inspect import Neighbourhood
 from hopgate.kb import KnowledgeBase
 from hopgate.store.server import EmbeddedServer
 

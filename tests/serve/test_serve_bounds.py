@@ -15,7 +15,7 @@ from word_endpoint import WordEndpoint, embed
 from word_endpoint import serving as embedding
 
 from hopgate.errors import HopgateError
-from hopgate.graph.inspect.view import TOGETHER
+from hopgate.graph.inspect import TOGETHER
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules

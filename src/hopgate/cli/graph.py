@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from hopgate.extract.extraction import Extractor
     from hopgate.extract.runner import Progress
     from hopgate.graph.build.merge import Change
-    from hopgate.graph.inspect.edges import Concept, ConceptDetail
+    from hopgate.graph.inspect import ConceptDetail
     from hopgate.kb import KnowledgeBase
+    from hopgate.store.graph.concept_rows import Concept
     from hopgate.store.journal import JournalEntry
 
 Shown = tuple[Any, str | Iterable[str]]

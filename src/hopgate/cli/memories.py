@@ -21,7 +21,7 @@ from hopgate.redact import redacted
 from hopgate.sources.source import ReadOptions
 
 if TYPE_CHECKING:
-    from hopgate.graph.inspect.edges import MemoryDetail
+    from hopgate.graph.inspect import MemoryDetail
     from hopgate.kb import KnowledgeBase
     from hopgate.memory import Memory
     from hopgate.sources.read import FoundSource

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from hopgate.graph.inspect.edges import Edge
     from hopgate.memory import Memory
+    from hopgate.store.graph.edge_rows import Edge
 
 Advance = Callable[[int], None]
 # Control characters but for line ends and tabs, and those that turn the direction of writing.

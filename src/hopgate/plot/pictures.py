@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from hopgate.eval.gate.evidence import Evidence
     from hopgate.eval.gate.judge import Judgement
-    from hopgate.graph.inspect.edges import Edge
-    from hopgate.graph.inspect.view import QueryWalk
+    from hopgate.graph.inspect import QueryWalk
+    from hopgate.store.graph.edge_rows import Edge
 
 # Okabe and Ito's colours, less black and yellow, which vanish on one of the two pages.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#a6761d")

@@ -13,8 +13,7 @@ from starlette.responses import Response
 from hopgate.errors import HopgateError
 from hopgate.graph.build.curate import Action, Curation, Proposal
 from hopgate.graph.build.merge import Change, MergeProposal, RemovalPreview
-from hopgate.graph.inspect.edges import Concept, ConceptDetail, Conflict, Edge, EdgeChanges, SupersededMemory, TimeSpan
-from hopgate.graph.inspect.view import TOGETHER, Neighbourhood, QueryWalk
+from hopgate.graph.inspect import TOGETHER, ConceptDetail, Conflict, EdgeChanges, Neighbourhood, QueryWalk
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS
 from hopgate.serve.api_memories import MemoryAnswer, shown
 from hopgate.serve.bounds import (
@@ -32,7 +31,10 @@ from hopgate.serve.bounds import (
     Text,
 )
 from hopgate.serve.middleware import PREFIX, RefusedError
+from hopgate.store.graph.concept_rows import Concept
+from hopgate.store.graph.edge_rows import Edge, TimeSpan
 from hopgate.store.journal import MARK, JournalEntry
+from hopgate.store.superseded import SupersededMemory
 
 router = APIRouter(prefix=PREFIX, tags=["graph"])
 # What only the explorer's pages ask for.

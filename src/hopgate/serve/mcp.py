@@ -38,7 +38,6 @@ from starlette.applications import Starlette
 
 import hopgate
 from hopgate.errors import HopgateError, TakenError
-from hopgate.graph.inspect.edges import Edge
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.recall.hit import Hit
@@ -47,6 +46,7 @@ from hopgate.redact import redacted
 from hopgate.serve.bounds import BoundStore, Key, Moment, Text
 from hopgate.serve.middleware import guard
 from hopgate.serve.settings import Bounds, ServeSettings
+from hopgate.store.graph.edge_rows import Edge
 
 # How often recall is asked again without the sensitive memories that it found.
 ROUNDS = 3

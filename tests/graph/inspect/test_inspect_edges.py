@@ -8,7 +8,7 @@ import pytest
 from graph_content import of_triples, share_scopes
 
 from hopgate.demo import corpus
-from hopgate.graph.inspect.edges import edges
+from hopgate.graph.inspect import edges
 from hopgate.store.graph.visible import View
 
 LAST = date(2027, 1, 1)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import hopgate
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found
-from hopgate.graph.inspect.stats import degree_likeness
-from hopgate.graph.inspect.view import TOGETHER
+from hopgate.graph.inspect import TOGETHER, degree_likeness
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph, top_k
 from hopgate.memory import Memory
 

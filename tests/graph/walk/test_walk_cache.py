@@ -11,9 +11,8 @@ import psycopg
 import pytest
 from graph_world import Edge, clear, day, write_concepts, write_edges, write_memories, write_mentions
 
-from hopgate.graph.walk import cache as module
-from hopgate.graph.walk.cache import MatrixCache
-from hopgate.graph.walk.matrix import WHOLE, GraphMatrix
+from hopgate.graph.walk import matrix as module
+from hopgate.graph.walk.matrix import WHOLE, GraphMatrix, MatrixCache
 from hopgate.graph.walk.pagerank import pagerank
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory

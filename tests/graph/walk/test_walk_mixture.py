@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hopgate.graph.walk.mixture import bundled_model, leg_features, walk_features
-from hopgate.graph.walk.rank import source_walks
+from hopgate.graph.walk.rank import bundled_model, leg_features, source_walks, walk_features
 from hopgate.graph.walk.seeds import NearFact, starts
 from hopgate.graph.walk.walk_graph import Pairs, mention_graph
 

@@ -1,22 +1,27 @@
-"""The graph as a walk needs it: one frozen value, loaded in bulk, for one version and one point of view."""
+"""The graph as a walk needs it: frozen values, loaded in bulk, kept while the version of what they show stands."""
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, mention_graph
-from hopgate.store.graph import arrays
+from hopgate.store.graph import arrays, version
 from hopgate.store.graph.arrays import Stamp
 from hopgate.store.graph.concept_rows import TITLED
 from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+    from hopgate.store.store import Store
 
 WHOLE = View()
 # A concept in up to a twentieth of a scope's memories is no hub, nor is one in up to five. Measured with the neighbours
@@ -38,43 +43,31 @@ class GraphMatrix:
 
     Memory ``m`` is node ``m`` and has id ``memory_ids[m]``; concept ``c`` is node ``len(memory_ids) + c`` and has id
     ``concept_ids[c]``. Both arrays ascend and every array is read-only, so that any number of threads may share it.
-
-    Parameters
-    ----------
-    stamp : Stamp
-        Which state of which graph this is.
-    title_memory, title_concept : arrays of int32
-        The memories that are titled with a concept's name, and that concept: links that follow from names alone.
-    edge_source, edge_target, edge_relation, edge_weight, edge_id : arrays
-        The typed edges: concepts, a number into `relations`, the weight that is walked, and the row's id, ascending.
-    memory_scope : array of int32
-        The number of every memory's scope: its place in `scopes`.
-    arc_source, arc_target, arc_weight, arc_kind : arrays
-        The arcs between memories, the weight that is walked, and a number into `ARC_KINDS`. Both ends have one scope.
-    scopes : tuple of str
-        The scopes that memories have, "" for those without one.
-    namesake_id, namesake_of : arrays of int64
-        Concepts of equal name are one node over all scopes: the ids of the others, ascending, and the node's own.
     """
 
     stamp: Stamp
     graph: WalkGraph
     memory_ids: NDArray[np.int64]
     concept_ids: NDArray[np.int64]
+    # The memories that are titled with a concept's name, and that concept: links that follow from names alone.
     title_memory: NDArray[np.int32]
     title_concept: NDArray[np.int32]
+    # The typed edges: concepts, a number into `relations`, the weight that is walked, and the row's id, ascending.
     relations: tuple[str, ...]
     edge_source: NDArray[np.int32]
     edge_target: NDArray[np.int32]
     edge_relation: NDArray[np.int32]
     edge_weight: NDArray[np.float32]
     edge_id: NDArray[np.int64]
+    # Every memory's scope as a place in `scopes`, which has "" for those without one.
     memory_scope: NDArray[np.int32]
+    # The arcs between memories of one scope, the weight that is walked, and a number into `ARC_KINDS`.
     arc_source: NDArray[np.int32]
     arc_target: NDArray[np.int32]
     arc_weight: NDArray[np.float32]
     arc_kind: NDArray[np.int32]
     scopes: tuple[str, ...]
+    # Concepts of equal name are one node over all scopes: the ids of the others, ascending, and the node's own.
     namesake_id: NDArray[np.int64]
     namesake_of: NDArray[np.int64]
 
@@ -136,16 +129,8 @@ class GraphMatrix:
 def load_matrix(connection: Connection[Any], view: View = WHOLE, *, superseded: bool = False) -> GraphMatrix:
     """Load the graph, or that of some scopes, in bulk.
 
-    The transaction should be a snapshot (`Store.snapshot`), so that version and rows agree.
-
-    Parameters
-    ----------
-    view : View, optional
-        Only of these scopes. As of a time only edges that were true then; without one every edge that is not retired,
-        past ones too: "where did she work before" is a question like any other. As known at a time edges recorded and
-        not yet retired, and memories made and not yet superseded.
-    superseded : bool
-        Whether superseded memories take part.
+    The transaction should be a snapshot (`Store.snapshot`), so that version and rows agree. Without an as-of past edges
+    take part: "where did she work before" is a question like any other. Superseded memories do only if asked for.
     """
     memories = arrays.memory_scopes(connection, view, superseded=superseded)
     memory_ids, scope = memories.id, memories.number
@@ -200,15 +185,6 @@ def load_matrix(connection: Connection[Any], view: View = WHOLE, *, superseded: 
 def hub_factors(memory: NDArray[Any], concept: NDArray[Any], scope: NDArray[Any], concepts: int) -> NDArray[np.float32]:
     """Give each mention's factor: ``ln(memories / mentioning) / ln 20`` in the memory's scope, between 0.05 and 1.
 
-    Parameters
-    ----------
-    memory, concept : arrays of int
-        The mentions.
-    scope : array of int
-        The number of every memory's scope.
-    concepts : int
-        How many concepts there are.
-
     Examples
     --------
     Of 1,000 memories all mention concept 0, and 100 mention concept 1:
@@ -258,3 +234,98 @@ def positions(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArra
     place = np.searchsorted(ascending, wanted)
     place[place == len(ascending)] = 0
     return np.where(ascending[place] == wanted, place, -1)
+
+
+# Kept matrices.
+
+# One of 20,000 memories takes 20 MB, and is read in 65 ms; one of 200,000 takes 200 MB and 0.8 s.
+MOST_BYTES = 256_000_000
+# So long a recall waits for what this process itself wrote.
+PATIENCE_S = 1.0
+# Matrices that are read at once.
+READERS = 2
+
+
+class Key(NamedTuple):
+    """Which matrix: what of the graph is walked, and whether superseded memories are."""
+
+    view: View
+    superseded: bool
+
+
+class MatrixCache:
+    """Gives a matrix at once where there is one, also where it is a little old.
+
+    A matrix is current while the stamp of its scopes' version stands. One that another process's write made old is
+    given all the same, and read again by a thread meanwhile: memories that it does not have are blind to the graph leg,
+    which fusion knows. What this process itself wrote is waited for, for `PATIENCE_S` at most. Matrices are frozen, so
+    that readers in other threads go on with the one they have.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._kept: OrderedDict[Key, GraphMatrix] = OrderedDict()
+        self._loading: dict[Key, Future[GraphMatrix]] = {}
+        self._touching = threading.Lock()
+        self._readers: ThreadPoolExecutor | None = None
+
+    def get(
+        self, connection: Connection[Any], view: View = WHOLE, *, superseded: bool = False, fresh: bool = False
+    ) -> GraphMatrix:
+        """Give a matrix; one of the present version where it must be `fresh`, as in an evaluation."""
+        key = Key(view, superseded)
+        stamp = arrays.stamp(connection, view.scopes)
+        with self._touching:
+            kept = self._kept.get(key)
+            if kept is not None:
+                self._kept.move_to_end(key)
+        if kept is not None and kept.stamp.is_current(stamp):
+            return kept
+        needed = fresh or kept is None or kept.stamp.database != stamp.database or kept.stamp.version >= stamp.version
+        since = () if kept is None else range(kept.stamp.version + 1, stamp.version + 1)
+        own = any(written in since for written in version.written_here(connection))
+        loading = self._reload(key, anew=needed or own)
+        if needed or kept is None:
+            return loading.result()
+        if own:
+            wait([loading], PATIENCE_S)
+            with self._touching:
+                return self._kept.get(key, kept)
+        return kept
+
+    def close(self) -> None:
+        """Wait for what is being read; nothing more is."""
+        with self._touching:
+            readers, self._readers = self._readers, None
+        if readers is not None:
+            readers.shutdown()
+
+    def _reload(self, key: Key, *, anew: bool) -> Future[GraphMatrix]:
+        """Have a matrix read, by a reading that has not begun yet where it must see what is there now."""
+        with self._touching:
+            last = self._loading.get(key)
+            if last is not None and not last.done() and not (anew and last.running()):
+                return last
+            if self._readers is None:
+                self._readers = ThreadPoolExecutor(READERS, "hopgate-matrix")
+            self._loading[key] = made = self._readers.submit(self._read, key)
+            return made
+
+    def _read(self, key: Key) -> GraphMatrix:
+        with self._store.snapshot() as snapshot:
+            stamp = arrays.stamp(snapshot, key.view.scopes)
+            with self._touching:
+                kept = self._kept.get(key)
+            if kept is not None and kept.stamp.is_current(stamp):
+                # While this one was asked for, another reading ended.
+                return kept
+            matrix = load_matrix(snapshot, key.view, superseded=key.superseded)
+        with self._touching:
+            later = self._kept.get(key)
+            if later is not kept and later is not None and later.stamp.is_current(stamp):
+                return later
+            self._kept[key] = matrix
+            self._kept.move_to_end(key)
+            while len(self._kept) > 1 and sum(each.bytes for each in self._kept.values()) > MOST_BYTES:
+                self._kept.popitem(last=False)
+        return matrix

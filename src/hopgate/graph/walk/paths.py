@@ -26,16 +26,9 @@ MOST_EVIDENCE = 3
 
 
 class PathPart(NamedTuple):
-    """One part of a path: a concept or a memory, or what leads on to the next.
+    """One part of a path: a concept by its name, a memory by its external id, or the step on to the next in words.
 
-    Parameters
-    ----------
-    kind : {"concept", "memory", "relation", "neighbour"}
-        Between two memories that follow each other a step is a neighbour's; every other step is a relation.
-    text : str
-        The concept's name, the memory's external id, or the step in words.
-    id : int or str, optional
-        The concept's id or the memory's external id; none for a step.
+    Between two memories that follow each other a step is a neighbour's; every other step is a relation, and has no id.
     """
 
     kind: Literal["concept", "memory", "relation", "neighbour"]

@@ -1,7 +1,7 @@
 """Where walks start: the base's hits and statements, names in the query, the nearest facts; each a source of its own.
 
 PageRank is linear in its restart, so that a walk from several sources at once is the mixture of one walk from each.
-They are walked apart, and how much each counts may be decided after all are known (`hopgate.graph.walk.mixture`).
+They are walked apart, and how much each counts may be decided after all are known (`hopgate.graph.walk.rank`).
 The numbers were measured on dev queries: docs/research/neighbours.md.
 """
 
@@ -94,17 +94,7 @@ class Starts:
 def memory_mass(base: Scored, statements: Scored = ()) -> dict[int, float]:
     """Share the walks that start at memories out among the base's hits and the memories of the nearest statements.
 
-    Parameters
-    ----------
-    base : sequence of (int, float)
-        The base's ranking with its scores.
-    statements : sequence of (int, float)
-        The memories of the nearest statements with their cosines; a memory adds up its statements.
-
-    Returns
-    -------
-    dict
-        Memories' mass, which sums to 1, or nothing.
+    A memory adds up its statements. What is given sums to 1, or is nothing.
 
     Examples
     --------
@@ -134,14 +124,7 @@ def starts(
 ) -> Starts:
     """Turn what the query found into where walks start; nodes that nothing leaves start none.
 
-    Parameters
-    ----------
-    memories : mapping of int to float
-        The mass of memories, numbered as in the graph.
-    names : iterable of int
-        Concepts whose names occur in the query, numbered from 0.
-    facts : sequence of NearFact
-        The facts nearest the query.
+    Memories' mass, the concepts that the query names and the nearest facts are numbered from 0, as in the graph.
 
     Examples
     --------
@@ -176,14 +159,7 @@ def _specific(graph: WalkGraph, concept: int) -> float:
 
 
 def mentioned_in(graph: WalkGraph, concept: int) -> int:
-    """How many memories of the graph mention a concept.
-
-    Examples
-    --------
-    >>> from hopgate.graph.walk.walk_graph import Pairs, mention_graph
-    >>> mentioned_in(mention_graph(2, 2, Pairs([0, 1, 1], [0, 0, 1])), 0)
-    2
-    """
+    """How many memories of the graph mention a concept."""
     node = graph.memories + concept
     return int(np.count_nonzero(graph.indices[graph.indptr[node] : graph.indptr[node + 1]] < graph.memories))
 
@@ -212,14 +188,8 @@ def by_cosine(base: Scored, cosines: Mapping[int, float], part: float, *, dense:
     however much the pool's cosines differ. What words give stays as it is. A hit that has no cosine keeps its part of
     the mass: it could not be seen, which is not the same as being far.
 
-    Parameters
-    ----------
-    cosines : mapping of int to float
-        Those of the hits that have one: all of the pool, since the base stretched them from its least to its most.
-    part : float
-        How much of the base stands alone, from 0 to 1.
-    dense : float
-        The weight that the base gives to stretched cosines.
+    `cosines` are all of the pool, which the base stretched from its least to its most with the weight `dense`; `part`
+    says how much of the base stands alone.
 
     Examples
     --------

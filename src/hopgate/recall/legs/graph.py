@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
-    from hopgate.graph.walk.cache import MatrixCache
-    from hopgate.graph.walk.matrix import GraphMatrix
-    from hopgate.graph.walk.mixture import Mixture
+    from hopgate.graph.walk.matrix import GraphMatrix, MatrixCache
     from hopgate.graph.walk.paths import PathPart
-    from hopgate.graph.walk.rank import QuerySeeds
+    from hopgate.graph.walk.rank import Mixture, QuerySeeds
     from hopgate.graph.walk.seeds import Starts
     from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
@@ -192,8 +190,7 @@ class GraphLeg:
         belief : mapping of int to float
             Masses of memories by the store's ids; their sum does not matter.
         """
-        from hopgate.graph.walk.mixture import Mixture
-        from hopgate.graph.walk.rank import QuerySeeds, pool_scores, seeded, source_walks
+        from hopgate.graph.walk.rank import Mixture, QuerySeeds, pool_scores, seeded, source_walks
         from hopgate.graph.walk.walk_graph import top_k
 
         with self._store.transaction() as connection:
@@ -222,7 +219,7 @@ class GraphLeg:
     @cached_property
     def matrices(self) -> MatrixCache:
         """The matrices that were asked for."""
-        from hopgate.graph.walk.cache import MatrixCache
+        from hopgate.graph.walk.matrix import MatrixCache
 
         return MatrixCache(self._store)
 

@@ -160,10 +160,9 @@ def evidence(connection: Connection[Any], edge_ids: Sequence[int]) -> dict[int, 
     return {row[0]: tuple(row[1]) for row in rows}
 
 
-# Arcs between memories: which were said just before one another, and which answers which. They follow from the memories
-# alone, so that nothing has to be kept in step: they are derived where the matrix is loaded, by one sort of the memories
-# that are in a thread. A memory that is added, deleted or made sensitive changes what its neighbours are joined to at
-# the next version of the graph.
+# Arcs between memories: which were said just before one another, and which answers which. They follow from memories
+# alone, so that nothing has to be kept in step: they are derived where the matrix is loaded, by one sort of those in a
+# thread. A memory that comes or goes changes what its neighbours are joined to at the next version of the graph.
 
 FOLLOWS = "follows"
 REPLIES = "replies to"

@@ -429,7 +429,7 @@ def replace_clusters(
                     last,
                 )
                 for row in rows
-            ],  # fmt: skip
+            ],
         )
     connection.execute(
         "DELETE FROM clusters WHERE scopes = %(key)s AND resolution NOT IN (SELECT resolution FROM clusters "

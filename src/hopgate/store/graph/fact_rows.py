@@ -1,7 +1,7 @@
 """Mentions, facts and relations as they were extracted, each with its memory. All else in the graph follows from them.
 
-A raw relation is as an extractor wrote it, in a scope; each has a canonical one, and those of a scope that have the same
-one are single-valued together: a source has one target of them at a time.
+A raw relation is as an extractor wrote it, in a scope; each has a canonical one, and those of a scope that have one are
+single-valued together: a source has one target of them at a time.
 """
 
 from __future__ import annotations

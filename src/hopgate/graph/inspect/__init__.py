@@ -1,1 +1,0 @@
-"""The graph to look at: edges, figures and pictures."""
