@@ -182,6 +182,12 @@ def test_what_is_no_address_is_refused(url: str) -> None:
         JsonClient(url)
 
 
+def test_a_key_in_the_address_is_refused_without_showing_it() -> None:
+    with pytest.raises(HopgateError, match="a key is given by a variable") as refused:
+        JsonClient("http://localhost/v1?key=sk-in-the-open")
+    assert "sk-" not in str(refused.value)
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:99999/v1", "http://[::1/v1", "http://exa mple/v1"])
 def test_an_address_that_cannot_be_used_is_no_error_of_httpx(url: str) -> None:
     with pytest.raises(HopgateError, match=r"not a URL|cannot be"):

@@ -23,6 +23,20 @@ class LostServerError(HopgateError):
     """The database went away in the middle, or is not up yet: the same once more may succeed when it is back."""
 
 
+class RefusedRowError(HopgateError):
+    """A row or a value that the database does not take; what the server says of it would repeat its text.
+
+    Parameters
+    ----------
+    kind : str
+        The server's name for what is wrong with it.
+    """
+
+    def __init__(self, kind: str, constraint: str = "") -> None:
+        super().__init__(f"the database does not take a row or a value ({constraint or kind}): nothing was written")
+        self.kind = kind
+
+
 class UnknownMemoryError(HopgateError):
     """An id that no memory has, or none within the scopes that whoever asks is bound to."""
 

@@ -126,6 +126,10 @@ class JsonClient:
             raise HopgateError(
                 f"{redacted(base_url)!r} is not an http or https URL: give one like http://localhost:8000/v1"
             )
+        if {"?", "#"} & set(base_url):
+            raise HopgateError(
+                "an endpoint's address ends before ? and #: a key is given by a variable, OPENAI_API_KEY"
+            )
         # User and password, where the URL has them, are sent and stand nowhere else.
         self._address = base_url.rstrip("/")
         self.base_url = without_credentials(self._address)

@@ -34,7 +34,7 @@ _ROWS = {
     "WHERE m.id = ANY(evidence_memory_ids)), {vector} FROM concept_edges e JOIN concepts s ON s.id = src_id "
     "JOIN concepts d ON d.id = dst_id",
     "merges": "SELECT merged_name, method, undone_at IS NULL FROM journal WHERE action = 'merge'",
-    "settings": "SELECT name, value FROM store_settings",
+    "settings": "SELECT name, value FROM store_settings WHERE name <> 'id key'",
     "space": "SELECT name, dimension, next_identity FROM embedding_space",
     "derived": "SELECT derived FROM graph_state",
 }

@@ -76,6 +76,7 @@ ADDRESSES = (
     "postgresql://me@127.0.0.1:1/db?password=hunter2&x",
     "host=127.0.0.1 port=1 password=hunter2 user=me nonsense=1",
     "host=127.0.0.1 port=1 password='hunter2",
+    "postgres:hunter2",
 )
 
 

@@ -85,3 +85,11 @@ def test_a_frozen_store_shows_one_moment_and_writes_nothing(kb: KnowledgeBase) -
         with pytest.raises(HopgateError, match="read-only"):
             frozen.add(Memory("m3", "Nothing is written."))
     assert len(kb) == 2
+
+
+def test_a_row_that_the_database_refuses_is_one_sentence_without_its_text(kb: KnowledgeBase) -> None:
+    with psycopg.connect(kb.store.dsn) as connection:
+        connection.execute("ALTER TABLE hopgate.memories ADD CONSTRAINT short CHECK (length(content) < 9)")
+    with pytest.raises(HopgateError, match=r"does not take a row or a value \(short\)") as refused:
+        kb.add(Memory("m", "The pin is zyxword.", is_sensitive=True))
+    assert "zyxword" not in str(refused.value) and refused.value.__cause__ is None

@@ -15,6 +15,7 @@ import hopgate
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
+from hopgate.sensitivity import SensitivityRules
 from hopgate.store import owners_table, schema
 from hopgate.store import server as embedded_server
 from hopgate.store.owners_table import OwnersTable
@@ -247,3 +248,13 @@ def test_a_table_of_another_schemas_name_and_key_is_refused_before_the_first_cha
     ):
         schema.upgrade(empty_dsn, memories=OwnersTable("public.notes", {"scope": "user", "nonsense": "a"}))
     assert ask(empty_dsn, "SELECT to_regnamespace('hopgate') IS NULL") == [(True,)]
+
+
+def test_what_guarded_memories_is_named_when_it_goes(empty_dsn: str, capsys: pytest.CaptureFixture[str]) -> None:
+    ask(empty_dsn, "CREATE TABLE notes (id int PRIMARY KEY, content text); INSERT INTO notes VALUES (1, 'a'), (2, 'b')")
+    with hopgate.open(empty_dsn, upgrade=True, memories="public.notes") as kb:
+        kb.mark_sensitive(["1"])
+        kb.add_sensitivity(SensitivityRules(("private",), ("PIN",)))
+    said = Runner(capsys)("db", "drop", "--yes", "--no-backup", "--dsn", empty_dsn).out
+    assert "the rules of sensitivity: give the next store --sensitive-tag private --sensitive-match PIN" in said
+    assert "the marks of 1 sensitive memories, for which your table has no column" in said

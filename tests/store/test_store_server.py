@@ -98,6 +98,7 @@ def test_a_long_path_gets_a_short_private_socket(tmp_path: Path) -> None:
     with hopgate.open(deep) as kb:
         assert len(kb) == 0
         assert stat.S_IMODE(embedded_server.socket_directory(deep).stat().st_mode) == 0o700
+    assert not embedded_server.socket_directory(deep).exists(), "it goes with the server"
 
 
 def test_a_folder_may_have_any_name(tmp_path: Path) -> None:

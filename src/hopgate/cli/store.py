@@ -376,7 +376,10 @@ def drop(where: Where, yes: bool, backup: bool) -> None:
             with _address(where) as address, contextlib.closing(Store(address)) as store:
                 parameters.write_backup_first(store, place, "drop")
         with _connected(where) as connection, connection.transaction():
+            lost = schema_of.guards(connection)
             schema_of.drop(connection)
+    for line in lost:
+        say(f"this went with it: {line}")
     say("nothing of hopgate's is left in the database but the extension vector")
 
 

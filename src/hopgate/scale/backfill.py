@@ -16,11 +16,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-import psycopg
-
 from hopgate.corpus import TOP
 from hopgate.embed.embedder import embedder_from
-from hopgate.errors import HopgateError, LostServerError, UnreachableError, WithdrawnError
+from hopgate.errors import HopgateError, LostServerError, RefusedRowError, UnreachableError, WithdrawnError
 from hopgate.extract.runner import Progress
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.passages import passage_text, passages
@@ -54,8 +52,6 @@ TIDY_ABOVE = 1000
 PATIENCE = 50
 # So often a batch is looked at again because something of it turned sensitive while it was embedded.
 WITHDRAWALS = 3
-# What the server raises over a row that it does not take.
-REFUSALS = (psycopg.DataError, psycopg.IntegrityError)
 
 
 class BackfillOptions(TypedDict, total=False):
@@ -387,12 +383,12 @@ class _Loader:
         kept = [memory for memory in prepared.new if memory.external_id not in refused]
         try:
             self._write(kept, made)
-        except REFUSALS:
+        except RefusedRowError:
             for memory in kept:
                 try:
                     self._write([memory], made)
-                except REFUSALS as error:
-                    refused[memory.external_id] = ("write", type(error).__name__)
+                except RefusedRowError as error:
+                    refused[memory.external_id] = ("write", error.kind)
         self.rejected += prepared.rejected
         self.rejected += [
             Rejected(places[name].source, places[name].place, *reason) for name, reason in refused.items()

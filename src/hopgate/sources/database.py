@@ -52,6 +52,11 @@ def server_records(address: str, options: ReadOptions) -> Records:
 
     if not options.query:
         raise HopgateError("an address needs a table or a query: --from-sql 'SELECT id, body AS text FROM notes'")
+    try:
+        psycopg.conninfo.conninfo_to_dict(address)
+    except psycopg.Error:
+        # What libpq says of it repeats it, and a piece of it may be a password.
+        raise HopgateError("this is not a PostgreSQL address: write postgresql://user@host:5432/database") from None
     prefix = options.query if re.fullmatch(r"[\w.]+", options.query) else "sql"
     try:
         with psycopg.connect(address, application_name="hopgate", connect_timeout=10) as connection:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import psycopg
 from psycopg import errors
 
-from hopgate.errors import HopgateError
+from hopgate.errors import HopgateError, RefusedRowError
 from hopgate.store import connect, memories, owners_table, schema, setting_rows, vectors
 from hopgate.store.graph import graph_vectors
 from hopgate.store.owners_table import quoted
@@ -244,11 +244,9 @@ def read_backup(store: Store, path: Path, finish: Finish) -> Manifest:
         with store.transaction() as connection, zipfile.ZipFile(path) as archive:
             rules.append(_load(connection, archive, manifest))
             finish(connection, rules)
-    except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError) as error:
-        # By its kind alone: what the server says of a row repeats it.
-        kind = type(error).__name__
+    except (RefusedRowError, psycopg.ProgrammingError):
         raise HopgateError(
-            f"{path} holds what this store cannot take ({kind}): nothing was restored; use another backup"
+            f"{path} holds what this store cannot take: nothing was restored; use another backup"
         ) from None
     with store.transaction() as connection:
         memories.tidy(connection)

@@ -15,7 +15,7 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from hopgate.errors import ConflictError, HopgateError, LostServerError
+from hopgate.errors import ConflictError, HopgateError, LostServerError, RefusedRowError
 from hopgate.options import environment
 from hopgate.redact import password_parts, redacted
 from hopgate.store.server import FULL, EmbeddedConnection, default_directory, is_embedded
@@ -277,10 +277,12 @@ def explained() -> Iterator[None]:
         ) from None
     except (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow):
         raise LostServerError("the PostgreSQL server went down in the middle: start it and run this again") from None
-    except psycopg.DataError as error:
-        if "NUL" not in str(error):
-            raise
-        raise HopgateError("an id, a scope or a text holds a NUL character, which PostgreSQL cannot store") from None
+    except (psycopg.DataError, psycopg.IntegrityError) as error:
+        if "NUL" in str(error):
+            raise HopgateError(
+                "an id, a scope or a text holds a NUL character, which PostgreSQL cannot store"
+            ) from None
+        raise RefusedRowError(type(error).__name__, error.diag.constraint_name or "") from None
     except UnicodeEncodeError:
         raise HopgateError("an id, a scope or a text holds half of a surrogate pair, which is not text") from None
     except psycopg.DatabaseError as error:

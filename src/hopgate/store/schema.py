@@ -10,7 +10,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.store import connect, owners_table
+from hopgate.sensitivity import SensitivityRules
+from hopgate.store import connect, owners_table, setting_rows
 from hopgate.store.owners_table import OwnersTable, quoted
 
 if TYPE_CHECKING:
@@ -115,6 +116,24 @@ def conflicts(connection: Connection[Any], owners: OwnersTable | None = None) ->
         [f"the schema {SCHEMA} holds tables that hopgate did not make ({names}): move them elsewhere"] if rows else []
     )
     return found if owners is None else [*found, *owners_table.conflicts(connection, owners)]
+
+
+def guards(connection: Connection[Any]) -> list[str]:
+    """What keeps memories sensitive and stands in hopgate's schema alone, each as a sentence: `drop` takes it along."""
+    if status(connection).state != "current":
+        return []
+    connection.execute(f"SET LOCAL search_path = {SCHEMA}, public")
+    rules = SensitivityRules.of(setting_rows.sensitivity(connection))
+    given = [f"--sensitive-tag {tag}" for tag in rules.tags] + [f"--sensitive-match {one}" for one in rules.patterns]
+    lost = [f"the rules of sensitivity: give the next store {' '.join(given)}"] if given else []
+    if owners_table.followed(connection):
+        row = connection.execute(
+            "SELECT count(*) FROM memories m JOIN hopgate_owners_rows(NULL) r USING (row_key) "
+            "WHERE m.is_sensitive AND NOT r.is_sensitive"
+        ).fetchone()
+        if row and row[0]:
+            lost.append(f"the marks of {row[0]:,} sensitive memories, for which your table has no column")
+    return lost
 
 
 def drop(connection: Connection[Any]) -> None:

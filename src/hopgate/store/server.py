@@ -173,6 +173,9 @@ def stop(directory: Path) -> bool:
         # Never by a number alone: it may be another process's by now.
         if is_server(pid_of(cluster), cluster):
             _run("pg_ctl", "-D", HERE, "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
+        if (sockets := socket_directory(directory)) != cluster:
+            with contextlib.suppress(OSError):  # it is gone, or another server answers in it
+                sockets.rmdir()
         return True
     except BlockingIOError:
         return False
