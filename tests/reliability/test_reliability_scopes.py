@@ -9,7 +9,6 @@ import contextlib
 import itertools
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -90,19 +89,7 @@ def told(kb: KnowledgeBase) -> dict[str, Any]:
         (concept.name, concept.aliases, concept.kind, concept.memory_count) for concept in kb.graph.concepts(scope="b")
     ]
     answers["edges"] = kb.graph.edges(scope="b")
-    return without_numbers({**answers, **seen(kb)})
-
-
-def without_numbers(answer: Any) -> Any:
-    """An answer with its values as dictionaries, and no ids of the store in them: they count all scopes' rows."""
-    if is_dataclass(answer) and not isinstance(answer, type):
-        answer = {field.name: getattr(answer, field.name) for field in fields(answer)}
-    if isinstance(answer, dict):
-        numbers = ("source_id", "target_id", "concept_id")
-        return {name: without_numbers(value) for name, value in answer.items() if name not in numbers}
-    if isinstance(answer, list | tuple):
-        return [without_numbers(value) for value in answer]
-    return answer
+    return {**answers, **seen(kb)}
 
 
 def seen(kb: KnowledgeBase) -> dict[str, Any]:
