@@ -102,11 +102,12 @@ def test_copies_within_a_cluster_narrow_nothing(pairs, times):
     assert often.randomised_p() == once.randomised_p()
 
 
-@given(queries, st.floats(-0.5, 0.5), st.sampled_from([0.01, 0.025, 0.05]))
-def test_a_limit_and_a_p_value_decide_alike(pairs, threshold, alpha):
+@given(queries, st.floats(-0.5, 0.5), st.sampled_from([0.01, 0.025, 0.05]), st.sampled_from([None, -0.5, -1.0]))
+def test_a_limit_and_a_p_value_decide_alike(pairs, threshold, alpha, imagined):
     made = of(pairs)
-    assume(abs(made.lower(alpha) - threshold) > 1e-6)
-    assert (made.p_above(threshold) < alpha) == (made.lower(alpha) > threshold)
+    limit = made.lower(alpha, imagined)
+    assume(abs(limit - threshold) > 1e-6)
+    assert (made.p_above(threshold, imagined) < alpha) == (limit > threshold)
     assert made.lower(alpha) <= made.mean <= made.upper(alpha, imagined=None)
     assert made.lower(alpha) >= -1.0 and made.upper(alpha) <= 1.0
 
@@ -124,6 +125,13 @@ def test_ties_on_few_queries_exclude_nothing():
     assert alone([0.0] * 120).upper(0.025) < 0.03
     assert alone([0.0] * 30).lower(0.025, imagined=-1.0) < -0.05
     assert alone([0.0] * 30).p_above(0.0) == 1.0 and alone([0.1] * 30).p_above(0.0) == 0.0
+
+
+def test_small_wins_without_a_loss_are_no_gain_yet():
+    """Wins of a quarter on 8 % and losses of 1 on 2 % are no gain; without a loss among fifty they look like one."""
+    few = alone([0.25] * 6 + [0.0] * 44)
+    assert few.lower(0.025) > 0 and few.p_above() < 0.025
+    assert few.lower(0.025, imagined=-0.5) < 0 and few.p_above(imagined=-0.5) > 0.025
 
 
 def test_signs_are_flipped_by_cluster_and_counted_where_that_can_be_done():
