@@ -299,15 +299,27 @@ class ConceptGraph:
 
     # The whole graph, for other programs.
 
-    def to_networkx(
+    def node_link(
         self, *, as_of: datetime | None = None, known_at: datetime | None = None, memories: bool = False
-    ) -> nx.MultiDiGraph[str]:
-        """Give the graph for networkx: concepts and edges, and with `memories` what talks about them."""
-        from hopgate.exports.graph import network
+    ) -> dict[str, Any]:
+        """Give the graph as node-link data: concepts and edges, and with `memories` what talks about them."""
+        from hopgate.exports.graph import node_link
 
         with self._looking(None, as_of, known_at) as (connection, view):
             links = concept_rows.all_links(connection, view) if memories else []
-            return network(concept_rows.listed(connection, limit=None), edge_rows.visible(connection, view), links)
+            return node_link(concept_rows.listed(connection, limit=None), edge_rows.visible(connection, view), links)
+
+    def to_networkx(
+        self, *, as_of: datetime | None = None, known_at: datetime | None = None, memories: bool = False
+    ) -> nx.MultiDiGraph[str]:
+        """Give the graph for networkx, which the extra plot installs."""
+        try:
+            import networkx as nx
+        except ImportError:
+            raise HopgateError("networkx is not installed: run pip install 'hopgate[plot]'") from None
+
+        data = self.node_link(as_of=as_of, known_at=known_at, memories=memories)
+        return nx.node_link_graph(data, edges="links")  # type: ignore[return-value]
 
     def triples(self) -> list[dict[str, Any]]:
         """Give every fact and mention as a row of triples.jsonl, which `replay` makes the same graph of."""

@@ -473,12 +473,11 @@ def export(where: Where, out: Path | None, form: str | None, **given: Any) -> No
     from hopgate.exports import graph as exporting
 
     with where.opened() as kb:
-        network = kb.graph.to_networkx(**given)
+        data = kb.graph.node_link(**given)
     if out is not None:
-        exporting.write_network(network, out, form)
-        nodes, arcs = counted(network.number_of_nodes(), "node"), counted(network.number_of_edges(), "edge")
-        say(f"wrote {nodes} and {arcs} to {out}")
+        exporting.write_network(data, out, form)
+        say(f"wrote {counted(len(data['nodes']), 'node')} and {counted(len(data['links']), 'arc')} to {out}")
     elif form == "graphml":
-        sys.stdout.write(exporting.graphml(network))
+        sys.stdout.write(exporting.graphml(data))
     else:
-        print_json(exporting.node_link(network))
+        print_json(data)

@@ -307,13 +307,13 @@ def _stream(out: Path | None) -> Iterator[IO[str]]:
 
 def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
     from hopgate.corpus import to_record
-    from hopgate.exports.graph import graphml, node_link
+    from hopgate.exports.graph import graphml
     from hopgate.exports.memories import write_csv
 
     if form in ("graphml", "node-link"):
-        graph = kb.graph.to_networkx()
-        stream.write(graphml(graph) if form == "graphml" else json_line(node_link(graph)))
-        return f"{counted(graph.number_of_nodes(), 'concept')} and {counted(graph.number_of_edges(), 'edge')}"
+        graph = kb.graph.node_link()
+        stream.write(graphml(graph) if form == "graphml" else json_line(graph))
+        return f"{counted(len(graph['nodes']), 'concept')} and {counted(len(graph['links']), 'edge')}"
     if form == "csv":
         return counted(write_csv(kb.export(), stream), "memory")
     rows: Iterable[Any]

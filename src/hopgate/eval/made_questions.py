@@ -46,14 +46,15 @@ class Fact:
 
 def store_triples(kb: KnowledgeBase) -> list[Triple]:
     """Give a store's graph as mentions and facts: a fact for each memory that is evidence of an edge."""
-    graph = kb.graph.to_networkx(memories=True)
-    names = {node: values["name"] for node, values in graph.nodes(data=True)}
+    graph = kb.graph.node_link(memories=True)
+    nodes = {node["id"]: node for node in graph["nodes"]}
     triples = []
-    for source, target, edge in graph.edges(data=True):
-        if graph.nodes[source]["type"] == "memory":
-            triples.append(Triple(names[source], names[target]))
+    for edge in graph["links"]:
+        source, target = nodes[edge["source"]], nodes[edge["target"]]
+        if source["type"] == "memory":
+            triples.append(Triple(source["name"], target["name"]))
         for memory in edge.get("evidence", ()):
-            fact = Triple(memory, names[source], edge["relation"], names[target])
+            fact = Triple(memory, source["name"], edge["relation"], target["name"])
             triples.append(replace(fact, valid_from=edge.get("valid_from"), valid_to=edge.get("valid_to")))
     if not triples:
         raise HopgateError("the store has no graph: run hopgate build first")

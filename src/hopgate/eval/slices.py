@@ -16,6 +16,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Dataset, Query
 from hopgate.eval.data.runs import Qrels, relevant
 from hopgate.memory import Memory, cleared
+from hopgate.tfidf import tfidf, words
 
 # A slice of fewer queries than this is not reported unless it was declared.
 SMALLEST_SLICE = 8
@@ -266,15 +267,17 @@ def latent_space(memories: Iterable[Memory], *, dimension: int = 128, seed: int 
     >>> bool(near > 0.9 > 0.1 > far)
     True
     """
-    from sklearn.decomposition import TruncatedSVD
-    from sklearn.feature_extraction.text import TfidfVectorizer
+    from scipy.sparse.linalg import svds
 
     pairs = list(cleared((memory.external_id, memory) for memory in memories))
-    weights = TfidfVectorizer(sublinear_tf=True, token_pattern=r"(?u)\b\w+\b").fit_transform(text for _, text in pairs)
+    weights = tfidf((words(text) for _, text in pairs), damped=True)
     size = min(dimension, min(weights.shape) - 1)
-    vectors = (
-        TruncatedSVD(size, random_state=seed).fit_transform(weights) if size >= 2 else np.asarray(weights.todense())
-    )
+    if size >= 2:
+        start = np.random.default_rng(seed).standard_normal(min(weights.shape))
+        left, strengths, _ = svds(weights.astype(np.float64), k=size, v0=start)
+        vectors = left * strengths
+    else:
+        vectors = weights.toarray()
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = np.asarray(vectors / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
     return VectorSpace(LATENT, [key for key, _ in pairs], unit)

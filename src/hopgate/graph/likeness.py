@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
 from hopgate.graph.names import clash, initials, markers, normalise, numbers, tokens
+from hopgate.tfidf import tfidf, trigrams
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float32]
@@ -270,14 +271,7 @@ def shared_item(bags: Iterable[Iterable[str]]) -> IntArray:
 
 def ngram_neighbours(names: Sequence[str]) -> IntArray:
     """Names that are spelt alike: nearest by TF-IDF of character 3-grams."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    most = MAX_NGRAM_NAMES if len(names) > MAX_NGRAM_NAMES else 1.0
-    vectoriser = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 3), max_df=most, dtype=np.float32)
-    try:
-        rows = vectoriser.fit_transform(names).tocsr()
-    except ValueError:  # no n-gram is left: nothing is spelt alike
-        return np.zeros(0, np.int64)
+    rows = tfidf(map(trigrams, names), most=MAX_NGRAM_NAMES)
     blocks = [np.zeros(0, np.int64)]
     for start in range(0, rows.shape[0], ROWS_AT_ONCE):
         near = (rows[start : start + ROWS_AT_ONCE] @ rows.T).tocoo()
