@@ -38,15 +38,6 @@ def test_recall_and_add_do_not_block_the_loop(kb: KnowledgeBase, monkeypatch: py
     assert asyncio.run(both()) == ["m1"]
 
 
-def test_many_at_once(kb: KnowledgeBase) -> None:
-    async def all_at_once() -> list[int]:
-        await asyncio.gather(*(kb.aadd(Memory(f"m{i}", f"note {i} about the harbour")) for i in range(20)))
-        found = await asyncio.gather(*(kb.arecall("harbour", legs=("lexical",), k=20) for _ in range(10)))
-        return [len(hits) for hits in found]
-
-    assert asyncio.run(all_at_once()) == [20] * 10
-
-
 def test_an_own_pool_is_used_as_it_is_and_stays_open(dsn: str) -> None:
     options = {"autocommit": True, "row_factory": dict_row}
     with ConnectionPool(dsn, kwargs=options, min_size=1, max_size=4) as pool:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hopgate.corpus import read_corpus
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import read_queries
 from hopgate.extract.files import read_triples
-from hopgate.jsonl import MAX_LINE_BYTES, json_lines, text_lines
+from hopgate.jsonl import MAX_LINE_BYTES
 
 ROWS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "corpus.jsonl": (
@@ -70,24 +67,3 @@ def test_a_file_that_is_not_there_and_a_line_that_is_no_object_are_refused(tmp_p
     path.write_text("[1]\n")
     with pytest.raises(HopgateError, match="line 1: not a JSON object"):
         read(path)
-
-
-@given(
-    st.lists(
-        st.dictionaries(
-            st.text(st.characters(exclude_categories=["Cs"])),
-            st.text(st.characters(exclude_categories=["Cs"])) | st.integers() | st.floats(allow_nan=False, width=32),
-        )
-    )
-)
-def test_what_json_writes_is_read_back(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]) -> None:
-    finite = [{key: value for key, value in row.items() if value not in (float("inf"), -float("inf"))} for row in rows]
-    path = tmp_path_factory.mktemp("rows") / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in finite))
-    assert [row for _, row in json_lines(path)] == finite
-
-
-def test_lines_of_text_keep_their_tabs_and_numbers(tmp_path: Path) -> None:
-    path = tmp_path / "dev.tsv"
-    path.write_bytes(b"\xef\xbb\xbfa\tb\t\r\n \nc\t")
-    assert list(text_lines(path)) == [(1, "a\tb\t"), (3, "c\t")]

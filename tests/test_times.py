@@ -24,11 +24,6 @@ def test_a_naive_time_is_the_same_clock_in_utc(naive: datetime) -> None:
     assert utc(naive.date()) == datetime(naive.year, naive.month, naive.day, tzinfo=UTC)
 
 
-@given(st.datetimes(timezones=st.timezones() | st.just(timezone(timedelta(hours=5, minutes=30)))))
-def test_a_time_with_a_zone_is_left_alone(aware: datetime) -> None:
-    assert utc(aware) is aware
-
-
 @given(st.datetimes(), st.integers(-1439, 1439))
 def test_any_zone_is_one_that_postgresql_knows(clock: datetime, minutes: int) -> None:
     given = clock.replace(tzinfo=timezone(timedelta(minutes=minutes)))
@@ -36,17 +31,6 @@ def test_any_zone_is_one_that_postgresql_knows(clock: datetime, minutes: int) ->
     assert offset is not None and abs(offset) < timedelta(hours=16)
     if datetime(2, 1, 1) < clock < datetime(9998, 1, 1):
         assert utc(given) == given
-
-
-def test_a_memory_from_the_farthest_zone_is_stored(kb: hopgate.KnowledgeBase) -> None:
-    told = datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=-23)))
-    kb.add(Memory("far", "The kettle hums.", created_at=told))
-    stored = kb.get("far")
-    assert stored is not None and stored.created_at == told
-
-
-def test_no_time_is_no_time() -> None:
-    assert utc(None) is None and moment(None) is None and moment("") is None
 
 
 def test_a_text_is_read_as_the_moment_at_which_it_begins() -> None:

@@ -76,14 +76,6 @@ def test_one_merge_of_several_is_undone_and_one_below_another_is_refused(notes):
         notes.upkeep.undo(second.id)
 
 
-def test_a_merge_that_was_split_elsewhere_counts_as_undone(notes):
-    entry = merged(notes, "cellar", "basement")
-    notes.graph.split("cellar")
-    assert notes.upkeep.entry(entry.id).undoable is False
-    with pytest.raises(HopgateError, match="undone already"):
-        notes.upkeep.undo(entry.id)
-
-
 def test_a_refused_merge_is_proposed_again_once_that_is_undone(notes):
     undecided(notes, "basement", "cellar")
     (one,) = notes.graph.merge_proposals()
@@ -109,11 +101,6 @@ def test_curation_lets_a_memory_give_way_and_takes_it_back(notes):
         notes.graph.supersede([one])
     notes.upkeep.undo(entry.id)
     assert notes.get("again").superseded_by is None
-
-
-def test_curation_says_whether_it_looked_through_all(notes):
-    assert notes.graph.curation().complete
-    assert not notes.graph.curation(limit=0).complete
 
 
 def test_a_removal_is_previewed_exactly_logged_without_its_id_and_not_undone(notes):
