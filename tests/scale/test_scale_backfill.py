@@ -26,7 +26,7 @@ from word_endpoint import WordEndpoint, embed
 
 import hopgate
 from hopgate.corpus import INSIDE, TOP
-from hopgate.errors import HopgateError, LostServerError
+from hopgate.errors import HopgateError
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
@@ -34,7 +34,6 @@ from hopgate.scale.backfill import rows
 from hopgate.scale.engine import Engine, session
 from hopgate.sensitivity import SensitivityRules
 from hopgate.sources.source import ReadOptions
-from hopgate.store import store as stores
 from hopgate.store.lingering import pid_of
 
 
@@ -175,14 +174,6 @@ def test_odd_lines_are_rejected_without_their_words(tmp_path: Path) -> None:
     assert "zyx" not in said and NUMBER not in said, said
 
 
-def test_a_date_that_is_none_rejects_one_row_and_not_all(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    dates = ["1e300", "-1e300", "1700000000", '"soon"', "1" + "0" * 300, "true", '"[" ']
-    path.write_text("".join(f'{{"id": "m{at}", "text": "x", "at": {when}}}\n' for at, when in enumerate(dates)))
-    read = list(rows(str(path), None, ReadOptions({"_id": "id", "created_at": "at"})))
-    assert [row.memory is not None for row in read] == [False, False, True, False, False, False, False]
-
-
 def test_an_embedder_that_refuses_everything_is_not_the_rows_fault(
     kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
 ) -> None:
@@ -286,19 +277,6 @@ def test_what_cannot_be_read_is_refused_before_anything_is_done(kb: KnowledgeBas
             kb.backfill(source)
     with pytest.raises(HopgateError, match="at least one"):
         kb.backfill(tmp_path, batch=0)
-
-
-def test_a_server_that_stays_away_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stores, "RETURN_PAUSES", (0.0, 0.0))
-    asked = []
-
-    def work() -> None:
-        asked.append(1)
-        raise LostServerError("it is gone")
-
-    with pytest.raises(LostServerError):
-        stores.retried(work, patient=True)
-    assert len(asked) == 3
 
 
 RAY = pytest.param("ray", marks=[pytest.mark.full, pytest.mark.timeout(1800)])

@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -14,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from patience import PATIENCE
 from word_endpoint import WordEndpoint
 
 from hopgate.demo import corpus
@@ -24,8 +27,7 @@ from hopgate.eval.gate.plan import GateOptions
 from hopgate.eval.gate.run import gate_store
 from hopgate.eval.gate.saved import saved_fingerprint
 from hopgate.kb import KnowledgeBase
-from hopgate.scale.engine import Engine, map_batches, session, with_shared
-from hopgate.scale.ray_cluster import cluster_workers, ray_session, spans_machines
+from hopgate.scale.engine import Engine, map_batches, session, spans_machines, with_shared
 
 RAY = pytest.param("ray", marks=[pytest.mark.full, pytest.mark.timeout(1800)])
 
@@ -71,6 +73,16 @@ def killed(_: object, number: int) -> int:
     """Die over 2."""
     if number == 2:
         os._exit(1)
+    return number
+
+
+def meeting(folder: Path, number: int) -> int:
+    """Wait until another worker is here as well."""
+    (folder / str(number)).touch()
+    until = time.monotonic() + PATIENCE
+    while len(list(folder.iterdir())) < 2:
+        assert time.monotonic() < until
+        time.sleep(0.01)
     return number
 
 
@@ -141,10 +153,10 @@ def test_work_that_cannot_be_sent_and_engines_that_make_no_sense_are_refused() -
     with pytest.raises(HopgateError, match="cannot be sent to other processes"):
         next(map_batches(Engine("processes"), lambda: abs, [1]))
     for wrong, reason in (
-        ({"name": "dask"}, "no engine 'dask'"),
+        ({"name": "dask"}, "not 'dask'"),
         ({"workers": 2}, "one worker: add --engine processes"),
         ({"name": "processes", "address": "auto"}, "for a cluster"),
-        ({"name": "ray", "workers": 0}, "at least one worker"),
+        ({"name": "ray", "workers": 0}, "workers must be"),
     ):
         with pytest.raises(HopgateError, match=reason):
             Engine(**cast("Any", wrong))
@@ -180,57 +192,50 @@ def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
 
 
 # What Ray raises where it was too slow, which is of no narrower kind.
-LATE = "The current node timed out during startup. This could happen because …\nand more"
+LATE = Exception("The current node timed out during startup. This could happen because …\nand more")
 
 
-@pytest.fixture
-def starts(monkeypatch: pytest.MonkeyPatch) -> list[Exception | None]:
-    """What comes of each start of a cluster, in turn."""
-    turns: list[Exception | None] = []
+def _ray(monkeypatch: pytest.MonkeyPatch, **named: Any) -> None:
+    monkeypatch.setitem(sys.modules, "ray", cast("Any", SimpleNamespace(**named)))
+
+
+def test_a_cluster_that_was_late_is_started_again_and_one_that_does_not_start_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    starts: list[Exception | None] = [LATE, None, LATE, LATE]
 
     def init(**_: Any) -> None:
-        if error := turns.pop(0):
+        if error := starts.pop(0):
             raise error
 
-    monkeypatch.setitem(sys.modules, "ray", _ray(init=init, is_initialized=lambda: False, shutdown=lambda: None))
+    _ray(monkeypatch, init=init, is_initialized=lambda: False, shutdown=lambda: None)
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
-    return turns
-
-
-def _ray(**named: Any) -> Any:
-    return SimpleNamespace(**named)
-
-
-def test_a_cluster_that_was_late_is_started_again(starts: list[Exception | None]) -> None:
-    starts += [Exception(LATE), None]
-    with ray_session(Engine("ray")):
-        assert not starts
-
-
-def test_a_cluster_that_does_not_start_is_one_sentence(
-    starts: list[Exception | None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    starts += [Exception(LATE), Exception(LATE)]
-    reason = r"Ray did not start on this machine .*--engine processes"
-    with pytest.raises(HopgateError, match=reason) as raised, ray_session(Engine("ray")):
+    with session(Engine("ray")):
+        assert len(starts) == 2
+    reason = r"Ray did not start on this machine [^\n]*--engine processes$"
+    with pytest.raises(HopgateError, match=reason), session(Engine("ray")):
         pass
-    assert "\n" not in str(raised.value)
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(HopgateError, match=r"pip install 'hopgate\[scale\]'"), ray_session(Engine("ray")):
+    with pytest.raises(HopgateError, match=r"pip install 'hopgate\[scale\]'"), session(Engine("ray")):
         pass
 
 
-def test_there_are_no_more_workers_than_cores_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", _ray(cluster_resources=lambda: {"CPU": 8.0, "GPU": 1.0}))
-    assert cluster_workers(Engine("ray")) == cluster_workers(Engine("ray", workers=64)) == 8
-    assert cluster_workers(Engine("ray", gpus_per_worker=0.25)) == 4
-    with pytest.raises(HopgateError, match=r"no 2\.0 GPU for a worker"):
-        cluster_workers(Engine("ray", gpus_per_worker=2.0))
-
-
-def test_nodes_of_several_machines_are_told_from_those_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_are_no_more_workers_than_cores_and_gpus_and_machines_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     nodes = [{"NodeManagerAddress": "192.0.2.1", "Alive": True}, {"NodeManagerAddress": "192.0.2.2", "Alive": True}]
-    monkeypatch.setitem(sys.modules, "ray", _ray(nodes=lambda: nodes))
+    _ray(monkeypatch, cluster_resources=lambda: {"CPU": 8.0, "GPU": 1.0}, nodes=lambda: nodes)
+    assert Engine("ray").size() == Engine("ray", workers=64).size() == 8
+    assert Engine("ray", gpus_per_worker=0.25).size() == 4
+    with pytest.raises(HopgateError, match=r"no 2\.0 GPU for a worker"):
+        Engine("ray", gpus_per_worker=2.0).size()
     assert spans_machines()
     nodes[1]["Alive"] = False
     assert not spans_machines()
+
+
+def test_two_workers_work_at_the_same_time() -> None:
+    """Each waits for the other: with one at a time the first would wait for ever."""
+    engine = Engine("processes", workers=2)
+    with tempfile.TemporaryDirectory() as folder:
+        assert list(map_batches(engine, with_shared(meeting, Path(folder)), range(2))) == [0, 1]

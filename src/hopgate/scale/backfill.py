@@ -23,7 +23,7 @@ from hopgate.extract.runner import Progress
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.passages import passage_text, passages
 from hopgate.redact import redacted
-from hopgate.scale.engine import Engine, map_batches, session
+from hopgate.scale.engine import Engine, map_batches, session, spans_machines
 from hopgate.sending import guarded
 from hopgate.sensitivity import SensitivityRules
 from hopgate.sources.read import ADDRESSES, checked_memories
@@ -285,14 +285,11 @@ def without_values(reason: str) -> str:
 
 def _within_reach(engine: Engine, store: Store) -> Engine:
     """The engine with as many workers as the store has connections for."""
-    if engine.name == "ray" and store.directory is not None:
-        from hopgate.scale.ray_cluster import spans_machines
-
-        if spans_machines():
-            raise HopgateError(
-                "an embedded store serves the workers of its own machine: give a server's address that all can reach, "
-                "--dsn postgresql://…"
-            )
+    if engine.name == "ray" and store.directory is not None and spans_machines():
+        raise HopgateError(
+            "an embedded store serves the workers of its own machine: give a server's address that all can reach, "
+            "--dsn postgresql://…"
+        )
     allowed = retried(lambda: store.run(connect.workers_allowed), patient=True)
     return replace(engine, workers=min(engine.size(), allowed))
 
@@ -448,7 +445,11 @@ class _Embedding:
         self._failures = 0
 
     def __call__(self, batch: _Readable) -> _Embedded:
-        """Embed memories that the guard has passed; one that the embedder refuses does not keep the others."""
+        """Embed memories that the guard has passed, again where the server of the store went away meanwhile."""
+        return retried(partial(self._embedded, batch), patient=True)
+
+    def _embedded(self, batch: _Readable) -> _Embedded:
+        """Embed a batch; a memory that the embedder refuses does not keep the others."""
         began = time.perf_counter()
         guard = clearance.incoming_guard(self._store, batch.memories)
         passed = list(cleared((memory.external_id, memory) for memory in batch.memories))

@@ -7,31 +7,36 @@ else.
 from __future__ import annotations
 
 import copyreg
+import logging
 import os
 import pickle
 import queue
+import secrets
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeVar
 
 from hopgate.errors import HopgateError
 from hopgate.options import check, setting
+from hopgate.redact import password_parts, redacted
 
 # Workers that may die over one batch before the run ends.
 TRIES = 3
-# The processes of the session that is open which nobody uses.
-_KEPT: ContextVar[list[_Process] | None] = ContextVar("hopgate_processes", default=None)
 Batch = TypeVar("Batch")
 Result = TypeVar("Result")
+Make = Callable[[], Callable[[Any], Any]]
 
 
 def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
@@ -81,32 +86,14 @@ class Engine:
             from hopgate.bundled import cores
 
             return self.workers or cores()
-        from hopgate.scale.ray_cluster import cluster_workers
-
-        return cluster_workers(self)
+        return _cluster_workers(self)
 
 
 def session(engine: Engine) -> AbstractContextManager[None]:
     """Keep the engine's processes, or the connection to its cluster, for as long as the block runs."""
     if engine.name == "processes" and _KEPT.get() is None:
         return _kept_processes()
-    if engine.name == "ray":
-        from hopgate.scale.ray_cluster import ray_session
-
-        return ray_session(engine)
-    return nullcontext()
-
-
-@contextmanager
-def _kept_processes() -> Iterator[None]:
-    idle: list[_Process] = []
-    _KEPT.set(idle)
-    try:
-        yield
-    finally:
-        _KEPT.set(None)
-        for process in idle:
-            process.end(abandoned=True)
+    return _ray_session(engine) if engine.name == "ray" else nullcontext()
 
 
 def map_batches(
@@ -182,21 +169,19 @@ class _Worker(Protocol):
         ...
 
 
-def _workers(engine: Engine, make: Callable[[], Callable[[Any], Any]]) -> Sequence[_Worker]:
+def _workers(engine: Engine, make: Make) -> Sequence[_Worker]:
     if engine.name == "local":
         return [_Local(make)]
     try:
         pickled = pickle.dumps(make)
     except (TypeError, AttributeError, pickle.PicklingError) as error:
         raise HopgateError(f"this work cannot be sent to other processes ({error}): use --engine local") from None
-    if engine.name == "processes":
-        idle = _KEPT.get()
-        assert idle is not None  # `map_batches` opened a session
-        # Those of a run that goes on meanwhile are not among them.
-        return [(idle.pop() if idle else _Process(idle)).given(pickled) for _ in range(engine.size())]
-    from hopgate.scale.ray_cluster import ray_workers
-
-    return ray_workers(engine, pickled)
+    if engine.name == "ray":
+        return _ray_workers(engine, pickled)
+    idle = _KEPT.get()
+    assert idle is not None  # `map_batches` opened a session
+    # Those of a run that goes on meanwhile are not among them.
+    return [(idle.pop() if idle else _Process(idle)).given(pickled) for _ in range(engine.size())]
 
 
 def _ask(idle: queue.LifoQueue[_Worker], batch: Any, name: str) -> Any:
@@ -220,7 +205,7 @@ def _ask(idle: queue.LifoQueue[_Worker], batch: Any, name: str) -> Any:
 class _Local:
     """The thread that asks."""
 
-    def __init__(self, make: Callable[[], Callable[[Any], Any]]) -> None:
+    def __init__(self, make: Make) -> None:
         self._make = make
         self._work: Callable[[Any], Any] | None = None
 
@@ -230,6 +215,49 @@ class _Local:
 
     def end(self, *, abandoned: bool) -> None:
         pass
+
+
+class Answering:
+    """The far side of a worker: gives the function's result and no error, or no result and the error."""
+
+    def __init__(self, make: bytes) -> None:
+        self._make = make
+        self._work: Callable[[Any], Any] | None = None
+
+    def ready(self) -> bool:
+        """Say that it is there."""
+        return True
+
+    def answer(self, batch: Any) -> tuple[Any, Exception | None]:
+        """Do a batch."""
+        try:
+            if self._work is None:
+                self._work = self._loaded()()
+            return self._work(batch), None
+        except Exception as error:
+            try:
+                pickle.loads(pickle.dumps(error))
+            except Exception:
+                return None, HopgateError(f"a worker failed: {type(error).__name__}")
+            return None, error
+
+    def _loaded(self) -> Any:
+        try:
+            return pickle.loads(self._make)
+        except (ImportError, AttributeError) as error:
+            raise HopgateError(
+                f"a worker does not have what it should run ({error}): put it into a module that every worker can "
+                "import, or use --engine local"
+            ) from None
+
+
+def _result_of(result: Any, error: Exception | None) -> Any:
+    if error is not None:
+        raise error
+    return result
+
+
+# ---- Processes of this machine ---------------------------------------------------------------------------------------
 
 
 class _Process:
@@ -266,7 +294,7 @@ class _Process:
         except (OSError, EOFError, pickle.UnpicklingError):
             self._stop()
             raise DiedError from None
-        return result_of(*answer)
+        return _result_of(*answer)
 
     def _started(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -295,6 +323,22 @@ class _Process:
             self._idle.append(self)
 
 
+# The processes of the session that is open which nobody uses.
+_KEPT: ContextVar[list[_Process] | None] = ContextVar("hopgate_processes", default=None)
+
+
+@contextmanager
+def _kept_processes() -> Iterator[None]:
+    idle: list[_Process] = []
+    _KEPT.set(idle)
+    try:
+        yield
+    finally:
+        _KEPT.set(None)
+        for process in idle:
+            process.end(abandoned=True)
+
+
 def serve() -> None:
     """Work in a process of `processes`: batches come in, with the pickled `make` when it is another; answers go out."""
     # An interruption is the starter's to deal with, and nothing but answers may stand on standard output.
@@ -315,47 +359,156 @@ def serve() -> None:
             answers.flush()
 
 
-class Answering:
-    """The far side of a worker: gives the function's result and no error, or no result and the error."""
+# ---- A Ray cluster, one that is there or one of this machine's own ---------------------------------------------------
 
-    def __init__(self, make: bytes) -> None:
-        self._make = make
-        self._work: Callable[[Any], Any] | None = None
-
-    def ready(self) -> bool:
-        """Say that it is there."""
-        return True
-
-    def answer(self, batch: Any) -> tuple[Any, Exception | None]:
-        """Do a batch."""
-        try:
-            if self._work is None:
-                self._work = self._loaded()()
-            return self._work(batch), None
-        except Exception as error:
-            return None, _sendable(error)
-
-    def _loaded(self) -> Any:
-        try:
-            return pickle.loads(self._make)
-        except (ImportError, AttributeError) as error:
-            raise HopgateError(
-                f"a worker does not have what it should run ({error}): put it into a module that every worker can "
-                "import, or use --engine local"
-            ) from None
+# For batches on their way: a few of 512 memories with their vectors. Ray would take a third of the machine's memory.
+OBJECT_STORE_BYTES = 256 * 1024 * 1024
+# A socket's path has about 100 bytes, and Ray's own part of it some 70.
+LONGEST_FOLDER = 35
+# Seconds that workers may take to start: on a busy machine a minute.
+START_S = 300
 
 
-def _sendable(error: Exception) -> Exception:
-    """The error, or its kind alone where it cannot be pickled."""
+@contextmanager
+def _ray_session(engine: Engine) -> Iterator[None]:
+    """Connect to the engine's cluster; a connection that was there before stays as it is."""
+    # Nothing is told to anybody about its use, and an accelerator is taken away from workers only where they hold one.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    before = sys.modules.get("ray")
+    if not engine.address and not (before and before.is_initialized()):
+        _require_token()
     try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return HopgateError(f"a worker failed: {type(error).__name__}")
-    return error
+        import ray
+    except ImportError:
+        raise HopgateError("the engine ray needs Ray: pip install 'hopgate[scale]'") from None
+    if ray.is_initialized():
+        yield
+        return
+    folder = None if engine.address else _own_folder()
+    try:
+        _connect(ray, engine, folder)
+    except Exception as error:  # Ray's own timeouts are of no narrower kind.
+        # Redacted before it is cut: half of an address does not show what of it is a password.
+        line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        why = redacted(line, *password_parts(engine.address or ""))[:120]
+        if engine.address:
+            raise HopgateError(
+                f"there is no Ray cluster {redacted(engine.address)} ({why}): start one, or leave --address out"
+            ) from None
+        raise HopgateError(
+            f"Ray did not start on this machine ({why}): try again when it is less busy, or take --engine processes"
+        ) from None
+    try:
+        yield
+    finally:
+        ray.shutdown()
+    if folder is not None:
+        # Where a run failed, its logs stay.
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def result_of(result: Any, error: Exception | None) -> Any:
-    """Give a worker's result, or raise its error."""
-    if error is not None:
-        raise error
-    return result
+def _connect(ray: Any, engine: Engine, folder: Path | None) -> None:
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if engine.address:
+        ray.init(address=engine.address, **quiet)
+        return
+    # Not whatever cluster a variable of the shell or a file of another program names.
+    own = {"num_cpus": engine.workers, "include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
+    for last in (False, True):
+        try:
+            ray.init(address="local", _temp_dir=str(folder / f"r{last:d}") if folder else None, **own, **quiet)
+            return
+        except Exception:
+            # On a busy machine its processes may take longer than the 30 seconds that Ray gives them.
+            ray.shutdown()
+            if last:
+                raise
+
+
+@cache
+def _token() -> str:
+    """What lets a process into this one's own cluster; Ray keeps the first that it was given."""
+    return secrets.token_hex(32)
+
+
+def _require_token() -> None:
+    """Let nobody else into a cluster of our own, who would run code in it: it listens on every address of the machine.
+
+    The token is in no file: the one that Ray would make can be read by every user.
+    """
+    if "RAY_AUTH_MODE" in os.environ:
+        return
+    os.environ.setdefault("RAY_AUTH_TOKEN", _token())
+    if "ray" not in sys.modules:
+        # Read when Ray is imported; later it would be half in force.
+        os.environ["RAY_AUTH_MODE"] = "token"
+
+
+def _own_folder() -> Path | None:
+    """A folder for sockets, logs and what is spilled that nobody else can enter: Ray lets everybody into its own.
+
+    None where its path would be too long for a socket.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="hopgate-ray-"))
+    if len(os.fsencode(folder)) <= LONGEST_FOLDER:
+        return folder
+    folder.rmdir()
+    return None
+
+
+def _cluster_workers(engine: Engine) -> int:
+    """As many workers as asked for, and no more than the cluster has cores and GPUs for."""
+    import ray
+
+    resources = ray.cluster_resources()
+    most = int(resources.get("CPU", 1))
+    if engine.gpus_per_worker:
+        most = min(most, int(resources.get("GPU", 0) / engine.gpus_per_worker))
+        if most < 1:
+            raise HopgateError(f"this cluster has no {engine.gpus_per_worker} GPU for a worker: ask for less")
+    return max(1, min(engine.workers or most, most))
+
+
+def spans_machines() -> bool:
+    """Whether the cluster has nodes on more than one machine."""
+    import ray
+
+    return len({node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}) > 1
+
+
+class _RayWorker:
+    """An actor of the cluster, which Ray starts again when it died."""
+
+    def __init__(self, ray: Any, actor: Any) -> None:
+        self._ray = ray
+        self._actor = actor
+
+    def ask(self, batch: Any) -> Any:
+        errors = self._ray.exceptions
+        try:
+            answer = self._ray.get(self._actor.answer.remote(batch))
+        except (errors.RayActorError, errors.ActorUnavailableError, errors.OutOfMemoryError, errors.WorkerCrashedError):
+            # Ray has tried again by itself.
+            raise DiedError(TRIES) from None
+        return _result_of(*answer)
+
+    def end(self, *, abandoned: bool) -> None:  # noqa: ARG002 (Ray keeps no actor for the next run)
+        self._ray.kill(self._actor)
+
+
+def _ray_workers(engine: Engine, make: bytes) -> Sequence[_RayWorker]:
+    """Start an engine's workers in the cluster that this process is connected to."""
+    import ray
+
+    options = {"num_cpus": 1, "num_gpus": engine.gpus_per_worker, "max_restarts": -1, "max_task_retries": TRIES - 1}
+    kind = ray.remote(Answering).options(**options)
+    actors = [kind.remote(make) for _ in range(engine.size())]
+    try:
+        ray.get([actor.ready.remote() for actor in actors], timeout=START_S)
+    except ray.exceptions.RayError:
+        # Without Ray's reason, which may repeat an address with its password.
+        raise HopgateError(
+            "workers cannot be started: every node needs this hopgate and a free core (Ray's log says why)"
+        ) from None
+    return [_RayWorker(ray, actor) for actor in actors]

@@ -129,9 +129,9 @@ def json_lines(place: Place, options: ReadOptions, *, mapped: bool = False) -> R
         for number, row in checked_json_lines(stream, str(place)):
             read: Record | HopgateError = row
             if mapped and not isinstance(row, HopgateError):
-                if number == 1:
-                    require_text(list(row), options.fields, str(place))
                 try:
+                    if number == 1:
+                        require_text(list(row), options.fields, "the first object")
                     read = to_corpus(row, options, place.name)
                 except HopgateError as error:
                     read = error
@@ -178,11 +178,12 @@ def parse_map(pairs: Sequence[str]) -> dict[str, str]:
 
 def require_text(columns: Sequence[str], fields: Mapping[str, str], where: str) -> None:
     """Refuse a table in which nothing is the text, or in which a mapped column is missing."""
+    there = ", ".join(map(repr, columns))
     for name, column in fields.items():
         if column.split(".")[0] not in columns and column not in columns:
-            raise HopgateError(f"{where} has no column {column!r} for {name!r}: it has {', '.join(columns)}")
+            raise HopgateError(f"{where} has no column {column!r} for {name!r}: it has {there}")
     if "text" not in fields and "text" not in columns:
-        raise HopgateError(f"{where} has the columns {', '.join(columns)}: say which is the text, --map text=COLUMN")
+        raise HopgateError(f"{where} has the columns {there}: say which is the text, --map text=COLUMN")
 
 
 def to_corpus(row: Mapping[str, Any], options: ReadOptions, prefix: str) -> Record:
