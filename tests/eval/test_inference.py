@@ -161,9 +161,7 @@ def test_what_is_needed_is_told_for_the_worthwhile_gain():
     assert 0.7 < shown / 300 < 0.95
 
 
-def test_differences_are_paired_by_query():
-    made = Differences.paired({"q1": 1.0, "q2": 0.5}, {"q2": 0.0, "q1": 1.0}, {"q1": "a", "q2": "b"})
-    assert made.values.tolist() == [0.0, 0.5] and made.clusters == ("a", "b")
+def test_every_difference_has_a_cluster():
     with pytest.raises(ValueError, match="one each is needed"):
         Differences.of([0.1, 0.2], "a")
     with pytest.raises(ValueError, match="one each is needed"):

@@ -10,7 +10,7 @@ cluster. Flipping the sign of whole clusters is the second opinion, which knows 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, TypeVar
@@ -53,12 +53,6 @@ class Differences:
     def of(cls, values: ArrayLike, clusters: Sequence[str]) -> Differences:
         """Take any numbers; what differs by the order of an addition alone is made the same."""
         return cls(np.asarray(values, dtype=np.float64).round(9), tuple(clusters))
-
-    @classmethod
-    def paired(cls, ours: Mapping[str, float], theirs: Mapping[str, float], cluster: Mapping[str, str]) -> Differences:
-        """Take two arms' values by query, and each query's cluster."""
-        queries = sorted(ours)
-        return cls.of([ours[query] - theirs[query] for query in queries], [cluster[query] for query in queries])
 
     @cached_property
     def _by_cluster(self) -> tuple[FloatArray, FloatArray]:
