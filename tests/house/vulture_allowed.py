@@ -49,3 +49,4 @@ _.shell_complete  # called by click
 several_valued  # a key of BuildOptions
 linked_memories, name_links, invalidation_rate, top_relations, largest_component  # fields of `hopgate graph stats`
 between_queries, between_queries_corrected, with_degree, with_degree_corrected  # fields of `hopgate graph stats`
+_.to_networkx  # public: the graph for networkx

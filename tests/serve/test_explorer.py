@@ -107,7 +107,7 @@ def test_switches_change_what_is_asked(page, address):
     with page.expect_request(lambda one: one.url.endswith("/recall") and one.method == "POST") as sent:
         page.get_by_role("button", name="Recall", exact=True).click()
     body = sent.value.post_data_json
-    assert (body["scope"], body["known_at"], body["weights"]["lexical"]) == (["work"], "2024-06-01", 0)
+    assert (body["scope"], body["known_at"], body["lexical"]) == (["work"], "2024-06-01", 0)
     expect(page.locator(".results")).not_to_have_attribute("aria-busy", "true", timeout=PATIENCE)
     expect(page.locator(".side")).to_have_count(2)
     scopes = page.locator(".hit .small.muted").all_inner_texts()
@@ -160,73 +160,6 @@ def test_an_answer_that_comes_late_does_not_take_the_place_of_a_newer_one(page, 
     assert first in late.value.text()
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))")
     expect(page.locator(".detail h2")).to_have_text(second)
-
-
-@pytest.mark.full
-def test_a_node_is_dragged(page, address):
-    visit(page, address, "/graph")
-    drawn(page)
-    # The canvas tells where the node is that has most room around it: on the screen, and in the graph.
-    where = """(node) => {
-      const { graph, sigma, settle } = document.querySelector('.stage').canvas;
-      settle();
-      sigma.refresh();
-      const box = document.querySelector('.stage').getBoundingClientRect();
-      const at = (key) => sigma.graphToViewport(graph.getNodeAttributes(key));
-      const places = graph.nodes().map((key) => [key, at(key)]).filter(([, { x, y }]) =>
-        x > 100 && y > 100 && x < box.width - 100 && y < box.height - 100);
-      const room = ([key, one]) => Math.min(...places.map(([other, two]) =>
-        key === other ? Infinity : Math.hypot(one.x - two.x, one.y - two.y)));
-      node ??= places.reduce((a, b) => (room(a) >= room(b) ? a : b))[0];
-      const { x, y } = graph.getNodeAttributes(node);
-      return { node, screen: [box.x + at(node).x, box.y + at(node).y], graph: [x, y] };
-    }"""
-    expect(page.locator(".stage[data-drawn]")).to_be_visible(timeout=PATIENCE)
-    chosen = page.evaluate(where)
-    x, y = chosen["screen"]
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 60, y + 40, steps=4)
-    page.mouse.up()
-    moved = page.evaluate(where, chosen["node"])
-    assert moved["graph"] != chosen["graph"]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("software", [True, False])
-def test_a_crowd_is_moved_lightly_and_drawn_whole_when_it_rests(page, address, software):
-    visit(page, address, "/graph")
-    drawn(page)
-    expect(page.locator(".stage[data-drawn]")).to_be_visible(timeout=PATIENCE)
-    page.evaluate(
-        """(software) => {
-          const stage = document.querySelector('.stage');
-          const { sigma, settle } = stage.canvas;
-          settle();
-          Object.assign(sigma, { crowded: true, software });
-          sigma.render();
-          const nodes = stage.querySelector('.sigma-nodes');
-          window.look = () => `${stage.dataset.moving ?? 'rests'} ${nodes.style.transform}`.trim();
-          window.seen = [];
-          const note = new MutationObserver(() => window.seen.push(window.look()));
-          for (const one of [stage, nodes]) note.observe(one, { attributes: true });
-        }""",
-        software,
-    )
-    box = page.locator(".stage").bounding_box()
-    page.mouse.move(box["x"] + 12, box["y"] + 12)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 60, box["y"] + 40, steps=4)
-    page.mouse.up()
-    for _ in range(400):
-        seen = page.evaluate("window.seen")
-        if seen and page.evaluate("window.look()") == "rests":
-            break
-        page.wait_for_timeout(50)
-    # Without a card the last picture is moved; with one its nodes are drawn anew, and no edges.
-    assert any("translate(" in one for one in seen) == software
-    assert ("picture" in seen) != software
-    assert page.evaluate("window.look()") == "rests"
 
 
 @pytest.mark.full

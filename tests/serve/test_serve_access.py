@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from typing import Any
 
 import httpx
@@ -29,17 +30,16 @@ def cookie(running: Running) -> str:
     return cookie_of(running.url.removeprefix("http://"))
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS", "PUT"])
-def test_without_the_token_there_is_a_plain_401_whatever_is_asked(reading: Running, method: str, path: str) -> None:
-    for headers in (
+def test_without_the_token_there_is_a_plain_401_whatever_is_asked(reading: Running) -> None:
+    tokens: tuple[dict[str, str], ...] = (
         {},
         {"Authorization": "Bearer nonsense"},
         {"Authorization": f"Basic {TOKEN}"},
         {"Cookie": f"{cookie(reading)}=x"},
         # Another server's of this machine.
         {"Cookie": f"hopgate_token={TOKEN}; hopgate_token_1={TOKEN}"},
-    ):
+    )
+    for method, path, headers in itertools.product(("GET", "POST", "DELETE", "OPTIONS", "PUT"), PATHS, tokens):
         answer = plain(reading, method, path, **headers)
         assert answer.status_code == 401, answer.text
         assert answer.headers["content-type"] == "application/problem+json"
@@ -71,50 +71,41 @@ def test_two_servers_of_one_machine_let_the_same_browser_in(reading: Running, sh
         assert [browser.get(f"{url}/api/v1/health").status_code for url in (reading.url, second.url)] == [200, 200]
 
 
-@pytest.mark.parametrize(
-    "path", ["/x%00.js", "/js/%00/main.js", "/" + "a" * 3000 + ".js", "/%ff.js", "/js/..%2f..%2f..%2fpages.py"]
-)
-def test_a_file_that_there_cannot_be_is_not_there(reading: Running, path: str) -> None:
-    assert reading.client.get(path).status_code == 404
+def test_a_file_that_there_cannot_be_is_not_there(reading: Running) -> None:
+    for path in ("/x%00.js", "/js/%00/main.js", "/" + "a" * 3000 + ".js", "/%ff.js", "/js/..%2f..%2f..%2fpages.py"):
+        assert reading.client.get(path).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["//evil.example/x", "/%5C%5Cevil.example", "/%2F%2Fevil.example"])
-def test_it_does_not_lead_to_another_host(reading: Running, path: str) -> None:
-    answer = plain(reading, "GET", f"{path}?token={TOKEN}")
-    assert answer.status_code == 303
-    location = answer.headers["location"]
-    assert location.startswith("/") and not location.startswith(("//", "/\\"))
+def test_it_does_not_lead_to_another_host(reading: Running) -> None:
+    for path in ("//evil.example/x", "/%5C%5Cevil.example", "/%2F%2Fevil.example"):
+        answer = plain(reading, "GET", f"{path}?token={TOKEN}")
+        location = answer.headers["location"]
+        assert answer.status_code == 303 and location.startswith("/") and not location.startswith(("//", "/\\"))
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "localhost.evil.example", "192.0.2.7", ""])
-def test_another_name_of_the_host_is_refused(reading: Running, host: str) -> None:
-    answer = plain(reading, "GET", "/api/v1/health", Authorization=f"Bearer {TOKEN}", Host=host)
-    assert answer.status_code in (400, 421), answer.text
+def test_the_names_of_this_machine_are_known_and_no_other_ones(reading: Running) -> None:
+    def asked(host: str) -> int:
+        return plain(reading, "GET", "/api/v1/health", Authorization=f"Bearer {TOKEN}", Host=host).status_code
+
+    for host in ("evil.example", "evil.example:80", "localhost.evil.example", "192.0.2.7", ""):
+        assert asked(host) in (400, 421), host
+    for host in ("localhost", "localhost:1", "127.0.0.1", "[::1]:80"):
+        assert asked(host) == 200, host
+    wide = ServeSettings(TOKEN, host="0.0.0.0")
+    assert wide.knows_host("192.0.2.7") and wide.knows_host("[2001:db8::1]") and not wide.knows_host("evil.example")
+    assert ServeSettings(TOKEN, host="nas.example").knows_host("NAS.example.")
 
 
-@pytest.mark.parametrize("host", ["localhost", "localhost:1", "127.0.0.1", "[::1]:80"])
-def test_the_names_of_this_machine_are_known(reading: Running, host: str) -> None:
-    assert plain(reading, "GET", "/api/v1/health", Authorization=f"Bearer {TOKEN}", Host=host).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Origin": "http://evil.example"},
-        {"Origin": "null"},
-        {"Origin": "http://127.0.0.1:1"},
-        {"Origin": "http://["},
+def test_what_another_page_sends_is_refused(reading: Running) -> None:
+    for headers in (
+        *({"Origin": origin} for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "http://[")),
         {"Sec_Fetch_Site": "cross-site"},
         {"Sec_Fetch_Site": "same-site"},
         {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"},
-    ],
-)
-@pytest.mark.parametrize(
-    ("method", "path"), [("POST", "/api/v1/recall"), ("DELETE", "/api/v1/memories/m1"), ("GET", "/api/v1/memories")]
-)
-def test_what_another_page_sends_is_refused(reading: Running, method: str, path: str, headers: dict[str, str]) -> None:
-    answer = plain(reading, method, path, Cookie=f"{cookie(reading)}={TOKEN}", **headers)
-    assert answer.status_code == 403, answer.text
+    ):
+        for method, path in (("POST", "recall"), ("DELETE", "memories/m1"), ("GET", "memories")):
+            answer = plain(reading, method, f"/api/v1/{path}", Cookie=f"{cookie(reading)}={TOKEN}", **headers)
+            assert answer.status_code == 403, answer.text
 
 
 def test_what_its_own_page_sends_is_taken_and_a_link_to_a_page_may_be_followed(reading: Running) -> None:
@@ -126,19 +117,13 @@ def test_what_its_own_page_sends_is_taken_and_a_link_to_a_page_may_be_followed(r
     assert reading.client.get("/somewhere", headers=framed).status_code == 403
 
 
-@pytest.mark.parametrize("path", [*PATHS, "/api/v1/memories?limit=0"])
-def test_every_answer_has_the_headers_that_shut_the_doors(reading: Running, path: str) -> None:
-    for answer in (reading.client.get(path), plain(reading, "GET", path)):
-        for name, value in HEADERS.items():
-            if name != "Cache-Control":
-                assert answer.headers[name] == value
-        assert "access-control-allow-origin" not in answer.headers and "server" not in answer.headers
-
-
-def test_another_address_than_the_machines_own_is_known_by_its_name_and_by_addresses() -> None:
-    wide = ServeSettings(TOKEN, host="0.0.0.0")
-    assert wide.knows_host("192.0.2.7") and wide.knows_host("[2001:db8::1]") and not wide.knows_host("evil.example")
-    assert ServeSettings(TOKEN, host="nas.example").knows_host("NAS.example.")
+def test_every_answer_has_the_headers_that_shut_the_doors(reading: Running) -> None:
+    for path in (*PATHS, "/api/v1/memories?limit=0"):
+        for answer in (reading.client.get(path), plain(reading, "GET", path)):
+            for name, value in HEADERS.items():
+                if name != "Cache-Control":
+                    assert answer.headers[name] == value
+            assert "access-control-allow-origin" not in answer.headers and "server" not in answer.headers
 
 
 def test_settings_that_make_no_sense_are_refused_and_the_token_is_not_printed() -> None:
