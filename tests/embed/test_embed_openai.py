@@ -58,8 +58,8 @@ def test_texts_go_in_batches_and_rows_come_back_in_order(endpoint: Endpoint) -> 
     rows = embedder(endpoint, batch_size=2, dimension=None).documents(texts)
     expected = np.array([[len(text), 1, 2] for text in texts], dtype=float)
     np.testing.assert_allclose(rows, expected / np.linalg.norm(expected, axis=1, keepdims=True), rtol=1e-6)
-    # The last one asks for the dimension, which was not given.
-    assert [len(request["input"]) for request in endpoint.requests] == [2, 2, 1, 1]
+    # The first one asks for the dimension, which was not given.
+    assert [len(request["input"]) for request in endpoint.requests] == [1, 2, 2, 1]
     assert {(request["path"], request["model"]) for request in endpoint.requests} == {("/v1/embeddings", "tiny")}
 
 

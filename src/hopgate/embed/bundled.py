@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.bundled import BGE_SMALL, bundled_file, cores, session_options
-from hopgate.embed.embedder import Identity, Vectors, unit_rows
+from hopgate.embed.embedder import Identity, PromptedEmbedder
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
@@ -29,7 +29,7 @@ MAX_TOKENS = 512
 _loading = threading.Lock()
 
 
-class BgeSmall:
+class BgeSmall(PromptedEmbedder):
     """bge-small-en-v1.5: the vector of the first token, at unit length.
 
     Nothing is loaded before the first text. A text's vector does not depend on the texts embedded with it.
@@ -49,9 +49,6 @@ class BgeSmall:
     def __init__(self, threads: int | None = None) -> None:
         self._model = Bundled(*BGE_SMALL, threads)
 
-    def __repr__(self) -> str:
-        return "BgeSmall()"
-
     @property
     def identity(self) -> Identity:
         """Which embedder this is."""
@@ -67,21 +64,10 @@ class BgeSmall:
         """Load the model before the first text."""
         self._model.load()
 
-    def documents(self, texts: Sequence[str]) -> Vectors:
-        """Embed memories' contents."""
-        return self._embed(texts)
-
-    def queries(self, texts: Sequence[str]) -> Vectors:
-        """Embed queries, behind the query prompt."""
-        return self._embed([QUERY_PROMPT + text for text in texts])
-
-    def _embed(self, texts: Sequence[str]) -> Vectors:
-        rows = [
-            self._model.run(self._model.encode(texts[start : start + AT_ONCE]), lambda output: output[0, 0])
-            for start in range(0, len(texts), AT_ONCE)
-        ]
-        flat = [row for chunk in rows for row in chunk]
-        return unit_rows(flat, count=len(texts), dimension=DIMENSION, who="bge-small-en-v1.5")
+    def _rows(self, texts: Sequence[str], prompt: str) -> NDArray[np.float32]:
+        starts = range(0, len(texts), AT_ONCE)
+        read = (self._model.encode([prompt + text for text in texts[start : start + AT_ONCE]]) for start in starts)
+        return np.concatenate([self._model.run(encodings, lambda output: output[0, 0]) for encodings in read])
 
 
 @cache

@@ -102,18 +102,14 @@ class EmbeddingCache:
     def get(self, identity: Identity, texts: Iterable[str], role: Role = "document") -> dict[str, NDArray[np.float32]]:
         """The vectors it has of these texts."""
         keys = {_digest(text, role): text for text in texts}
-        found: dict[str, NDArray[np.float32]] = {}
+        rows: list[tuple[bytes, bytes]] = []
         with self._open() as connection:
-            for some in _chunks(list(keys)):
-                rows = connection.execute(
-                    f"SELECT text, vector FROM vectors WHERE embedder = ? AND text IN ({_marks(some)})",
-                    (_key(identity), *some),
-                )
-                for digest, vector in rows:
-                    # A row of another length is damage; it counts as absent and is written anew.
-                    if len(vector) == 4 * identity.dimension:
-                        found[keys[digest]] = np.frombuffer(vector, dtype="<f4").astype(np.float32)
-        return found
+            for some, marks in _chunks(list(keys)):
+                statement = f"SELECT text, vector FROM vectors WHERE embedder = ? AND text IN ({marks})"
+                rows += connection.execute(statement, (_key(identity), *some)).fetchall()
+        # A row of another length is damage; it counts as absent and is written anew.
+        whole = (row for row in rows if len(row[1]) == 4 * identity.dimension)
+        return {keys[digest]: np.frombuffer(vector, dtype="<f4").astype(np.float32) for digest, vector in whole}
 
     def put(self, identity: Identity, vectors: Mapping[str, NDArray[np.float32]], role: Role = "document") -> None:
         """Keep vectors: all of them or, when anything fails, none."""
@@ -151,8 +147,8 @@ class EmbeddingCache:
         with self._open() as connection:
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
-                for some in _chunks(digests):
-                    gone += connection.execute(f"DELETE FROM vectors WHERE text IN ({_marks(some)})", some).rowcount
+                for some, marks in _chunks(digests):
+                    gone += connection.execute(f"DELETE FROM vectors WHERE text IN ({marks})", some).rowcount
             # What was deleted must leave the write-ahead log too.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return gone
@@ -162,11 +158,8 @@ class EmbeddingCache:
         if not self.path.exists():
             return CacheInfo(str(self.path), 0, 0, {})
         with self._open() as connection:
-            embedders: dict[str, int] = {}
-            for name, count in connection.execute(
-                "SELECT name, count(*) FROM vectors JOIN embedders ON key = embedder GROUP BY key, name ORDER BY name"
-            ):
-                embedders[name] = embedders.get(name, 0) + count
+            counted = "SELECT name, count(*) FROM vectors JOIN embedders ON key = embedder GROUP BY name ORDER BY name"
+            embedders = dict(connection.execute(counted).fetchall())
         size = sum(file.stat().st_size for file in self._files() if file.exists())
         return CacheInfo(str(self.path), sum(embedders.values()), size, embedders)
 
@@ -214,12 +207,11 @@ class EmbeddingCache:
                     self._owner = os.getpid()
                 yield self._connection
         except (sqlite3.Error, OSError) as error:
+            hint = "check the disk and its permissions"
             if isinstance(error, sqlite3.OperationalError) and _is_busy(error):
                 hint = "another process holds it"
             elif _is_damage(error):
                 hint = "it is damaged, run hopgate cache clear"
-            else:
-                hint = "check the disk and its permissions"
             raise HopgateError(f"the embedding cache {self.path} cannot be used ({error}): {hint}") from error
 
     def _connect(self) -> sqlite3.Connection:
@@ -246,8 +238,6 @@ class CachedEmbedder:
 
     Parameters
     ----------
-    embedder : Embedder
-    cache : EmbeddingCache
     keep_queries : bool
         Cache queries' vectors too: for an evaluation, which asks the same queries again and again. Off otherwise, since
         a query has passed no guard.
@@ -339,9 +329,8 @@ def _digest(text: str, role: Role) -> bytes:
     return hashlib.sha256(f"{role}\0{text}".encode("utf-8", "surrogatepass")).digest()
 
 
-def _chunks(digests: list[bytes]) -> Iterator[list[bytes]]:
-    return (digests[start : start + AT_ONCE] for start in range(0, len(digests), AT_ONCE))
-
-
-def _marks(values: Sequence[bytes]) -> str:
-    return ",".join("?" * len(values))
+def _chunks(digests: list[bytes]) -> Iterator[tuple[list[bytes], str]]:
+    """Parts of a list, each with as many question marks as it has entries."""
+    for start in range(0, len(digests), AT_ONCE):
+        some = digests[start : start + AT_ONCE]
+        yield some, ",".join("?" * len(some))

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 from urllib.parse import parse_qsl, quote
 
 import numpy as np
@@ -75,7 +76,6 @@ class Identity:
         return asdict(self)
 
 
-@runtime_checkable
 class Embedder(Protocol):
     """Texts in, float32 rows of unit length out: `(len(texts), identity.dimension)`."""
 
@@ -91,6 +91,34 @@ class Embedder(Protocol):
     def queries(self, texts: Sequence[str]) -> Vectors:
         """Embed queries."""
         ...
+
+
+class PromptedEmbedder(ABC):
+    """An embedder whose prompts are its identity's: what it gives is scaled to unit length, and checked."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> Identity:
+        """Which embedder this is."""
+
+    @abstractmethod
+    def _rows(self, texts: Sequence[str], prompt: str) -> ArrayLike:
+        """Give a vector of each text, read behind a prompt."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.identity.name!r})"
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        """Embed memories' contents, behind the document prompt."""
+        return self._embed(texts, self.identity.document_prompt)
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """Embed queries, behind the query prompt."""
+        return self._embed(texts, self.identity.query_prompt)
+
+    def _embed(self, texts: Sequence[str], prompt: str) -> Vectors:
+        rows: ArrayLike = self._rows(texts, prompt) if texts else []
+        return unit_rows(rows, count=len(texts), dimension=self.identity.dimension, who=self.identity.name)
 
 
 def unit_rows(rows: ArrayLike, *, count: int, dimension: int, who: str) -> Vectors:

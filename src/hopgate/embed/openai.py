@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from hopgate.embed.embedder import Identity, Vectors, unit_rows, with_options
+from hopgate.embed.embedder import Identity, PromptedEmbedder, with_options
 from hopgate.errors import HopgateError
 from hopgate.http import KEY_VARIABLE, JsonClient, Reply, RetryPolicy
 
 
-class OpenAIEmbedder:
+class OpenAIEmbedder(PromptedEmbedder):
     """Vectors from an endpoint.
 
     Parameters
@@ -51,9 +51,6 @@ class OpenAIEmbedder:
         self._dimension = dimension
         self._batch_size = batch_size
 
-    def __repr__(self) -> str:
-        return f"OpenAIEmbedder({self.model!r}, {self.base_url!r})"
-
     @cached_property
     def identity(self) -> Identity:
         """Which embedder this is; asks the endpoint for its dimension unless that was given."""
@@ -72,21 +69,11 @@ class OpenAIEmbedder:
             document_prompt=document,
         )
 
-    def documents(self, texts: Sequence[str]) -> Vectors:
-        """Embed memories' contents, behind the document prompt."""
-        return self._embed([self._prompts[1] + text for text in texts])
-
-    def queries(self, texts: Sequence[str]) -> Vectors:
-        """Embed queries, behind the query prompt."""
-        return self._embed([self._prompts[0] + text for text in texts])
-
-    def _embed(self, texts: list[str]) -> Vectors:
+    def _rows(self, texts: Sequence[str], prompt: str) -> list[list[float]]:
         rows: list[list[float]] = []
         for start in range(0, len(texts), self._batch_size):
-            rows += self._ask(texts[start : start + self._batch_size])
-        return unit_rows(
-            rows, count=len(texts), dimension=self.identity.dimension, who=f"{self.model} at {self.base_url}"
-        )
+            rows += self._ask([prompt + text for text in texts[start : start + self._batch_size]])
+        return rows
 
     def _ask(self, texts: list[str]) -> list[list[float]]:
         reply = self._client.post("embeddings", {"model": self.model, "input": texts, "encoding_format": "float"})

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hopgate.embed.embedder import Identity, Vectors, unit_rows, with_options
+from hopgate.embed.embedder import Identity, PromptedEmbedder, with_options
 from hopgate.errors import HopgateError
 from hopgate.redact import redacted
 
@@ -19,13 +19,11 @@ KNOWN_PROMPTS = (
 )
 
 
-class SentenceTransformers:
+class SentenceTransformers(PromptedEmbedder):
     """A sentence-transformers model on whatever device it finds, by its name on the hub or its directory.
 
     Parameters
     ----------
-    model : str
-        A name on the hub or a directory.
     query_prompt, document_prompt : str, optional
         What to put before a text. By default what the model's own files name, else what is known for its name,
         else nothing.
@@ -58,30 +56,14 @@ class SentenceTransformers:
             fingerprint=_fingerprint(self._model),
         )
 
-    def __repr__(self) -> str:
-        return f"SentenceTransformers({self.model!r})"
-
     @property
     def identity(self) -> Identity:
         """Which embedder this is."""
         return self._identity
 
-    def documents(self, texts: Sequence[str]) -> Vectors:
-        """Embed memories' contents, behind the document prompt."""
-        return self._embed(texts, self._identity.document_prompt)
-
-    def queries(self, texts: Sequence[str]) -> Vectors:
-        """Embed queries, behind the query prompt."""
-        return self._embed(texts, self._identity.query_prompt)
-
-    def _embed(self, texts: Sequence[str], prompt: str) -> Vectors:
+    def _rows(self, texts: Sequence[str], prompt: str) -> Any:
         # prompt="" and not None, which would ask the library for the model's own default prompt.
-        rows: Any = (
-            self._model.encode(list(texts), prompt=prompt, batch_size=self._batch_size, show_progress_bar=False)
-            if texts
-            else []
-        )
-        return unit_rows(rows, count=len(texts), dimension=self._identity.dimension, who=self._identity.name)
+        return self._model.encode(list(texts), prompt=prompt, batch_size=self._batch_size, show_progress_bar=False)
 
 
 def load(model: str, kind: str, *, device: str | None = None) -> Any:
