@@ -52,13 +52,19 @@ def extractions(llama: Llama) -> list[Extraction]:
     return llama.extract(SOURCES)
 
 
+def answering(complete: Any, path: str = str(GGUF), **settings: Any) -> Llama:
+    """A model whose answers come from elsewhere: one copy of the weights is enough."""
+    made = Llama(path, **settings)
+    made.__dict__["_complete"] = complete
+    return made
+
+
 @real
 def test_a_real_model_answers_in_the_grammar_and_what_it_says_is_grounded(extractions: list[Extraction]) -> None:
     for source, extraction in zip(SOURCES, extractions, strict=True):
         assert extraction.state in (State.COMPLETE, State.EMPTY, State.TRUNCATED), extraction.reason
         assert extraction.prompt_tokens > 100 and 0 < extraction.answer_tokens <= 40
-        for name in [mention.name for mention in extraction.mentions]:
-            assert fold(name) in fold(source.text)
+        assert all(fold(mention.name) in fold(source.text) for mention in extraction.mentions)
 
 
 @real
@@ -66,14 +72,13 @@ def test_the_prompt_is_read_once_and_only_the_memory_anew(llama: Llama, extracti
     if llama.runtime != "xllamacpp":
         pytest.skip("llama-cpp-python does not say how much of a prompt it had read before")
     replies: list[dict[str, Any]] = []
-    counted = Llama(str(GGUF), window=1024, max_tokens=40)
 
     def complete(request: dict[str, Any]) -> dict[str, Any]:
         replies.append(llama._complete(request))
         return replies[-1]
 
-    counted.__dict__["_complete"] = complete
-    assert counted.extract(SOURCES[:1]) == extractions[:1], "the same question gets the same answer"
+    again = answering(complete, window=1024, max_tokens=40).extract(SOURCES[:1])
+    assert again == extractions[:1], "the same question gets the same answer"
     usage = replies[0]["usage"]
     assert usage["prompt_tokens_details"]["cached_tokens"] > usage["prompt_tokens"] * 3 / 4
 
@@ -83,15 +88,8 @@ def test_nobody_else_may_ask_the_model_by_its_port() -> None:
     llama = Llama(str(GGUF), window=256, threads=1, runtime="xllamacpp")
     address = llama._complete.__self__.listening_address  # type: ignore[attr-defined]
     question = json.dumps({"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 1}).encode()
-    for path, body in (
-        ("/v1/chat/completions", question),
-        ("/completion", question),
-        ("/tokenize", b"{}"),
-        ("/slots", None),
-        ("/props", None),
-        ("/metrics", None),
-        ("/", None),
-    ):
+    paths = {"/v1/chat/completions": question, "/completion": question, "/tokenize": b"{}"}
+    for path, body in (paths | dict.fromkeys(("/slots", "/props", "/metrics", "/"))).items():
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(urllib.request.Request(address + path, body), timeout=60)
         assert refused.value.code in (401, 404, 501), path
@@ -99,9 +97,7 @@ def test_nobody_else_may_ask_the_model_by_its_port() -> None:
 
 @real
 def test_a_tiny_limit_is_recorded_as_truncated_and_not_cached(llama: Llama) -> None:
-    short = Llama(str(GGUF), window=1024, max_tokens=4)
-    short.__dict__["_complete"] = llama._complete  # one copy of the weights is enough
-    cache = DictCache()
+    short, cache = answering(llama._complete, window=1024, max_tokens=4), DictCache()
 
     class Nowhere:
         def done(self, memory_ids: object, identity: object) -> set[str | int]:
@@ -111,43 +107,39 @@ def test_a_tiny_limit_is_recorded_as_truncated_and_not_cached(llama: Llama) -> N
             pass
 
     progress = Run().over(SOURCES[:1], short, Nowhere(), cache=cache)
-    assert progress.truncated == 1
-    assert all(reason.startswith("truncated: ") for reason in progress.reasons)
+    assert progress.truncated == 1 and all(reason.startswith("truncated: ") for reason in progress.reasons)
     assert Run().over(SOURCES[:1], short, Nowhere(), cache=cache).cache_hits == 0
 
 
 @real
-def test_a_text_longer_than_the_context_fails_that_memory_only(llama: Llama) -> None:
+def test_a_text_longer_than_the_context_fails_that_memory_only_and_it_gives_a_second_opinion(llama: Llama) -> None:
     [extraction] = llama.extract([Source("m3", Cleared("kiln " * 6000))])
-    assert not extraction.state.done
-    assert "1024 tokens" in extraction.reason
+    assert not extraction.state.done and "1024 tokens" in extraction.reason
+    # SmolLM2 knows little: what counts is that it is asked by grammar, and that its answer is read.
+    opinion = Judge(llama)
+    assert opinion.same("nas2", "host", ("nas-2", "the NAS")) in (True, False, None)
+    assert opinion.asked == 1
+
+
+@real
+def test_the_identity_is_the_file_and_the_settings_and_a_runtime_that_is_not_there_is_refused() -> None:
+    path = str(GGUF)
+    assert Llama(path).identity.hash == Llama(path, threads=1).identity.hash
+    assert Llama(path).identity.hash != Llama(path, max_tokens=7).identity.hash
+    assert Llama(path, runtime="xllamacpp").identity.hash != Llama(path, runtime="llama_cpp").identity.hash
+    with pytest.raises(HopgateError, match="the runtime ollama is not installed: give one of xllamacpp, llama_cpp"):
+        Llama(path, runtime="ollama").extract(SOURCES[:1])
 
 
 def test_a_file_that_is_no_gguf_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(HopgateError, match="cannot be read"):
         _ = Llama(str(tmp_path / "none.gguf")).identity
-    bad = tmp_path / "bad.gguf"
-    bad.write_text("hello")
+    (tmp_path / "bad.gguf").write_text("hello")
     with pytest.raises(HopgateError, match="not a GGUF file"):
-        Llama(str(bad)).extract(SOURCES[:1])
-
-
-@real
-def test_the_identity_is_the_file_and_the_settings() -> None:
-    path = str(GGUF)
-    assert Llama(path).identity.hash == Llama(path, threads=1).identity.hash
-    assert Llama(path).identity.hash != Llama(path, max_tokens=7).identity.hash
-    assert Llama(path, runtime="xllamacpp").identity.hash != Llama(path, runtime="llama_cpp").identity.hash
-
-
-@real
-def test_a_runtime_that_is_not_there_is_refused() -> None:
-    with pytest.raises(HopgateError, match="the runtime ollama is not installed: give one of xllamacpp, llama_cpp"):
-        Llama(str(GGUF), runtime="ollama").extract(SOURCES[:1])
+        Llama(str(tmp_path / "bad.gguf")).extract(SOURCES[:1])
 
 
 def test_a_template_without_a_system_role_gets_it_in_the_first_question() -> None:
-    llama = Llama("model.gguf")
     asked: list[list[dict[str, str]]] = []
 
     def complete(request: dict[str, Any]) -> dict[str, Any]:
@@ -157,15 +149,6 @@ def test_a_template_without_a_system_role_gets_it_in_the_first_question() -> Non
         choice = {"message": {"content": "{}"}, "finish_reason": "stop"}
         return {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
 
-    llama.__dict__["_complete"] = complete
     question = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}]
-    assert llama.ask(question, {"type": "object"}, 5).text == "{}"
+    assert answering(complete, "model.gguf").ask(question, {"type": "object"}, 5).text == "{}"
     assert asked == [question, [{"role": "user", "content": "Be brief.\n\nHello"}]]
-
-
-@real
-def test_it_gives_a_second_opinion(llama: Llama) -> None:
-    # SmolLM2 knows little: what counts is that it is asked by grammar, and that its answer is read.
-    opinion = Judge(llama)
-    assert opinion.same("nas2", "host", ("nas-2", "the NAS")) in (True, False, None)
-    assert opinion.asked == 1

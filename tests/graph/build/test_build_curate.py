@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from graph_content import Scripted, version
 
+from hopgate.demo import corpus
+from hopgate.demo.world import LAST_DAY
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found
 from hopgate.graph.build import curate
@@ -115,6 +118,19 @@ def test_nothing_else_that_a_note_says_is_hidden(kb, vault):
     kb.graph.curate(apply=True)
     allowed = {(row["_id"], other) for row in rows for other in row.get("may_give_way_to", ())}
     assert hidden(kb) <= allowed and len(hidden(kb)) >= {"table": 6, "markdown": 2}[vault]
+
+
+def test_of_the_demo_only_notes_give_way_all_of_whose_facts_are_over(kb):
+    told = defaultdict(list)
+    for fact in corpus().facts:
+        for key in fact.evidence:
+            told[key].append(fact)
+    kb.store_settings.set({"scopes": "shared"})
+    kb.add(*corpus().memories)
+    kb.build()
+    kb.graph.curate(apply=True)
+    for key, _ in hidden(kb):
+        assert told[key] and not any(fact.holds(LAST_DAY) for fact in told[key]), key
 
 
 def test_only_notes_of_one_scope_meet(kb):
