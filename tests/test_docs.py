@@ -134,7 +134,7 @@ def test_the_demo_shows_what_the_graph_brings(example: str, tmp_path: Path, caps
     assert printed.count("lexical + dense + graph") == len(SHOWN) == 3
     assert "the graph's path: Immich → runs on [m0178] → rowan → mentioned in → m0351" in printed
     assert "the graph's path: t0041 → said just before → t0042" in printed
-    assert "Lukas Meier lives in Malmo: 09 Jul 2024 to 30 Sep 2024 [m0150, m0226]" in printed
+    assert "Lukas Meier — lives in → Malmo  2024-07-09 to 2024-09-30  (m0150, m0226)" in printed
     for question in printed.split("● answers it")[1:]:
         # A row of the table: its rank, what is found without the graph, what is found with it.
         rows = [line for line in question.splitlines() if "●" in line]

@@ -47,6 +47,13 @@ _.format_commands  # called by click
 _.convert  # called by click
 _.shell_complete  # called by click
 several_valued  # a key of BuildOptions
-linked_memories, name_links, invalidation_rate, top_relations, largest_component  # fields of `hopgate graph stats`
-between_queries, between_queries_corrected, with_degree, with_degree_corrected  # fields of `hopgate graph stats`
+linked_memories  # fields of `hopgate graph stats`
+name_links  # fields of `hopgate graph stats`
+invalidation_rate  # fields of `hopgate graph stats`
+top_relations  # fields of `hopgate graph stats`
+largest_component  # fields of `hopgate graph stats`
+between_queries  # fields of `hopgate graph stats`
+between_queries_corrected  # fields of `hopgate graph stats`
+with_degree  # fields of `hopgate graph stats`
+with_degree_corrected  # fields of `hopgate graph stats`
 _.to_networkx  # public: the graph for networkx

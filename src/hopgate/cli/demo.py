@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hopgate.cli.output import cell, console, counted, one_line, progress, say, stages
+from hopgate.cli.output import counted, edge_line, one_line, progress, say, stages, table
 from hopgate.cli.parameters import flag, path
 from hopgate.times import moment, utc
 
@@ -146,32 +146,28 @@ def fill(kb: KnowledgeBase, synthetic: Corpus) -> None:
 
 def answer(kb: KnowledgeBase, title: str, query: Question, synthetic: Corpus, top: int) -> None:
     """Ask one question with and without the graph, side by side."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
     gold = {key for split in synthetic.qrels.values() for key in split.get(query.id, ())}
-    as_of = _day(query)
-    without = kb.recall(query.text, legs=BASE)[:top]
-    hits = kb.recall(query.text, explain=True, as_of=as_of)[:top]
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        title=f"[bold]{escape(query.text)}[/bold]  [dim]({title}; ● answers it)[/dim]",
-        title_justify="left",
-        title_style="",
-    )
-    table.add_column("")
-    table.add_column("lexical + dense", ratio=1)
-    table.add_column("lexical + dense + graph", ratio=1)
-    for rank in range(top):
-        cells = [_cell(side[rank], gold) if rank < len(side) else "" for side in (without, hits)]
-        table.add_row(str(rank + 1), *cells)
-    console().print(table)
-    for hit in hits:
-        if not as_of and hit.external_id in gold and hit.path:
-            say(f"   the graph's path: {' → '.join(hit.path)}")
-    if as_of:
-        _history(kb, query, synthetic)
+    as_of = moment(query.metadata.get("as_of"))
+    sides = (kb.recall(query.text, legs=BASE), kb.recall(query.text, explain=True, as_of=as_of))
+
+    def shown(hit: Hit) -> str:
+        text = one_line(hit.memory)
+        mark = "●" if hit.external_id in gold else " "
+        return f"{mark} {text if len(text) <= WIDTH else text[: WIDTH - 1] + '…'}"
+
+    rows = [[str(rank), *map(shown, pair)] for rank, pair in enumerate(zip(*sides, strict=False), 1)][:top]
+    heads = ("", "lexical + dense", "lexical + dense + graph")
+    table(heads, rows, title=f"{query.text}  ({title}; ● answers it)")
+    if as_of is None:
+        for hit in sides[1][:top]:
+            if hit.external_id in gold and hit.path:
+                say(f"   the graph's path: {' → '.join(hit.path)}")
+        return
+    # The facts that followed one another in the edge that the question is about.
+    fact = next(fact for fact in synthetic.facts if (fact.evidence,) == query.evidence)
+    edges = [edge for edge in kb.graph.edges(fact.subject) if edge.relation == fact.relation]
+    for edge in sorted(edges, key=lambda edge: edge.valid_from or utc(datetime.min)):
+        say(f"   {edge_line(edge)}")
 
 
 def gate(kb: KnowledgeBase, place: Path) -> Path:
@@ -190,28 +186,6 @@ def gate(kb: KnowledgeBase, place: Path) -> Path:
     )
     with stages() as stage:
         judgement = gate_store(kb, read, GateOptions(arms="quick"), out=place / "report", stage=stage)
-    out = console()
-    out.print(cell(f"\n{judgement.decision.verdict.value}", style="bold"), cell(judgement.decision.reason), sep="\n")
-    out.print(cell("\nAn illustration, not evidence: this corpus was made up. On your own data: hopgate gate DIR\n"))
+    say(f"\n{judgement.decision.verdict.value}\n{judgement.decision.reason}")
+    say("\nAn illustration, not evidence: this corpus was made up. On your own data: hopgate gate DIR\n")
     return place / "report" / REPORT
-
-
-def _cell(hit: Hit, gold: set[str]) -> str:
-    from rich.markup import escape
-
-    text = escape(one_line(hit.memory))
-    short = text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
-    return f"[bold green]● {short}[/bold green]" if hit.external_id in gold else f"  {short}"
-
-
-def _history(kb: KnowledgeBase, query: Question, synthetic: Corpus) -> None:
-    """Print the facts that followed one another in the graph's edge that the question is about."""
-    fact = next(fact for fact in synthetic.facts if (fact.evidence,) == query.evidence)
-    found = [edge for edge in kb.graph.edges(fact.subject) if edge.relation == fact.relation]
-    for edge in sorted(found, key=lambda edge: edge.valid_from or utc(datetime.min)):
-        since, until = (f"{day:%d %b %Y}" if day else "…" for day in (edge.valid_from, edge.valid_to))
-        say(f"   {edge.source} {edge.relation} {edge.target}: {since} to {until} [{', '.join(edge.evidence)}]")
-
-
-def _day(query: Question) -> datetime | None:
-    return moment(query.metadata.get("as_of"))
