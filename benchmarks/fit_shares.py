@@ -13,6 +13,7 @@ import argparse
 import json
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,8 +22,9 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 import hopgate
-from hopgate.eval.arms.graph_controls import Shuffle
+from hopgate.eval.controls import shuffled
 from hopgate.eval.data.dataset import Dataset, read_dataset
+from hopgate.eval.evidence import CONCEPTS
 from hopgate.extract.extraction import Extractor
 from hopgate.extract.files import Replay
 from hopgate.extract.rules.phrases import Phrases
@@ -77,7 +79,8 @@ def graphs(dataset: Dataset, seed: int) -> Iterator[tuple[KnowledgeBase, str]]:
 def ask(kb: KnowledgeBase, dataset: Dataset, features: Sequence[str], shuffle: int | None) -> list[Asked]:
     """Ask a store every dev query."""
     kb.keep_queries()
-    leg = Watched(kb.store, kb.graph_leg.walk, over=None if shuffle is None else Shuffle(shuffle))
+    over = None if shuffle is None else partial(shuffled, part=CONCEPTS, seed=shuffle)
+    leg = Watched(kb.store, kb.graph_leg.walk, over=over)
     asked = []
     for name, judged in dataset.split("dev").items():
         query = dataset.queries[name]

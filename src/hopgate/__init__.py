@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
     from hopgate.eval.data.dataset import read_dataset
-    from hopgate.eval.gate.run import run_gate
+    from hopgate.eval.gate import run_gate
     from hopgate.kb import KnowledgeBase
     from hopgate.recall.fuse import RRF, TM2C2
     from hopgate.recall.hit import Hit
@@ -45,7 +45,7 @@ _MODULES = {
     "Settings": "hopgate.recall.settings",
     "TM2C2": "hopgate.recall.fuse",
     "read_dataset": "hopgate.eval.data.dataset",
-    "run_gate": "hopgate.eval.gate.run",
+    "run_gate": "hopgate.eval.gate",
 }
 
 

@@ -1,136 +1,63 @@
-"""A small world with known answers: lists for three legs, and evidence made from them."""
+"""Runs with known answers: each question has ten answers, and an arm finds as many of them as it is told."""
 
 from __future__ import annotations
 
-import random
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from hopgate.eval.data.dataset import Query
-from hopgate.eval.gate.evidence import Arm, Evidence, GraphSource, Tuning
-from hopgate.eval.gate.plan import Policy
-from hopgate.eval.measures import score_all
-from hopgate.eval.slices import All, HopCount, Known
-from hopgate.recall.fuse import Importance, parse
+from hopgate.eval.evidence import Arm, Evidence, Origin, Rung
+from hopgate.eval.plan import Plan
 
-CORPUS = 400
-FAST = Policy(permutations=1999)
+KNOWN = Origin("the memories", known=True)
+FREE = {"lexical": (40, 40), "graph": (40, 40)}
+GOLD = 10
 
 
-def lists(n, *, helps, seed=0, depth=50, prefix="q"):
-    """Legs by query, and gold: each query has one memory the base legs find and one bridge they do not.
-
-    `helps` is how often the graph leg puts the bridge among its first three; otherwise it is nowhere.
-    """
-    legs = {"lexical": {}, "dense": {}, "graph": {}}
-    qrels = {}
-    for i in range(n):
-        name = f"{prefix}{i:03d}"
-        rng = random.Random(f"{seed} {i}")
-        memories = [f"m{j:04d}" for j in rng.sample(range(CORPUS), 150)]
-        easy, bridge, rest = memories[0], memories[1], memories[2:]
-        qrels[name] = {easy: 1, bridge: 1}
-        common = rest[:30]
-
-        def ranked(ids):
-            return [(memory, 1.0 / rank) for rank, memory in enumerate(ids, 1)]
-
-        def leg(own, first, share, common=common, rest=rest, rng=rng, easy=easy):
-            pool = rng.sample(common, share) + rest[own : own + depth - share]
-            rng.shuffle(pool)
-            pool.insert(rng.randrange(first), easy)
-            return ranked(list(dict.fromkeys(pool))[:depth])
-
-        legs["lexical"][name] = leg(30, 5, 6)
-        legs["dense"][name] = leg(80, 5, 6)
-        graph = rng.sample(common, 3) + rest[124:148]
-        rng.shuffle(graph)
-        graph.insert(rng.randrange(5), easy)
-        if rng.random() < helps:
-            graph.insert(rng.randrange(3), bridge)
-        legs["graph"][name] = ranked(graph)
-    return legs, qrels
-
-
-def fused(fuser, legs, names, *, prior=None, importance=None):
-    value = parse(fuser)
-    run = {}
-    for query in qrels_of(legs):
-        hits = value.fuse({leg: legs[leg].get(query, []) for leg in names})
-        hits = prior.apply(hits, importance or {}) if prior else hits
-        run[query] = [(hit.id, hit.score) for hit in hits]
-    return run
-
-
-def qrels_of(legs):
-    return legs["lexical"]
-
-
-def arm(name, fuser, legs, names, **more):
-    return Arm(name, fused(fuser, legs, names), fuser, {leg: legs[leg] for leg in names}, **more)
+def run_of(found: Sequence[int], name: str = "") -> dict[str, list[str]]:
+    """A run whose recall@10 is a tenth of each number; what else it lists is its own."""
+    return {
+        f"q{at}": [f"q{at}-{place}" for place in range(count)]
+        + [f"{name}{at}-x{place}" for place in range(GOLD - count)]
+        for at, count in enumerate(found)
+    }
 
 
 def evidence(
-    n=60, *, helps=0.8, control_helps=0.0, seed=0, weight=1.5, fuser=None, policy=FAST, exclude=False, prior=False,
-    shuffles=20,
-):  # fmt: skip
-    legs, qrels = lists(n, helps=helps, seed=seed)
-    base = {leg: legs[leg] for leg in ("lexical", "dense")}
-    # Three graphs serve as many shuffles; one that helps finds the very bridges of this world.
-    shuffled = [
-        {**base, "graph": legs["graph"] if control_helps else lists(n, helps=0.0, seed=f"{seed} {i}")[0]["graph"]}
-        for i in range(min(3, shuffles))
-    ]
-    found = {}
-    if exclude:
-        found = {"graph": legs["graph"]}
-        legs = {**legs, "graph": _outside(legs)}
-    text = fuser or f"RRF(k=60, lexical=1, dense=1, graph={weight})"
-    queries = {name: Query(name, f"Question {name}?", {"hops": 2 + i % 2}) for i, name in enumerate(qrels)}
-    every = ("lexical", "dense", "graph")
-    importance = {f"m{i:04d}": (i % 11) / 10 for i in range(CORPUS)} if prior else {}
-    challenger = arm("lexical+dense+graph", text, legs, every, found=found)
-    if prior:
-        run = fused(text, legs, every, prior=Importance(), importance=importance)
-        challenger = replace(challenger, run=run, prior="Importance(floor=0.7)")
-    arms = [
-        arm("lexical", "RRF(dense=0, graph=0)", legs, ("lexical",)),
-        arm("dense", "RRF(lexical=0, graph=0)", legs, ("dense",)),
-        arm("lexical+dense", "RRF(k=60, lexical=1, dense=1, graph=0)", legs, ("lexical", "dense")),
-        challenger,
-    ]
-    made = [arm("shuffle", text, each, every) for each in shuffled]
-    shuffled = tuple(replace(made[i % len(made)], name=f"shuffle {i + 1}") for i in range(shuffles))
-    known = Known(queries, qrels)
-    dev = frozenset(f"d{i}" for i in range(40))
-    tried = {f"RRF(k=60, lexical=1, dense=1, graph={w})": 0.5 for w in (0.5, 1, 1.5, 2)}
-    made = Evidence(
-        queries=queries,
-        qrels=qrels,
-        arms={each.name: each for each in arms},
-        challenger="lexical+dense+graph",
-        base="lexical+dense",
-        shuffles=shuffled,
-        slices={part: part.select(known) for part in (All(), HopCount(2), HopCount(3))},
-        tuning={name: Tuning(dev, tried, carries=True) for name in ("lexical+dense", "lexical+dense+graph")},
-        graph=GraphSource("abc", "triples.jsonl"),
-        space="bge",
-        corpus_size=CORPUS,
-        importance=importance,
-        policy=policy,
-    )
-    return replace(made, saved=saved_values(made))
+    base: Sequence[int], challenger: Sequence[int], *, groups: Sequence[Any] | None = None, shuffled: int = 39,
+    plan: Plan | None = None, metadata: Mapping[str, Any] | None = None, **more: Any,
+) -> Evidence:  # fmt: skip
+    """Evidence of one claim about the concept graph; shuffled graphs do as the base does."""
+    groups = range(len(base)) if groups is None else groups
+    queries = {
+        f"q{at}": Query(
+            f"q{at}", f"Where is the key of the {at}th red door?", {"cluster": f"c{group}", **(metadata or {})}
+        )
+        for at, group in enumerate(groups)
+    }
+    arms = {
+        "base": Arm("base", run_of(base, "b"), "RRF", FREE),
+        "graph": Arm("graph", run_of(challenger, "g"), "RRF", FREE),
+    }
+    given = {
+        "qrels": {f"q{at}": {f"q{at}-{place}": 1 for place in range(GOLD)} for at in range(len(base))},
+        "arms": arms,
+        "bases": ("base",),
+        "rungs": (Rung("concepts", "graph", ("base",), tuple(run_of(base) for _ in range(shuffled))),),
+        "origin": KNOWN,
+        **more,
+    }
+    return Evidence("a set", plan or Plan(), queries, **given)
 
 
-def saved_values(made):
-    return {name: score_all(made.primary, each.run, made.qrels) for name, each in made.arms.items()}
-
-
-def _outside(legs):
-    base = {q: {m for leg in ("lexical", "dense") for m, _ in legs[leg][q]} for q in qrels_of(legs)}
-    return {q: [pair for pair in ranking if pair[0] not in base[q]] for q, ranking in legs["graph"].items()}
-
-
-def prototype(n=60, *, helps=0.8, seed=0):
-    """The earlier prototype: graph candidates only from outside the lexical∪dense pool, weighted 0.35."""
-    made = evidence(n, helps=helps, seed=seed, weight=0.35, exclude=True)
-    return replace(made, tuning={})
+def gains(count: int, gain: float, *, seed: int = 0, spread: float = 2.0, groups: int = 0, icc: float = 0.0) -> Any:
+    """Base and challenger as answers found of ten, with this mean gain in tenths, and groups that agree."""
+    rng = np.random.default_rng(seed)
+    of_group = rng.normal(0, spread * icc**0.5, max(1, groups))
+    own = rng.normal(0, spread * (1 - icc) ** 0.5, count)
+    group = np.arange(count) % groups if groups else np.arange(count)
+    base = rng.integers(2, 9, count)
+    change = gain + own + (of_group[group] if groups else 0)
+    return base.tolist(), np.clip(np.rint(base + change), 0, GOLD).astype(int).tolist(), group.tolist()

@@ -7,8 +7,9 @@ import numpy as np
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import Pairs, mention_graph
 from hopgate.store.graph.arrays import Stamp
+from hopgate.store.graph.edge_rows import NAME_INSIDE
 
-RELATIONS = ("owns", "likes", "named in")
+RELATIONS = ("owns", "likes", NAME_INSIDE)
 # A mention of this weight is the link of a memory to the concept that its title names; the shuffle keeps those.
 TITLE = 3.0
 STAMP = Stamp("test", 1, 0, (1, 0))

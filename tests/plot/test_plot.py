@@ -13,18 +13,16 @@ import pytest
 matplotlib.use("agg")
 
 from browser import FLAGS, found
+from eval_world import evidence, gains
 from matplotlib import pyplot
 from playwright.sync_api import sync_playwright
 
 import hopgate
 from hopgate import plot
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import Query
-from hopgate.eval.gate.evidence import Arm, Evidence
-from hopgate.eval.gate.judge import judge
+from hopgate.eval.verdict import judge
 from hopgate.kb import KnowledgeBase
 from hopgate.plot.pictures import COLOURS, GREY, colours
-from hopgate.recall.fuse import parse
 from hopgate.store.graph.edge_rows import Edge
 
 CHROMIUM = found()
@@ -97,28 +95,9 @@ def test_edges_are_drawn_over_time_and_around_a_concept_on_the_axes_given() -> N
 
 
 def test_a_gate_is_drawn_from_its_evidence() -> None:
-    names = [f"q{number}" for number in range(12)]
-    legs = {
-        "dense": {name: [("x", 0.9), ("y", 0.8)] for name in names},
-        "graph": {name: [("gold", 0.5)] if number % 2 else [] for number, name in enumerate(names)},
-    }
-    arms = {"with": ("RRF(k=60, lexical=0, dense=1, graph=2)", {}), "without": ("RRF(k=60, dense=1, graph=0)", {})}
-    for fuser, run in arms.values():
-        for name in names:
-            fused = parse(fuser).fuse({leg: lists[name] for leg, lists in legs.items()})
-            run[name] = [(hit.id, hit.score) for hit in fused]
-    made = Evidence(
-        queries={name: Query(name, name) for name in names},
-        qrels={name: {"gold": 1} for name in names},
-        arms={name: Arm(name, run, fuser, legs) for name, (fuser, run) in arms.items()},
-        challenger="with",
-        base="without",
-        sweep={0.0: 0.0, 2.0: 0.5},
-    )
-    judgement = judge(made)
-    assert [label.get_text() for label in plot.slices(judgement).get_yticklabels()] == ["all (12)"]
-    assert len(plot.gains(judgement).patches) == len(judgement.evidence.qrels)
-    assert "0.871" in plot.weight_sweep(judgement.evidence).get_title(loc="left")
+    judgement = judge(evidence(*gains(60, 1.5)[:2]))
+    assert [label.get_text() for label in plot.ladder(judgement).get_yticklabels()] == ["concepts: OPEN"]
+    assert len(plot.gains(judgement).patches) == 60
 
 
 def page_of(shown: str) -> str:

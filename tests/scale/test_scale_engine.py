@@ -9,7 +9,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,16 +16,8 @@ from typing import Any, cast
 
 import pytest
 from patience import PATIENCE
-from word_endpoint import WordEndpoint
 
-from hopgate.demo import corpus
-from hopgate.demo.generate import write
 from hopgate.errors import HopgateError, UnreachableError
-from hopgate.eval.data.dataset import read_dataset
-from hopgate.eval.gate.plan import GateOptions
-from hopgate.eval.gate.run import gate_store
-from hopgate.eval.gate.saved import saved_fingerprint
-from hopgate.kb import KnowledgeBase
 from hopgate.scale.engine import Engine, map_batches, session, spans_machines, with_shared
 
 RAY = pytest.param("ray", marks=[pytest.mark.full, pytest.mark.timeout(1800)])
@@ -160,25 +151,6 @@ def test_work_that_cannot_be_sent_and_engines_that_make_no_sense_are_refused() -
     ):
         with pytest.raises(HopgateError, match=reason):
             Engine(**cast("Any", wrong))
-
-
-@pytest.mark.full
-def test_a_gate_gives_the_verdict_of_one_process_bit_for_bit(
-    elsewhere: Engine, kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
-) -> None:
-    kb.add(*corpus().memories)
-    kb.embed(endpoint.spec)
-    kb.build()
-    judged = []
-    for name, by in (("here", Engine()), ("there", elsewhere)):
-        # A folder each: looks at the queries are counted in a ledger beside them.
-        folder, out = tmp_path / name / "demo", tmp_path / name / "out"
-        folder.parent.mkdir()
-        dataset = read_dataset(write(folder))
-        splits = {split: dict(list(qrels.items())[:9]) for split, qrels in dataset.splits.items()}
-        judgement = gate_store(kb, replace(dataset, splits=splits), GateOptions(shuffles=3), out=out, engine=by)
-        judged.append((judgement.to_dict(), saved_fingerprint(out), judgement.evidence.arms))
-    assert judged[0] == judged[1]
 
 
 def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:

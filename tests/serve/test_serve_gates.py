@@ -17,9 +17,8 @@ from serving import Running, serving
 import hopgate
 from hopgate.cli.demo import questions
 from hopgate.demo import Corpus, corpus
-from hopgate.eval.report.text_marks import marks
 from hopgate.kb import KnowledgeBase
-from hopgate.serve.api_gates import PAGE, RECORD
+from hopgate.serve.api_gates import RECORD
 from hopgate.store.server import EmbeddedServer
 
 
@@ -70,7 +69,7 @@ def ended(running: Running, key: str) -> dict[str, object]:
 
 def test_a_gate_is_run_followed_and_applied(gated: Running, judged_kb: KnowledgeBase, tmp_path: Path) -> None:
     assert gated.get("gates").json() == {"gates": [], "questions": ["questions"]}
-    begun = gated.post("gates", {"arms": "quick", "shuffles": 1})
+    begun = gated.post("gates", {"shuffles": 19})
     assert begun.status_code == 202 and begun.json()["state"] == "running", begun.text
     key = begun.json()["id"]
     assert gated.post("gates", {}).status_code == 409
@@ -78,20 +77,14 @@ def test_a_gate_is_run_followed_and_applied(gated: Running, judged_kb: Knowledge
     found = ended(gated, key)
     assert found["state"] == "done" and len(found["seen"]) > 1, found
     kept = json.loads((tmp_path / "gates" / key / RECORD).read_text())
-    assert (kept["state"], kept["stage"]) == ("done", "judging")
+    assert kept["state"] == "done" and kept["stage"] != "starting"
     assert found["verdict"] in ("OPEN", "CLOSED", "INCONCLUSIVE", "INVALID") and found["report"]["arms"]
     page = gated.get(f"gates/{key}/report")
     assert "sandbox" in page.headers["content-security-policy"] and found["verdict"] in page.text
-    # The page that is kept has marks in the place of texts: what is shown is what may be, when it is looked at.
-    kept_page = tmp_path / "gates" / key / PAGE
-    one = next(memory for memory in judged_kb.export() if not memory.is_sensitive)
-    kept_page.write_text(kept_page.read_text() + f"<p>{marks([one.external_id])[one.external_id]}</p>")
-    shown = html.escape(" ".join(one.content.split())[:60])
-    assert shown not in kept_page.read_text() and shown in gated.get(f"gates/{key}/report").text
-    judged_kb.mark_sensitive([one.external_id])
-    assert shown not in gated.get(f"gates/{key}/report").text
-    judged_kb.unmark_sensitive([one.external_id])
-    if found["verdict"] != "OPEN":
+    # The page is kept as long as the store: no text of a memory that may turn sensitive stands in it.
+    said = " ".join(memory.content for memory in judged_kb.export())
+    assert not any(f">{html.escape(text)}" in page.text for text in said.split(". ") if len(text) > 30)
+    if not any(claim["verdict"] == "OPEN" for claim in found["report"]["claims"]):
         assert gated.post(f"gates/{key}/apply", {}).status_code == 409
     applied = gated.post(f"gates/{key}/apply", {"force": True}).json()
     assert applied["gate"]["applied"] and repr(judged_kb.settings().fuser) == applied["applied"]["fuser"]
@@ -99,7 +92,7 @@ def test_a_gate_is_run_followed_and_applied(gated: Running, judged_kb: Knowledge
 
 
 def test_a_gate_is_cancelled_and_one_that_cannot_run_says_why(gated: Running, tmp_path: Path) -> None:
-    key = gated.post("gates", {"arms": "quick"}).json()["id"]
+    key = gated.post("gates", {}).json()["id"]
     # Ctrl-C in a terminal goes to all of the server's group: the server ends the gate, and nothing else does.
     assert os.getpgid(gated.app.state.service.gates._process.pid) != os.getpgid(0)
     assert gated.post(f"gates/{key}/cancel").json()["state"] == "cancelled"

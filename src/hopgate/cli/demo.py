@@ -29,7 +29,7 @@ SHOWN = {
 }
 BASE = ("lexical", "dense")
 WIDTH = 96
-REPORT = "report.html"
+REPORT = "page.html"
 SAMPLED = 8
 DATASET = "synthetic-homelab"
 QUESTIONS = "questions"
@@ -173,8 +173,10 @@ def answer(kb: KnowledgeBase, title: str, query: Question, synthetic: Corpus, to
 def gate(kb: KnowledgeBase, place: Path) -> Path:
     """Judge the graph that was just asked; give the report's path."""
     from hopgate.eval.data.dataset import read_dataset
-    from hopgate.eval.gate.plan import GateOptions
-    from hopgate.eval.gate.run import gate_store
+    from hopgate.eval.gate import gate_store
+    from hopgate.eval.ledger import Ledger
+    from hopgate.eval.plan import Plan
+    from hopgate.eval.report import headline
 
     read = read_dataset(dataset(place), kb.export())
     # Every eighth question of each half: enough for an illustration, and little waiting.
@@ -185,7 +187,10 @@ def gate(kb: KnowledgeBase, place: Path) -> Path:
         f"\nthe gate, on this store and its graph: {count} of the corpus's questions, half to tune on and half to judge"
     )
     with stages() as stage:
-        judgement = gate_store(kb, read, GateOptions(arms="quick"), out=place / "report", stage=stage)
-    say(f"\n{judgement.decision.verdict.value}\n{judgement.decision.reason}")
-    say("\nAn illustration, not evidence: this corpus was made up. On your own data: hopgate gate DIR\n")
+        judgement = gate_store(kb, read, Plan(shuffles=19), out=place / "report", stage=stage, ledger=Ledger(None))
+    say(f"
+{headline(judgement)}")
+    say("
+An illustration, not evidence: this corpus was made up. On your own data: hopgate gate DIR
+")
     return place / "report" / REPORT

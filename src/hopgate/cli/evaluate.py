@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,14 @@ from hopgate.cli.output import cell, console, counted, print_json, progress, say
 from hopgate.cli.parameters import PATH, Where, as_json, click_options, count, flag, on_store, path, several
 from hopgate.errors import HopgateError
 from hopgate.options import options_of
-from hopgate.scale.engine import Engine
 
 if TYPE_CHECKING:
     from hopgate.eval.data.dataset import Dataset
-    from hopgate.eval.gate.judge import Judgement
-    from hopgate.eval.gate.plan import GateOptions, Policy
     from hopgate.eval.measures import Measure
+    from hopgate.eval.plan import Plan
+    from hopgate.eval.verdict import Judgement, Together
 
-STATUS = {"OPEN": 0, "CLOSED": 10, "INCONCLUSIVE": 11, "INVALID": 12}
+PAGE = "page.html"
 # More problems than this are counted and not listed: they are usually one and the same.
 LISTED = 50
 
@@ -32,35 +32,34 @@ dev_share = click.option("--dev", type=float, default=0.5, help="Share of the qu
 
 def _plan_options(function: Any) -> Any:
     """Give the gate an option for all that a plan can declare; imported here, as the gate is heavy."""
-    from hopgate.eval.gate.plan import OPTIONS
+    from hopgate.eval.plan import Plan
 
-    return click_options(OPTIONS.values())(function)
+    return click_options(options_of(Plan))(function)
 
 
 @click.command("gate")
 @click.argument(
-    "dataset",
-    help="A folder in the BEIR layout; with --store, one with queries and qrels.",
-    required=False,
+    "datasets",
+    help="Folders in the BEIR layout; with --store, one with queries and qrels.",
+    nargs=-1,
     type=PATH,
-    metavar="DATASET",
+    metavar="[DATASET]…",
 )
 @flag("--store", "Judge a store's graph as it is, read-only.")
 @several("--runs", "Judge runs in TREC format: the bases', the challenger's last.", type=PATH)
 @path("--qrels", "For --runs: judgements, as TREC or as BEIR's .tsv.")
-@path("--queries", "For --runs: a queries.jsonl, for slices.")
+@path("--queries", "For --runs: a queries.jsonl, for slices, scopes and clusters.")
 @path("--plan", "Declare all this in a file: read where it is there, written where not.")
-@path("--out", "Keep runs, settings and the report in this folder.")
+@path("--out", "Keep plan, runs, decision and page in this folder.")
 @_plan_options
-@click_options(option for option in options_of(Engine) if option.name != "gpus_per_worker")
 @flag("--exit-code", "Exit with 0 OPEN, 10 CLOSED, 11 INCONCLUSIVE, 12 INVALID.")
-@flag("--apply", "Where it opens, make the configuration that of the store.")
-@flag("--force", "For --apply: also where it does not open.")
+@flag("--apply", "Where a part opens, make the recommended arm the configuration of the store.")
+@flag("--force", "For --apply: also where nothing opens.")
 @on_store
 @as_json
-def gate(
+def gate(  # noqa: PLR0912 - the ways in, one after the other
     where: Where,
-    dataset: Path | None,
+    datasets: tuple[Path, ...],
     store: bool,
     runs: tuple[Path, ...],
     qrels: Path | None,
@@ -73,155 +72,136 @@ def gate(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Test validly whether the graph leg helps: OPEN, CLOSED, INCONCLUSIVE or INVALID.
+    """Test validly whether each part of the graph helps: OPEN, CLOSED, INCONCLUSIVE or INVALID.
 
-    A data set is built in a throw-away store, from triples.jsonl where there is one. With --store your own store is
-    judged as it is, and nothing in it is changed. The exit status is 0 for any verdict, unless --exit-code asks.
+    A data set is built in a throw-away store, from triples.jsonl where there is one; of several data sets the mean gain
+    is given, too. With --store your own store is judged as it is, and nothing in it is changed. The exit status is 0
+    for any verdict, unless --exit-code asks.
 
     Example: hopgate gate my-dataset --out gate-report
     """
-    from hopgate.eval.data.dataset import read_dataset
-    from hopgate.eval.gate.chosen import apply_gate
-    from hopgate.eval.gate.plan import declared
-    from hopgate.eval.gate.run import run_gate
+    from hopgate.eval.gate import STATUS, apply_settings, gate_runs
+    from hopgate.eval.plan import declared
+    from hopgate.eval.verdict import over_sets
 
-    engine = parameters.made(Engine, given)
     declaration = declared(plan, parameters.values(given))
     if force and not apply:
         raise HopgateError("--force belongs to --apply: add it, or leave --force out")
+    if where.place is not None and not (store or apply):
+        raise HopgateError("--data and --dsn name a store: add --store to judge its graph, or leave them out")
     if runs:
-        # `--runs base challenger` gives the option its first word, and the argument the second.
-        paths = [*runs, *([dataset] if dataset is not None else [])]
-        judgement = _judge_runs(paths, qrels, queries, declaration, out)
-    elif dataset is None:
+        if qrels is None:
+            raise HopgateError("--runs needs --qrels: the judgements that the runs are scored with")
+        # `--runs base challenger` gives the option its first word, and the argument the others.
+        judgements = [gate_runs([*runs, *datasets], qrels, queries=queries, plan=declaration, out=out)]
+    elif not datasets:
         raise HopgateError("name a data set, or runs with --runs and --qrels")
-    elif store:
-        judgement = _judge_store(where, dataset, declaration, out, engine)
     else:
-        if where.place is not None and not apply:
-            raise HopgateError("--data and --dsn name a store: add --store to judge its graph, or leave them out")
-        options, policy, text = declaration
-        with stages() as stage:
-            read = read_dataset(dataset)
-            judgement = run_gate(read, options, policy=policy, plan=text, out=out, stage=stage, engine=engine)
+        if len(datasets) > 1 and (store or apply):
+            raise HopgateError("--store and --apply are about one data set: name one")
+        judgements = [
+            _judge(where if store else None, folder, declaration, out / folder.name if out and datasets[1:] else out)
+            for folder in datasets
+        ]
+    judgement = judgements[0]
     applied = None
-    if apply and (judgement.decision.verdict.value == "OPEN" or force):
+    if apply and (judgement.opened or force):
         with where.opened() as kb:
-            applied = apply_gate(judgement, kb)
+            applied = apply_settings(judgement, kb)
+    together = over_sets(judgements)
     if as_json:
-        print_json({**judgement.to_dict(), **({"applied": applied} if apply else {})})
+        told = judgement.to_dict()
+        if len(judgements) > 1:
+            told = {"sets": [each.to_dict() for each in judgements], "together": [asdict(each) for each in together]}
+        print_json({**told, **({"applied": applied} if apply else {})})
     else:
-        show_judgement(judgement, declaration[0].k)
+        for each in judgements:
+            show_judgement(each)
+        for found in together:
+            show_together(found)
         if apply:
-            none = "nothing was applied: the gate is not OPEN (--force applies the challenger all the same)"
-            say(
-                f"\napplied to the store: {applied['fuser']} (gate {judgement.fingerprint})" if applied else f"\n{none}"
-            )
+            none = "nothing was applied: no part opened (--force applies the recommended arm all the same)"
+            say(f"\napplied to the store: {applied['fuser']}" if applied else f"\n{none}")
         if out is not None:
-            say(f"\nreport: {out / 'report.html'}")
+            say(f"\npage: {out / PAGE}" if len(judgements) == 1 else f"\npages: {out}/*/{PAGE}")
     if exit_code:
-        sys.exit(STATUS[judgement.decision.verdict.value])
+        sys.exit(max(STATUS[each.verdict] for each in judgements))
 
 
-def _judge_store(
-    where: Where, folder: Path, declaration: tuple[GateOptions, Policy, str], out: Path | None, engine: Engine
-) -> Judgement:
+def _judge(where: Where | None, folder: Path, plan: Plan, out: Path | None) -> Judgement:
+    """Judge a store's graph as it is where one is named, else that of a data set's own store."""
     from hopgate.eval.data.dataset import read_dataset
-    from hopgate.eval.gate.run import gate_store
+    from hopgate.eval.gate import gate_store, run_gate
 
-    options, policy, text = declaration
+    if where is None:
+        with stages() as stage:
+            return run_gate(read_dataset(folder), plan, out=out, stage=stage)
     for name in ("extractor", "statements", "embedder"):
-        if getattr(options, name):
+        if getattr(plan, name):
             raise HopgateError(f"a store is judged as it is: leave --{name} out, or leave --store out")
     with where.opened() as kb, stages() as stage:
-        read = read_dataset(folder, kb.export())
-        return gate_store(kb, read, options, policy=policy, plan=text, out=out, stage=stage, engine=engine)
+        return gate_store(kb, read_dataset(folder, kb.export()), plan, out=out, stage=stage)
 
 
-def _judge_runs(
-    paths: Sequence[Path],
-    qrels: Path | None,
-    queries: Path | None,
-    declaration: tuple[GateOptions, Policy, str],
-    out: Path | None,
-) -> Judgement:
-    from hopgate.eval.gate.given_runs import runs_evidence
-    from hopgate.eval.gate.plan import plan_hash
-    from hopgate.eval.gate.run import look
-    from hopgate.eval.report import Notes, write_report
-
-    options, policy, plan = declaration
-    if qrels is None:
-        raise HopgateError("--runs needs --qrels: the judgements that the runs are scored with")
-    evidence = runs_evidence(paths, qrels, queries=queries, options=options, policy=policy)
-    about = {"data set": qrels.name, "plan": plan_hash(plan), "runs": ", ".join(map(str, paths))}
-    judgement, about = look(qrels.parent, evidence, about, qrels.stem, out)
-    if out is not None:
-        write_report(out, judgement, Notes(title=qrels.stem, about=about))
-    return judgement
-
-
-def show_judgement(judgement: Judgement, k: int) -> None:
-    """Print the verdict, what to do, the audit and the arms."""
-    from hopgate.eval.gate.next_step import chosen_in_words, looks_in_words, next_step
+def show_judgement(judgement: Judgement) -> None:
+    """Print the headline, what to do, the ladder, the checks and the arms."""
+    from hopgate.eval.report import headline, looks, todo
 
     out = console()
-    out.print(cell(judgement.decision.verdict.value, style="bold"))
-    out.print(cell(judgement.decision.reason))
-    if judgement.evidence.looks > 1:
-        out.print(cell(looks_in_words(judgement)))
-    checks = [(check.name, check.status.value, check.detail) for check in judgement.checks]
-    table(("check", "status", "detail"), checks, title="audit")
-    measures = tuple(dict.fromkeys(("recall@2", "recall@5", f"recall@{k}", "recall@20", "ndcg@10", "mrr")))
+    out.print(cell(headline(judgement)))
+    out.print(cell(f"what to do now: {todo(judgement)}"))
     rows = []
-    for name, figures in judgement.arms().items():
-        of_measure = {measure.lower(): figure for measure, figure in figures.items()}
-        rows.append([name, *(f"{of_measure.get(measure, float('nan')):.3f}" for measure in measures)])
-    table(("arm", *measures), rows, title="arms", right=measures)
-    out.print(cell(f"{chosen_in_words(judgement)}: {judgement.decision.chosen}"))
-    out.print(cell(f"what to do now: {next_step(judgement)}"))
+    for claim in judgement.claims:
+        low, high = (f"{limit:+.3f}" for limit in claim.interval)
+        gain = f"{claim.difference:+.3f}"
+        rows.append((claim.part, claim.verdict.value, gain, f"{low} to {high}", claim.over, str(claim.cost)))
+    table(("part", "verdict", "gain", "interval", "over", "cost"), rows, title="parts", right=("gain",))
+    checks = [(check.name, check.status.value, check.finding) for check in judgement.checks]
+    table(("check", "status", "finding"), checks, title="checks")
+    measures = [str(measure) for measure in judgement.evidence.measures]
+    arms = [[name, *(f"{own[measure]:.3f}" for measure in measures)] for name, own in judgement.values.items()]
+    table(("arm", *measures), arms, title="arms", right=measures)
+    out.print(cell(f"{looks(judgement)}; fingerprint {judgement.fingerprint}"))
+
+
+def show_together(found: Together) -> None:
+    """Print one part's gain over several data sets."""
+    low, high = found.interval
+    line = f"{found.part} over {found.sets} sets: {found.difference:+.3f} ({low:+.3f} to {high:+.3f})"
+    if found.next_set is not None:
+        line += f", in the next set {found.next_set[0]:+.3f} to {found.next_set[1]:+.3f}"
+    console().print(cell(line))
 
 
 @click.command("report")
 @click.argument("folder", help="What hopgate gate --out wrote.", type=PATH, metavar="DIR")
-@path("--trec", "Also write every arm's run and the qrels as TREC files here.")
-@flag("--verify", "Only check that nothing was changed; exit with 1 where something was.")
+@flag("--verify", "Check that nothing was changed; exit with 1 where something was.")
 @click.option("--fingerprint", help="For --verify: the fingerprint that was printed when the gate was run.")
+@path("--replay", "Compute everything anew from this data set and compare; exit with 1 where something differs.")
 @as_json
-def report(folder: Path, trec: Path | None, verify: bool, fingerprint: str | None, as_json: bool) -> None:
-    """Recompute a gate from its saved runs: measures, statistics, audit and verdict.
+def report(folder: Path, verify: bool, fingerprint: str | None, replay: Path | None, as_json: bool) -> None:
+    """Recompute a saved gate from its runs, and show it.
 
-    A page that is there already says more, because memories' texts are not saved with a gate: it is left as it is, and
-    a new one is written beside it.
-
-    Example: hopgate report gate-report
+    Example: hopgate report gate-report --verify
     """
-    from hopgate.eval.gate.judge import judge
-    from hopgate.eval.gate.saved import load_gate
-    from hopgate.eval.gate.verify import verify_gate
-    from hopgate.eval.report import Notes, write_report, write_trec
+    from hopgate.eval import record
+    from hopgate.eval.data.dataset import read_dataset
+    from hopgate.eval.gate import replay as replayed
+    from hopgate.eval.verdict import judge
 
-    if not (folder / "gate.json").is_file():
-        raise HopgateError(f"{folder} holds no saved gate: run hopgate gate DATASET --out {folder}")
-    if verify:
-        compared = verify_gate(folder, fingerprint)
-        state = "changed" if compared.differs else "as it was saved"
-        output.show(
-            as_json,
-            {"fingerprint": compared.fingerprint, "differs": compared.differs},
-            [*compared.differs, f"{folder}: {state}, fingerprint {compared.fingerprint}"],
-        )
-        sys.exit(1 if compared.differs else 0)
-    evidence, about = load_gate(folder)
-    judgement = judge(evidence)
-    path = write_report(folder, judgement, Notes(title=str(about.get("data set", folder.name)), about=about), keep=True)
-    if trec is not None:
-        write_trec(trec, evidence)
+    if verify or replay is not None:
+        differs = record.verify(folder, fingerprint)
+        if replay is not None:
+            with stages() as stage:
+                differs += replayed(folder, read_dataset(replay), stage=stage)
+        state = "not as it was saved" if differs else "consistent"
+        output.show(as_json, {"differs": differs}, [*differs, f"{folder}: {state}"])
+        sys.exit(1 if differs else 0)
+    judgement = judge(record.load(folder))
     if as_json:
-        print_json(judgement)
-        return
-    show_judgement(judgement, evidence.k)
-    say(f"\nreport: {path}")
+        print_json(judgement.to_dict())
+    else:
+        show_judgement(judgement)
 
 
 @click.group("dataset")
@@ -286,12 +266,12 @@ def check(folder: Path, tune: str, split: str, as_json: bool) -> None:
     Example: hopgate dataset check my-dataset
     """
     from hopgate.eval.data.dataset import check_dataset
-    from hopgate.eval.gate.plan import GateOptions, plan_problems
+    from hopgate.eval.plan import Plan, plan_problems
 
     with progress("reading"):
         read, problems = check_dataset(folder)
     if read is not None:
-        problems = plan_problems(read, GateOptions(tune=tune, split=split))
+        problems = plan_problems(read, Plan(tune=tune, split=split))
     lines = problems[:LISTED] + ([f"… and {len(problems) - LISTED:,} more"] if len(problems) > LISTED else [])
     if read is not None and not problems:
         lines = list(_dataset_lines(read))

@@ -1,25 +1,30 @@
-"""The gate: data in, measures, statistics, slices, audit, verdict and report.
+"""The gate: data in, a verdict for each part of the graph out.
 
-`judge(Evidence(...))` is the pure middle; `read_dataset`, `save_gate` and `write_report` are its edges.
+`judge(evidence)` is the pure middle; `read_dataset`, `run_gate`, `save` and `load` are its edges.
 """
 
 from hopgate.eval.data.dataset import Dataset, read_dataset
-from hopgate.eval.gate.evidence import Arm, Evidence, GraphSource, Tuning
-from hopgate.eval.gate.judge import Judgement, judge
-from hopgate.eval.gate.plan import Policy
-from hopgate.eval.gate.saved import load_gate, recomputed, save_gate
+from hopgate.eval.evidence import Arm, Evidence, Rung
+from hopgate.eval.gate import gate_runs, gate_store, run_gate
+from hopgate.eval.plan import Plan
+from hopgate.eval.record import load, save, verify
+from hopgate.eval.verdict import Claim, Judgement, Verdict, judge
 
 __all__ = [
     "Arm",
+    "Claim",
     "Dataset",
     "Evidence",
-    "GraphSource",
     "Judgement",
-    "Policy",
-    "Tuning",
+    "Plan",
+    "Rung",
+    "Verdict",
+    "gate_runs",
+    "gate_store",
     "judge",
-    "load_gate",
+    "load",
     "read_dataset",
-    "recomputed",
-    "save_gate",
+    "run_gate",
+    "save",
+    "verify",
 ]

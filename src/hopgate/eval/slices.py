@@ -63,10 +63,6 @@ class Known:
 class Slice(ABC):
     """A subset of the judged queries."""
 
-    # For the checks of the old gate, until it is replaced.
-    from_runs: bool = False
-    spaces: frozenset[str] = frozenset()
-
     @abstractmethod
     def holds(self, query: Query, known: Known) -> bool:
         """Say whether a query belongs to it."""
@@ -92,16 +88,6 @@ class CombinedSlice(Slice):
     operator: str
     left: Slice
     right: Slice
-
-    @property
-    def from_runs(self) -> bool:  # type: ignore[override]
-        """Whether either part was defined from the runs."""
-        return self.left.from_runs or self.right.from_runs
-
-    @property
-    def spaces(self) -> frozenset[str]:  # type: ignore[override]
-        """The embedding spaces that either part looks at."""
-        return self.left.spaces | self.right.spaces
 
     def holds(self, query: Query, known: Known) -> bool:
         """Ask both."""
@@ -181,8 +167,6 @@ class NamedSlice(Slice):
 
     name: str
     ids: frozenset[str] = member(repr=False)
-    from_runs: bool = False
-    spaces: frozenset[str] = frozenset()
 
     def holds(self, query: Query, known: Known) -> bool:  # noqa: ARG002
         """Look the id up."""
@@ -208,11 +192,6 @@ class NonAdjacent(Slice):
 
     space: str
     neighbours: int = 10
-
-    @property
-    def spaces(self) -> frozenset[str]:  # type: ignore[override]
-        """The space it looks at."""
-        return frozenset({self.space})
 
     def holds(self, query: Query, known: Known) -> bool:
         """Try to connect the gold memories by adjacent steps."""

@@ -19,11 +19,10 @@ from hopgate.plot.concepts import (
 from hopgate.plot.pictures import (
     by_degree,
     gains,
+    ladder,
     neighbourhood,
-    slices,
     timeline,
     walk_picture,
-    weight_sweep,
 )
 
 __all__ = [
@@ -34,12 +33,11 @@ __all__ = [
     "explore",
     "gains",
     "hover_map",
+    "ladder",
     "neighbourhood",
     "open_or_example",
     "project",
     "read_concepts",
-    "slices",
     "timeline",
     "walk_picture",
-    "weight_sweep",
 ]

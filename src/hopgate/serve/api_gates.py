@@ -22,17 +22,14 @@ from fastapi import Path as PathParameter
 from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse
 
-from hopgate.eval.gate import gate_process
-from hopgate.eval.gate.chosen import apply_gate
-from hopgate.eval.gate.judge import judge
-from hopgate.eval.gate.plan import GateOptions
-from hopgate.eval.gate.saved import load_gate, saved_fingerprint
-from hopgate.eval.gate.verdict import Verdict
-from hopgate.eval.report.text_marks import filled
+from hopgate.eval.gate import apply_settings
+from hopgate.eval.plan import Plan
+from hopgate.eval.record import DECISION, PAGE, load
+from hopgate.eval.verdict import judge
 from hopgate.files import private_folder, user_folder
 from hopgate.kb import KnowledgeBase
-from hopgate.memory import Cleared, cleared
 from hopgate.options import options_of, request_model
+from hopgate.serve import gate_process
 from hopgate.serve.bounds import Served, Service, Strict
 from hopgate.serve.middleware import PREFIX, RefusedError
 from hopgate.serve.settings import ServeSettings
@@ -44,23 +41,23 @@ GateId = Annotated[str, PathParameter(description="The gate's id.", max_length=8
 # The report is a page of its own, shown in a frame that may do nothing.
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'self'"
 State = Literal["running", "done", "failed", "cancelled"]
-RECORD, REPORT, PAGE = "run.json", "report.json", "report.html"
+RECORD = "run.json"
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}")
 # How long a process may take to close the store before it is killed.
 PATIENCE_S = 10
 
 
-# Those of a gate's options that do not name another graph than the one that is served.
-ASKED = ("arms", "k", "tune", "split", "shuffles", "seed", "rerank")
-GateOptionsRequest = request_model(
-    "GateOptionsRequest",
-    [option for option in options_of(GateOptions) if option.name in ASKED],
+# Those of a plan's settings that do not name another graph than the one that is served.
+ASKED = ("k", "tune", "split", "about", "shuffles", "relevant_from", "worthwhile", "seed")
+PlanRequest = request_model(
+    "PlanRequest",
+    [option for option in options_of(Plan) if option.name in ASKED],
     split=Split,
     tune=Split | Annotated[str, Field(max_length=0)],
 )
 
 
-class GateRequest(GateOptionsRequest):  # type: ignore[misc, valid-type]
+class GateRequest(PlanRequest):  # type: ignore[misc, valid-type]
     """A gate to run: on which questions, and how; as the options of `hopgate gate`."""
 
     questions: Annotated[str, Field(max_length=200)] | None = None
@@ -92,7 +89,8 @@ class GateAnswer(BaseModel):
     error: str | None
     progress: ProgressAnswer | None
     verdict: str | None
-    reason: str | None
+    headline: str | None
+    todo: str | None
     chosen: str | None
     applied: bool
 
@@ -132,8 +130,8 @@ def run_gate(asked: GateRequest, served: Served) -> GateAnswer:
     """Begin a gate on this store's graph as it is; one runs at a time."""
     served.require_whole_store("gates are")
     served.require_writing()
-    options = GateOptions(**asked.model_dump(exclude={"questions"}, exclude_none=True))
-    run = served.gates.begin(asked.questions, {name: getattr(options, name) for name in ASKED})
+    plan = Plan(**asked.model_dump(exclude={"questions"}, exclude_none=True))
+    run = served.gates.begin(asked.questions, {name: getattr(plan, name) for name in ASKED})
     return _answer(run, served, set())
 
 
@@ -156,16 +154,10 @@ def cancel_gate(id: GateId, served: Served) -> GateAnswer:
 
 @router.get("/gates/{id}/report", response_class=HTMLResponse)
 def get_report(id: GateId, served: Served) -> HTMLResponse:
-    """The report as a page, with those of the memories' texts that may be shown now."""
+    """The gate's page: figures and questions, no text of a memory."""
     served.require_whole_store("gates are")
     served.gates.report(id)
-
-    def text_of(key: str) -> Cleared | None:
-        memory = served.kb.get(key)
-        readable = [] if memory is None or served.is_sensitive(memory) else [(key, memory)]
-        return next((text for _, text in cleared(readable)), None)
-
-    page = filled((served.gates.place(id) / PAGE).read_text(encoding="utf-8"), text_of)
+    page = (served.gates.place(id) / PAGE).read_text(encoding="utf-8")
     return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
 
 
@@ -174,14 +166,13 @@ def apply(id: GateId, asked: ApplyRequest, served: Served) -> AppliedAnswer:
     """Make the configuration that a gate chose the store's own, where it opened."""
     served.require_whole_store("gates are")
     served.require_writing()
-    served.gates.report(id)
-    place = served.gates.place(id)
-    judgement = replace(judge(load_gate(place)[0]), fingerprint=saved_fingerprint(place))
-    if judgement.decision.verdict is not Verdict.OPEN and not asked.force:
+    fingerprint = served.gates.report(id)["fingerprint"]
+    judgement = replace(judge(load(served.gates.place(id))), fingerprint=fingerprint)
+    if not judgement.opened and not asked.force:
         raise RefusedError(
-            409, "nothing was applied: the gate is not OPEN, and force applies the challenger all the same"
+            409, "nothing was applied: no part opened, and force applies the recommended arm all the same"
         )
-    applied = apply_gate(judgement, served.kb)
+    applied = apply_settings(judgement, served.kb)
     return AppliedAnswer(applied=applied, gate=_answer(served.gates.get(id), served, _in_force(served)))
 
 
@@ -198,9 +189,10 @@ def _answer(run: GateRun, served: Service, in_force: set[str]) -> GateAnswer:
         error=run.error,
         progress=progress,
         verdict=report.get("verdict"),
-        reason=report.get("reason"),
-        chosen=report.get("chosen"),
-        applied=bool(report) and f"gate {saved_fingerprint(served.gates.place(run.id))}" in in_force,
+        headline=report.get("headline"),
+        todo=report.get("todo"),
+        chosen=report.get("recommended", {}).get("fuser"),
+        applied=bool(report) and f"gate {report['fingerprint']}" in in_force,
     )
 
 
@@ -283,7 +275,7 @@ class GateRuns:
 
     def report(self, key: str) -> dict[str, Any]:
         """What a gate decided and measured; refused where it has not ended with a verdict."""
-        path = self.place(key) / REPORT
+        path = self.place(key) / DECISION
         if self.get(key).state != "done":
             raise RefusedError(409, f"the gate {key} has no verdict: it is {self.get(key).state}")
         return dict(json.loads(path.read_text(encoding="utf-8")))

@@ -77,6 +77,21 @@ def read_run(path: str | Path) -> dict[str, list[tuple[str, float]]]:
     return {query: sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])) for query, scores in run.items()}
 
 
+def ranks_against_scores(path: str | Path) -> bool:
+    """Say whether a run's ranks mostly fall where its scores rise, as where distances stand in the column of scores."""
+    agree = against = 0
+    last: dict[str, tuple[int, float]] = {}
+    for _, line in text_lines(Path(path)):
+        columns = line.split()
+        if len(columns) == 6 and columns[3].isdigit():
+            query, rank, score = columns[0], int(columns[3]), float(columns[4])
+            if query in last and (rank - last[query][0]) * (score - last[query][1]):
+                rising = (rank - last[query][0]) * (score - last[query][1]) > 0
+                agree, against = agree + (not rising), against + rising
+            last[query] = rank, score
+    return against > agree
+
+
 def write_run(path: str | Path, run: Run, tag: str = "hopgate") -> None:
     """Write a run; scores are written in full, so that reading it back gives the same run."""
     lines = []

@@ -6,7 +6,7 @@ import { confirmed } from "../parts/confirm.js";
 import { done, empty, failure, filled } from "../parts/messages.js";
 
 const TONES = { OPEN: "tag new", CLOSED: "tag warn", INCONCLUSIVE: "tag", INVALID: "tag danger" };
-const ARMS = [["quick", "quick: the main ones"], ["default", "default"], ["full", "full: all, slowly"]];
+const ABOUT = [["new", "new conversations"], ["these", "further questions on these"]];
 const PATIENCE = 700;
 
 const when = (gate) => `${day(gate.begun)} ${gate.begun.slice(11, 16)}`;
@@ -67,7 +67,8 @@ async function detail(id, changed) {
   return h("section", { class: "card", "aria-label": "The gate" },
     h("div", { class: "row apart" }, h("h2", {}, `Gate of ${when(gate)}`), state(gate)),
     gate.error && h("p", { class: "message error" }, gate.error),
-    gate.reason && h("p", {}, gate.reason),
+    gate.headline && h("p", {}, gate.headline),
+    gate.todo && h("p", {}, h("strong", {}, "What to do now: "), gate.todo),
     gate.chosen && h("details", { class: "small" }, h("summary", {}, "What it chose"), h("code", {}, gate.chosen)),
     gate.verdict && h("div", { class: "row" }, h("button", { class: "small", disabled: gate.applied, onclick: apply }, gate.applied ? "In force" : "Apply …"),
       h("a", { class: "button small", href: `/api/v1/gates/${id}/report`, target: "_blank", rel: "noopener" }, "The report alone")),
@@ -90,21 +91,19 @@ export async function show(place, context) {
       return h("p", { class: "message" }, "To run one here, say which questions: ", h("code", {}, "hopgate serve --questions DIR"), ", with a folder of queries and judgements about this store's memories.");
     }
     const set = h("select", {}, questions.map((name) => h("option", { value: name }, name)));
-    const arms = h("select", {}, ARMS.map(([value, text]) => h("option", { value }, text)));
-    const shuffles = h("input", { type: "number", min: 0, max: 200, value: 20, required: true });
-    const rerank = h("input", { type: "checkbox" });
+    const about = h("select", {}, ABOUT.map(([value, text]) => h("option", { value }, text)));
+    const shuffles = h("input", { type: "number", min: 19, max: 200, value: 39, required: true });
     const said = h("div");
     return h("form", { class: "card", "aria-label": "Run a gate", onsubmit: async (event) => {
       event.preventDefault();
       try {
-        const gate = await post("gates", { questions: set.value, arms: arms.value, shuffles: Number(shuffles.value), rerank: rerank.checked });
+        const gate = await post("gates", { questions: set.value, about: about.value, shuffles: Number(shuffles.value) });
         put(said);
         watch(gate.id);
       } catch (error) {
         put(said, failure(error));
       }
-    } }, h("h2", {}, "Run a gate"), h("div", { class: "options" }, field("Questions", set), field("Configurations", arms), field("Shuffled graphs as a control", shuffles),
-      h("label", { class: "check" }, rerank, "With the re-ranker"), h("button", { class: "primary" }, "Run")), said);
+    } }, h("h2", {}, "Run a gate"), h("div", { class: "options" }, field("Questions", set), field("What the verdict is about", about), field("Shuffled graphs as a control", shuffles), h("button", { class: "primary" }, "Run")), said);
   }
 
   function table(gates) {

@@ -1,0 +1,292 @@
+"""The checks of a gate: each can fail, and says what it found. The control is judged part by part (`verdict`)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hopgate.eval.data.dataset import Query, folded
+from hopgate.eval.data.runs import Qrels, relevant
+from hopgate.eval.evidence import Arm, Evidence, Origin
+from hopgate.eval.plan import LEAST_CLUSTERS, LEAST_QUERIES
+from hopgate.extract.files import Triple
+from hopgate.memory import Memory
+
+NEAR = 0.8
+"""Two questions that share this much of their words are nearly the same."""
+COPIED, SHARED = 0.01, 0.05
+"""The shares of reported questions that may be copies of tuned ones, or share their gold or scope."""
+FOREIGN, LEAKING = 0.05, 0.05
+JUDGED_APART = 0.1
+BARRED, ENOUGH_LISTS = 0.1, 10
+"""A leg is barred where what it alone lists could enter the top k on fewer than a tenth of such queries."""
+FEW_FOR_POOL = 10
+
+
+class Status(StrEnum):
+    """How a check ended. Only `fail` makes a verdict INVALID; `short` keeps it from opening."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    SHORT = "short"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a check found."""
+
+    name: str
+    status: Status
+    finding: str
+
+
+def check_all(evidence: Evidence) -> tuple[Check, ...]:
+    """Run every check, in the order in which they are shown."""
+    kinds: Sequence[Callable[[Evidence], Check]] = (coverage, copies, provenance, judged, reachable, clusters)
+    return tuple(kind(evidence) for kind in kinds)
+
+
+def coverage(evidence: Evidence) -> Check:
+    """Whether every compared run answers every judged query, to the same depth, and is a run of its own."""
+    k, names, problems = evidence.plan.k, evidence.reported, []
+    compared = _compared(evidence)
+    depths = {arm.name: max((len(arm.run.get(name, ())) for name in names), default=0) for arm in compared}
+    deepest = max(depths.values(), default=0)
+    for arm in compared:
+        missing = sum(name not in arm.run for name in names)
+        if missing:
+            problems.append(f"{arm.name} has no list for {missing} of {len(names)} judged queries")
+        if not arm.configuration and depths[arm.name] < min(k, deepest):
+            problems.append(f"{arm.name} lists {depths[arm.name]} at most, others more, and {k} are judged")
+    problems += [*_the_same(compared, evidence), *evidence.doubts]
+    without = len(evidence.qrels) - len(names)
+    note = f"; {without} queries without an answer are left out" if without else ""
+    if problems:
+        return Check("coverage", Status.FAIL, "; ".join(problems) + note)
+    return Check("coverage", Status.PASS, f"every arm ranks all {len(names)} judged queries{note}")
+
+
+def copies(evidence: Evidence) -> Check:
+    """Whether questions that were tuned on, or their answers, stand among those that are reported."""
+    least, names = evidence.plan.relevant_from, evidence.reported
+    tuned = [name for name in evidence.tuned if name in evidence.queries]
+    if not tuned:
+        return Check("copies", Status.PASS, evidence.left_out or "nothing was tuned on")
+    near = near_copies(
+        {name: evidence.queries[name].text for name in names if name in evidence.queries},
+        [evidence.queries[name].text for name in tuned],
+    )
+    gold = {memory for name in tuned for memory in relevant(evidence.tuned[name], least)}
+    scopes = {evidence.queries[name].scope for name in tuned} - {None}
+    of_gold = [name for name in names if relevant(evidence.qrels[name], least) & gold]
+    of_scope = [name for name in names if name in evidence.queries and evidence.queries[name].scope in scopes]
+    found = [
+        f"{len(part)} of {len(names)} reported questions {what}"
+        for part, what, most in (
+            (near, "are nearly those that were tuned on", COPIED),
+            (of_gold, "share an answer with those", SHARED),
+            (of_scope, "are from their scopes", SHARED),
+        )
+        if len(part) > most * len(names)
+    ]
+    if found:
+        return Check("copies", Status.FAIL, "; ".join(found) + ": divide the data with hopgate dataset split")
+    told = f"{len(names)} reported questions, apart from {len(tuned)} tuned ones"
+    return Check("copies", Status.PASS, f"{told}; {evidence.left_out}" if evidence.left_out else told)
+
+
+def apart(queries: Mapping[str, Query], tuned: Qrels, reported: Qrels, least: int = 1) -> tuple[Qrels, str]:
+    """Leave out of tuning what is nearly a reported question, or shares an answer or a scope with one; say how many."""
+    near = set(near_copies({name: queries[name].text for name in tuned}, [queries[name].text for name in reported]))
+    gold = {memory for answers in reported.values() for memory in relevant(answers, least)}
+    scopes = {queries[name].scope for name in reported} - {None}
+    kept = {
+        name: answers
+        for name, answers in tuned.items()
+        if name not in near and not relevant(answers, least) & gold and queries[name].scope not in scopes
+    }
+    left = len(tuned) - len(kept)
+    told = f"{left} of {len(tuned)} questions were not tuned on: they share words, answers or scope with reported ones"
+    return kept, told if left else ""
+
+
+def near_copies(reported: Mapping[str, str], tuned: Iterable[str]) -> list[str]:
+    """Give the reported questions that share nearly all their words with a tuned one, or hold all of one's.
+
+    Examples
+    --------
+    >>> near_copies({"a": "Tell me: who owns the NAS?", "b": "Where is it?"}, ["Who owns the NAS?"])
+    ['a']
+    """
+    words_of = [frozenset(folded(text).split()) for text in tuned]
+    with_word: dict[str, list[int]] = defaultdict(list)
+    for place, words in enumerate(words_of):
+        for word in words:
+            with_word[word].append(place)
+    found = []
+    for name, text in reported.items():
+        own = frozenset(folded(text).split())
+        shared: dict[int, int] = defaultdict(int)
+        for word in own:
+            for place in with_word.get(word, ()):
+                shared[place] += 1
+        if any(_alike(count, own, words_of[place]) for place, count in shared.items()):
+            found.append(name)
+    return found
+
+
+def provenance(evidence: Evidence) -> Check:
+    """Whether the questions were made from the graph, or the graph from the questions."""
+    made = sum(
+        bool(evidence.queries[name].metadata.get("made")) for name in evidence.reported if name in evidence.queries
+    )
+    if made:
+        finding = f"{made} reported questions were made from a graph: they explore, and open nothing"
+        return Check("provenance", Status.FAIL, finding)
+    origin = evidence.origin
+    if not origin.known:
+        finding = f"who made the graph ({origin.graph}) and whether it saw the questions cannot be known"
+        return Check("provenance", Status.UNKNOWN, finding)
+    problems = []
+    if origin.foreign > FOREIGN * max(1, origin.facts):
+        problems.append(f"{origin.foreign} of {origin.facts} facts have words that their memory does not")
+    reported, tuned = origin.leaking
+    here, there = reported / max(1, len(evidence.reported)), tuned / max(1, len(evidence.tuned))
+    if here > there + LEAKING:
+        problems.append(f"{reported} reported questions stand in facts on their answers, {tuned} of the tuned ones")
+    if problems:
+        return Check("provenance", Status.FAIL, "; ".join(problems))
+    return Check("provenance", Status.PASS, f"the graph ({origin.graph}) says what the memories say")
+
+
+def origin_of(
+    graph: str,
+    memories: Iterable[Memory],
+    triples: Sequence[Triple],
+    questions: tuple[Mapping[str, str], Mapping[str, str]],
+    gold: Mapping[str, AbstractSet[str]],
+) -> Origin:
+    """Compare facts that somebody brought with the memories they are on and with the questions.
+
+    Parameters
+    ----------
+    questions : pair of mappings of id to text
+        The reported questions, and those that were tuned on.
+    gold : mapping of question to ids
+    """
+    texts = {memory.external_id: _words(f"{memory.title or ''} {memory.text}") for memory in memories}
+    said: dict[str, set[str]] = defaultdict(set)
+    foreign = 0
+    for triple in triples:
+        words = _words(triple.subject) | _words(triple.object)
+        foreign += not words <= texts.get(triple.doc_id, frozenset())
+        said[triple.doc_id] |= words | _words(triple.relation)
+
+    def leaks(name: str, text: str) -> bool:
+        words = {word for word in _words(text) if len(word) > 3}
+        for memory in gold.get(name, ()):
+            new = words - texts.get(memory, frozenset())
+            if len(new) >= 2 and len(new & said[memory]) >= NEAR * len(new):
+                return True
+        return False
+
+    leaking = [sum(leaks(name, text) for name, text in asked.items()) for asked in questions]
+    return Origin(graph, known=True, facts=len(triples), foreign=foreign, leaking=(leaking[0], leaking[1]))
+
+
+def judged(evidence: Evidence) -> Check:
+    """Whether what the compared arms found was judged alike."""
+    k, names = evidence.plan.k, evidence.reported
+    first = {arm.name: {name: arm.run.get(name, ())[:k] for name in names} for arm in _compared(evidence)}
+    if any(grade < evidence.plan.relevant_from for name in names for grade in evidence.qrels[name].values()):
+        shares = {}
+        for arm, tops in first.items():
+            listed = sum(map(len, tops.values()))
+            known = sum(memory in evidence.qrels[name] for name, top in tops.items() for memory in top)
+            shares[arm] = known / max(1, listed)
+        low, high = min(shares, key=lambda arm: shares[arm]), max(shares, key=lambda arm: shares[arm])
+        told = f"of the first {k} of {high} {shares[high]:.0%} are judged, of {low} {shares[low]:.0%}"
+        if shares[high] - shares[low] > JUDGED_APART:
+            finding = f"{told}: judge what {low} found (hopgate questions pools over all legs)"
+            return Check("judged", Status.FAIL, finding)
+        return Check("judged", Status.PASS, told)
+    whole = [
+        arm
+        for arm, tops in first.items()
+        if all(relevant(evidence.qrels[name], evidence.plan.relevant_from) <= set(tops[name]) for name in names)
+    ]
+    if len(whole) == 1 and len(first) > 1 and len(names) >= FEW_FOR_POOL:
+        finding = f"every answer is among the first {k} of {whole[0]}, as if only what it found had been judged"
+        return Check("judged", Status.FAIL, f"{finding}: judge what the others found")
+    return Check("judged", Status.PASS, "only answers are listed: what is not counts as wrong, for every arm alike")
+
+
+def reachable(evidence: Evidence) -> Check:
+    """Whether each leg's own first candidate can enter the top k, by the lists, in each arm that is compared."""
+    shut = [
+        f"in {arm.name} a memory of the {leg} leg alone can enter the first {evidence.plan.k} on {entered} of {listed}"
+        for arm in _compared(evidence)
+        for leg, (entered, listed) in arm.entering.items()
+        if barred(entered, listed)
+    ]
+    if shut:
+        return Check("reachable", Status.FAIL, "; ".join(shut))
+    known = [arm for arm in _compared(evidence) if arm.entering]
+    if not known:
+        return Check("reachable", Status.UNKNOWN, "how these runs were fused is not known")
+    return Check("reachable", Status.PASS, f"no leg is barred from the first {evidence.plan.k} in {len(known)} arms")
+
+
+def barred(entered: int, listed: int) -> bool:
+    """Say whether a leg is heard on too few queries to have been tested.
+
+    Examples
+    --------
+    >>> barred(0, 14), barred(2, 14), barred(0, 3)
+    (True, False, False)
+    """
+    return listed >= ENOUGH_LISTS and entered < BARRED * listed
+
+
+def clusters(evidence: Evidence) -> Check:
+    """Whether there are enough questions, and enough groups of them, for a general claim."""
+    queries, groups = len(evidence.reported), len(set(evidence.clusters.values()))
+    told = f"{queries} questions in {groups} groups"
+    if queries < LEAST_QUERIES or groups < LEAST_CLUSTERS:
+        hint = "" if evidence.plan.about == "these" else ", or declare --about these"
+        finding = f"{told}: {LEAST_QUERIES} in {LEAST_CLUSTERS} are the least{hint}"
+        return Check("clusters", Status.SHORT, finding)
+    return Check("clusters", Status.PASS, told)
+
+
+def _compared(evidence: Evidence) -> list[Arm]:
+    """The arms of which a claim is made, each once."""
+    names = [name for rung in evidence.rungs for name in (rung.arm, *rung.over)]
+    return [evidence.arms[name] for name in dict.fromkeys((*evidence.bases, *names))]
+
+
+def _the_same(compared: Sequence[Arm], evidence: Evidence) -> list[str]:
+    """Arms that somebody brought and that rank every query alike."""
+    seen: dict[tuple[tuple[str, ...], ...], str] = {}
+    found = []
+    for arm in compared:
+        if not arm.configuration:
+            key = tuple(tuple(arm.run.get(name, ())) for name in evidence.reported)
+            if key in seen:
+                found.append(f"{seen[key]} and {arm.name} are one run")
+            seen.setdefault(key, arm.name)
+    return found
+
+
+def _alike(shared: int, one: AbstractSet[str], other: AbstractSet[str]) -> bool:
+    """Whether two questions share nearly all words, or the longer holds all of the shorter (of four words or more)."""
+    within = len(other) >= 4 and shared == len(other) and len(one) <= len(other) + 4
+    return within or shared >= NEAR * len(one | other)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(folded(text).split())

@@ -1,0 +1,229 @@
+"""What a verdict rests on, as values: arms, the ladder of the graph's parts, where questions and graph come from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+from hopgate.eval.data.dataset import Query, folded
+from hopgate.eval.data.runs import Qrels, relevant
+from hopgate.eval.measures import Measure, Recall
+from hopgate.eval.plan import Plan
+
+PARTS = ("threads", "titles", "names", "facts", "statements")
+"""The parts of a graph from free to dear: what was said next, titles named, names shared, typed edges, statements."""
+Ids: TypeAlias = Mapping[str, Sequence[str]]
+"""Query → ids, best first, none twice."""
+CONCEPTS = "concepts"
+"""The claim of the headline: everything from titles upwards, over the base and the threads."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a part of the graph costs; none where it is not known.
+
+    Parameters
+    ----------
+    build_seconds, tokens : optional
+        To build it: time, and tokens of a language model.
+    query_ms, megabytes : optional
+        For each query, and kept in memory.
+    """
+
+    build_seconds: float | None = None
+    tokens: int | None = None
+    query_ms: float | None = None
+    megabytes: float | None = None
+
+    def __str__(self) -> str:
+        parts = [
+            f"{self.build_seconds:,.0f} s to build" if self.build_seconds else "",
+            f"{self.tokens:,} tokens" if self.tokens else "",
+            f"{self.query_ms:.1f} ms a query" if self.query_ms is not None else "",
+            f"{self.megabytes:.1f} MB" if self.megabytes else "",
+        ]
+        return ", ".join(part for part in parts if part) or "not known"
+
+
+NO_COST = Cost()
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One way to rank the memories for each query.
+
+    Parameters
+    ----------
+    name : str
+    run : mapping of query to ids
+        Best first.
+    configuration : str
+        The fuser, or empty for runs that somebody made.
+    entering : mapping of leg to (int, int)
+        On how many queries the best memory that only this leg lists would be in the top k if the leg listed it first;
+        of how many on which it lists one alone.
+    """
+
+    name: str
+    run: Ids = field(repr=False)
+    configuration: str = ""
+    entering: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One claim of the ladder: the arm with a part of the graph against the arms without it.
+
+    Parameters
+    ----------
+    part : str
+        One of `PARTS`, `CONCEPTS`, or `runs` for what somebody brought.
+    arm : str
+        The arm with it.
+    over : tuple of str
+        The arms that it must beat, each of them.
+    shuffled : tuple of mappings of query to ids
+        The arm on graphs whose part was shuffled, tuned like it.
+    controlled : bool
+        Whether the part can be shuffled: statements and brought runs cannot.
+    """
+
+    part: str
+    arm: str
+    over: tuple[str, ...]
+    shuffled: tuple[Ids, ...] = field(default=(), repr=False)
+    controlled: bool = True
+    cost: Cost = NO_COST
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where questions and graph come from, as far as that can be known.
+
+    Parameters
+    ----------
+    graph : str
+        What made the graph, in words.
+    known : bool
+        Whether the graph's facts could be compared with the questions; false for a store built elsewhere.
+    foreign : int
+        Facts of which a word stands neither in their memory nor its title.
+    leaking : tuple of (int, int)
+        Of the reported questions, how many have nearly all their words in facts on their gold memory but not in that
+        memory's text; and the same of those that were tuned on.
+    """
+
+    graph: str = "not known"
+    known: bool = False
+    facts: int = 0
+    foreign: int = 0
+    leaking: tuple[int, int] = (0, 0)
+
+
+NOT_KNOWN = Origin()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that a verdict rests on.
+
+    Parameters
+    ----------
+    title : str
+        What was judged.
+    plan : Plan
+    queries : mapping of id to Query
+        The reported ones and those that were tuned on.
+    qrels, tuned : Qrels
+        The judgements of the reported queries, and of those that were tuned on.
+    arms : mapping of name to Arm
+    bases : tuple of str
+        The arms without a graph that must be beaten.
+    rungs : tuple of Rung
+    slices : mapping of name to ids
+        What is guarded against harm beside all queries.
+    look : int
+        Which look at these questions this is, from 1; 0 where nobody counts.
+    left_out : str
+        What was left out of tuning, in words.
+    doubts : tuple of str
+        What is wrong with runs that somebody brought, and is no longer seen in their ids: ties, ranks against scores.
+    """
+
+    title: str
+    plan: Plan
+    queries: Mapping[str, Query] = field(repr=False)
+    qrels: Qrels = field(repr=False)
+    arms: Mapping[str, Arm] = field(repr=False)
+    bases: tuple[str, ...]
+    rungs: tuple[Rung, ...]
+    tuned: Qrels = field(default_factory=dict, repr=False)
+    slices: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    origin: Origin = NOT_KNOWN
+    look: int = 0
+    left_out: str = ""
+    doubts: tuple[str, ...] = ()
+
+    @cached_property
+    def reported(self) -> tuple[str, ...]:
+        """The reported queries that have an answer, in order."""
+        least = self.plan.relevant_from
+        return tuple(sorted(name for name, gold in self.qrels.items() if relevant(gold, least)))
+
+    @cached_property
+    def clusters(self) -> Mapping[str, str]:
+        """Reported query → the group of queries that are not independent of it."""
+        queries = {name: self.queries.get(name) or Query(name, name) for name in self.reported}
+        return clusters_of(queries, self.qrels, self.plan)
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures that are shown, the primary one first."""
+        from hopgate.eval.measures import MRR, NDCG
+
+        return tuple(dict.fromkeys((self.plan.primary, Recall(2), Recall(5), Recall(self.plan.k), NDCG(10), MRR())))
+
+    def values(self, run: Ids, measure: Measure | None = None) -> dict[str, float]:
+        """Score a run on the reported queries; one that a run lacks counts 0."""
+        measure = measure or self.plan.primary
+        least = self.plan.relevant_from
+        return {name: measure.score(run.get(name, ()), self.qrels[name], least) for name in self.reported}
+
+
+def clusters_of(queries: Mapping[str, Query], qrels: Qrels, plan: Plan) -> dict[str, str]:
+    """Group queries that are no independent evidence: one declared cluster or scope, shared gold, or the same text.
+
+    Where the plan is about these conversations alone, their scopes do not count.
+
+    Examples
+    --------
+    >>> queries = {name: Query(name, name) for name in ("a", "b", "c")}
+    >>> clusters_of(queries, {"a": {"m": 1}, "b": {"m": 1}, "c": {"n": 1}}, Plan())
+    {'a': 'a', 'b': 'a', 'c': 'c'}
+    """
+    parent = {name: name for name in queries}
+
+    def root(name: str) -> str:
+        while parent[name] != name:
+            parent[name] = parent[parent[name]]
+            name = parent[name]
+        return name
+
+    shared: dict[Hashable, list[str]] = defaultdict(list)
+    for name, query in queries.items():
+        group = None if plan.about == "these" else query.cluster or query.scope
+        if group is not None:
+            shared["group", group].append(name)
+        else:
+            for memory in relevant(qrels[name], plan.relevant_from):
+                shared["gold", memory].append(name)
+        shared["text", folded(query.text)].append(name)
+        shared["all gold", frozenset(relevant(qrels[name], plan.relevant_from))].append(name)
+    for names in shared.values():
+        for other in names[1:]:
+            first, second = sorted((root(names[0]), root(other)))
+            parent[second] = first
+    return {name: root(name) for name in queries}

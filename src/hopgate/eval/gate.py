@@ -1,0 +1,277 @@
+"""The gate: a data set, a store or somebody's runs in, a verdict out. Nothing of yours is written to."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+from hopgate.eval import record
+from hopgate.eval.arms import ask
+from hopgate.eval.checks import apart, origin_of
+from hopgate.eval.data.dataset import Dataset, Query, read_queries
+from hopgate.eval.data.runs import Run, ordered, ranks_against_scores, read_qrels, read_run, relevant
+from hopgate.eval.evidence import Arm, Cost, Evidence, Origin, Rung
+from hopgate.eval.ladder import Ladder, Stage, quiet
+from hopgate.eval.ledger import Ledger
+from hopgate.eval.plan import OWN_STATEMENTS, Plan, plan_problems
+from hopgate.eval.slices import metadata_slices, reported_slices
+from hopgate.eval.verdict import RUNS, Judgement, Verdict
+from hopgate.recall.fusers import parse
+from hopgate.recall.settings import DEFAULT_FUSER, Settings
+
+if TYPE_CHECKING:
+    from hopgate.extract.extraction import Extractor
+    from hopgate.kb import KnowledgeBase
+
+TRIPLES, STATEMENTS = "triples.jsonl", "statements.jsonl"
+GUARDED = 5
+"""A kind of question of which there are fewer is not guarded against harm unless it was declared."""
+
+
+def run_gate(
+    dataset: Dataset, plan: Plan | None = None, *, out: Path | None = None, stage: Stage = quiet,
+    ledger: Ledger | None = None,
+) -> Judgement:  # fmt: skip
+    """Build a throw-away store of a data set, climb its graph's ladder, and decide.
+
+    Parameters
+    ----------
+    plan : Plan, optional
+        What was declared.
+    out : Path, optional
+        Where plan, runs, decision and page are kept.
+    stage : callable
+        Shows progress.
+    ledger : Ledger, optional
+        Where looks at the reported questions are counted; the user's by default.
+    """
+    plan = _checked(dataset, plan)
+    with throwaway_store(dataset, plan, stage) as (kb, cost):
+        return _gate(kb, dataset, plan, Settings(), _origin(dataset, plan), cost, (out, stage, ledger), kb)
+
+
+def gate_store(
+    kb: KnowledgeBase, dataset: Dataset, plan: Plan | None = None, *, out: Path | None = None, stage: Stage = quiet,
+    ledger: Ledger | None = None,
+) -> Judgement:  # fmt: skip
+    """Judge a store's graph, vectors and merges as they are: read-only, in one snapshot.
+
+    Parameters
+    ----------
+    kb : KnowledgeBase
+        The store; it may be in use meanwhile.
+    dataset : Dataset
+        Queries and judgements about its memories: `read_dataset(folder, kb.export())`.
+    """
+    from hopgate.kb import KnowledgeBase
+    from hopgate.store.store import FrozenStore
+
+    plan, settings = _checked(dataset, plan), kb.settings()
+    with KnowledgeBase(FrozenStore(kb.store)) as frozen:
+        if settings.walk is not None:
+            frozen.graph_leg.walk = settings.walk
+        origin = Origin("the store's own")
+        return _gate(frozen, dataset, plan, settings, origin, Cost(), (out, stage, ledger), kb)
+
+
+def gate_runs(
+    paths: Sequence[Path], qrels: Path, *, queries: Path | None = None, plan: Plan | None = None,
+    out: Path | None = None, ledger: Ledger | None = None,
+) -> Judgement:  # fmt: skip
+    """Judge runs that any system made: the last over every other one.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        TREC runs, the bases first.
+    qrels : Path
+        Judgements, as TREC or as BEIR's .tsv.
+    queries : Path, optional
+        A queries.jsonl, for slices, scopes and clusters.
+    """
+    if len(paths) < 2:
+        raise HopgateError("name two runs or more: the bases, and the challenger last")
+    plan = plan or Plan()
+    judgements = read_qrels(qrels)
+    known = read_queries(queries) if queries else {name: Query(name, name) for name in judgements}
+    if missing := [name for name in judgements if name not in known]:
+        raise HopgateError(f"{queries} lacks the judged question {missing[0]!r}")
+    read = {path: read_run(path) for path in paths}
+    names = [path.stem if sum(other.stem == path.stem for other in paths) == 1 else str(path) for path in paths]
+    arms = {
+        name: Arm(name, {query: ordered(listed) for query, listed in run.items()})
+        for name, run in zip(names, read.values(), strict=True)
+    }
+    if len(arms) < len(paths):
+        raise HopgateError("the same run is named twice: name each once")
+    slices = metadata_slices(known, judgements, declared=plan.slices, smallest=GUARDED)
+    evidence = Evidence(
+        title=qrels.stem,
+        plan=plan,
+        queries=known,
+        qrels=judgements,
+        arms=arms,
+        bases=tuple(names[:-1]),
+        rungs=(Rung(RUNS, names[-1], tuple(names[:-1]), controlled=False),),
+        slices={repr(part): held for part, held in slices.items()},
+        origin=Origin("runs that were brought"),
+        doubts=_doubts(read, judgements, plan),
+    )
+    return _kept(evidence, out, ledger)
+
+
+def replay(folder: Path, dataset: Dataset, *, stage: Stage = quiet) -> list[str]:
+    """Compute a saved gate of a data set anew, everything from the data on; give what came out otherwise."""
+    kept = record.load(folder)
+    fresh = run_gate(dataset, kept.plan, stage=stage, ledger=Ledger(None)).evidence
+    differs = [f"{name}: the judgements are not those of the data" for name in ("qrels",) if kept.qrels != fresh.qrels]
+    for name, arm in kept.arms.items():
+        if name not in fresh.arms:
+            differs.append(f"{name}: there is no such arm")
+        elif any(list(arm.run[query]) != list(fresh.arms[name].run.get(query, ())) for query in arm.run):
+            differs.append(f"{name}: the data give another run")
+    return differs
+
+
+def apply_settings(judgement: Judgement, kb: KnowledgeBase) -> dict[str, Any]:
+    """Make the recommended arm the store's configuration, with the gate's fingerprint, and give it."""
+    arm, plan = judgement.evidence.arms[judgement.recommended], judgement.evidence.plan
+    if not arm.configuration:
+        raise HopgateError("somebody's own runs have no configuration to apply: gate a data set or a store")
+    kb.store_settings.apply_gate(judgement.fingerprint, fuser=arm.configuration, depth=plan.depth)
+    return {"fuser": arm.configuration, "depth": plan.depth}
+
+
+@contextmanager
+def throwaway_store(
+    dataset: Dataset, plan: Plan | None = None, stage: Stage = quiet
+) -> Iterator[tuple[KnowledgeBase, Cost]]:
+    """Make a throw-away store with the data set's memories, vectors and graph; give it with what the graph cost."""
+    import hopgate
+    from hopgate.store.server import throwaway_folder
+
+    plan = plan or Plan()
+    with throwaway_folder() as folder, hopgate.open(folder, linger=60) as kb:
+        kb.add(*dataset.memories)
+        kb.embed(plan.embedder or None, progress=stage("embedding memories", len(dataset.memories)))
+        stage("building the graph", None)
+        began = time.perf_counter()
+        kb.build(_extractor(dataset, plan), embed_concepts=False, statements=_statements(dataset, plan))
+        yield kb, Cost(build_seconds=time.perf_counter() - began)
+
+
+def _gate(
+    kb: KnowledgeBase, dataset: Dataset, plan: Plan, settings: Settings, origin: Origin, cost: Cost,
+    shown: tuple[Path | None, Stage, Ledger | None], live: KnowledgeBase,
+) -> Judgement:  # fmt: skip
+    """Ask, climb, hide what is sensitive by now, save and judge."""
+    out, stage, ledger = shown
+    reported = dataset.split(plan.split)
+    tuned, left_out = apart(
+        dataset.queries, dataset.split(plan.tune) if plan.tune else {}, reported, plan.relevant_from
+    )
+    queries = [dataset.queries[name] for name in (*tuned, *reported)]
+    settings = replace(settings, fuser=DEFAULT_FUSER, k=plan.k, depth=plan.depth)
+    asking = ask(kb, queries, settings, stage("asking", len(queries)))
+    slices = reported_slices(dataset, reported, tested_space=kb.embedder_name(), declared=plan.slices, smallest=GUARDED)
+    evidence = Evidence(
+        title=dataset.name,
+        plan=plan,
+        queries={query.id: query for query in queries},
+        qrels=reported,
+        tuned=tuned,
+        arms={},
+        bases=(),
+        rungs=(),
+        slices={repr(part): held for part, held in slices.items()},
+        origin=origin,
+        left_out=left_out,
+    )
+    evidence = Ladder(asking, evidence, parse(repr(settings.fuser)), cost, stage).climb()
+    sensitive = {memory.external_id for memory in dataset.memories if memory.is_sensitive}
+    sensitive |= {one.external_id for one in live.sensitivity().applied(live.export()) if one.is_sensitive}
+    return _kept(record.without_ids(evidence, frozenset(sensitive)), out, ledger)
+
+
+def _kept(evidence: Evidence, out: Path | None, ledger: Ledger | None) -> Judgement:
+    """Count the look, save the evidence and judge what was saved."""
+    ledger = ledger or Ledger.of_user()
+    asked = [evidence.queries[name].text for name in evidence.reported]
+    evidence = replace(evidence, look=ledger.look(asked))
+    with tempfile.TemporaryDirectory() as folder:
+        judgement = record.save(out or Path(folder), evidence)
+    ledger.record(asked, f"{evidence.title}: {judgement.fingerprint}")
+    return judgement
+
+
+def _checked(dataset: Dataset, plan: Plan | None) -> Plan:
+    plan = plan or Plan()
+    for problem in plan_problems(dataset, plan):
+        raise HopgateError(problem)
+    return plan
+
+
+def _origin(dataset: Dataset, plan: Plan) -> Origin:
+    """Where a data set's graph comes from, and whether its facts resemble the questions."""
+    if plan.extractor or not dataset.triples:
+        made = plan.extractor or "phrases"
+        return Origin(f"read out of the memories by {made}", known=made != "replay")
+    reported, tuned = dataset.split(plan.split), dataset.split(plan.tune) if plan.tune else {}
+    asked = [{name: dataset.queries[name].text for name in part} for part in (reported, tuned)]
+    gold = {name: relevant(own, plan.relevant_from) for part in (reported, tuned) for name, own in part.items()}
+    return origin_of(TRIPLES, dataset.memories, dataset.triples, (asked[0], asked[1]), gold)
+
+
+def _statements(dataset: Dataset, plan: Plan) -> Path | None:
+    """The file of statements that the graph is built with, none where none is asked for."""
+    if not plan.statements:
+        return None
+    path = dataset.folder / STATEMENTS if plan.statements == OWN_STATEMENTS else Path(plan.statements)
+    if not path.is_file():
+        raise HopgateError(f"{path} is missing: write it, or name another file after --statements")
+    return path
+
+
+def _extractor(dataset: Dataset, plan: Plan) -> Extractor:
+    """The extractor that is asked for; else the data set's triples, or the rules where it has none."""
+    from hopgate.extract.spec import extractor_from
+
+    known = {memory.external_id for memory in dataset.memories}
+    if plan.extractor:
+        return extractor_from(plan.extractor, model=plan.model or None, url=plan.url or None, known=known)
+    if dataset.triples:
+        return extractor_from("replay", model=str(dataset.folder / TRIPLES), known=known)
+    return extractor_from("phrases")
+
+
+def _doubts(runs: Mapping[Path, Run], qrels: Mapping[str, Mapping[str, int]], plan: Plan) -> tuple[str, ...]:
+    """What is wrong with brought runs and no longer seen in their ids: ranks against scores, ties across the k."""
+    found = []
+    for path, run in runs.items():
+        if ranks_against_scores(path):
+            found.append(f"the ranks of {path.name} go against its scores: write scores of which more is better")
+        low = high = 0.0
+        for name, gold in qrels.items():
+            answers = relevant(gold, plan.relevant_from)
+            for sign in (1, -1):
+                listed = sorted(run.get(name, ()), key=lambda pair: (-pair[1], sign * (pair[0] not in answers)))
+                value = plan.primary.score([id for id, _ in listed], gold, plan.relevant_from)
+                low, high = (low, high + value) if sign > 0 else (low + value, high)
+        apart = (high - low) / len(qrels)
+        if apart > plan.worthwhile:
+            found.append(f"equal scores leave {plan.primary} of {path.name} open by {apart:.3f}")
+    return tuple(found)
+
+
+def several(judge_one: Callable[[Path], Judgement], folders: Sequence[Path]) -> list[Judgement]:
+    """Gate several data sets, one after the other."""
+    return [judge_one(folder) for folder in folders]
+
+
+STATUS = {Verdict.OPEN: 0, Verdict.CLOSED: 10, Verdict.INCONCLUSIVE: 11, Verdict.INVALID: 12}

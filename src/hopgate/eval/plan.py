@@ -1,0 +1,151 @@
+"""How a gate is run and what counts as enough for a verdict, declared as a file before anything is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from hopgate.errors import HopgateError
+from hopgate.eval.data.dataset import Dataset
+from hopgate.eval.measures import Measure, Recall, parse_measure
+from hopgate.options import check, from_toml, options_of, setting, to_toml
+
+FILE = "plan.toml"
+OWN_STATEMENTS = "own"
+"""Build the graph with the data set's own statements.jsonl."""
+LEAST_QUERIES, LEAST_CLUSTERS = 25, 6
+"""With fewer reported questions or groups of questions nothing opens."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is declared about a gate.
+
+    Examples
+    --------
+    >>> plan = Plan(k=5, alpha=0.01)
+    >>> plan.primary, plan.deviations
+    (recall@5, ('k = 5', 'alpha = 0.01'))
+    """
+
+    k: int = setting(10, "the top k that is judged", low=1)
+    measure: str = setting("", "the measure that the claim is about", shown="recall@k")
+    relevant_from: int = setting(1, "the least grade that counts as an answer", low=1)
+    worthwhile: float = setting(0.03, "the smallest gain worth having; CLOSED excludes it", above=0, below=1)
+    alpha: float = setting(0.05, "the chance of an OPEN without an effect", above=0, high=0.2)
+    tune: str = setting("dev", "the split that configurations are chosen on; none tunes nothing")
+    split: str = setting("test", "the split that is reported")
+    about: Literal["new", "these"] = setting(
+        "new", "what the verdict is about: new conversations, or further questions on these alone"
+    )
+    shuffles: int = setting(39, "shuffled graphs that each part is compared with", low=19, high=10_000)
+    rerank: bool = setting(False, "compare every arm as a cross-encoder orders it, too")
+    slices: tuple[str, ...] = setting((), "guard this slice too, such as hops=2", called="slice")
+    depth: int = setting(50, "how deep the legs go", low=1, high=1000)
+    seed: int = setting(0, "seed of shuffles and randomisation", low=0, high=2**31 - 1)
+    extractor: str = setting(
+        "", "what makes the graph: phrases, rules, llama, openai or replay", shown="triples.jsonl, else phrases"
+    )
+    model: str = setting("", "the extractor's model, as for hopgate build")
+    url: str = setting("", "the endpoint for openai")
+    statements: str = setting(
+        "",
+        "a file of statements that the graph is built with, too; alone the data set's statements.jsonl",
+        alone=OWN_STATEMENTS,
+    )
+    embedder: str = setting("", "what makes the vectors, as for hopgate embed", shown="bge-small")
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.tune == "none":
+            object.__setattr__(self, "tune", "")
+        if self.k > self.depth:
+            raise HopgateError(f"k must be between 1 and {self.depth}, the depth of the legs, not {self.k}")
+
+    @property
+    def primary(self) -> Measure:
+        """The measure that the claim is about."""
+        return parse_measure(self.measure) if self.measure else Recall(self.k)
+
+    @property
+    def deviations(self) -> tuple[str, ...]:
+        """What is declared otherwise than by default and may move a verdict: the headline says it."""
+        moving = options_of(Plan)[: [option.name for option in options_of(Plan)].index("depth")]
+        return tuple(
+            f"{option.name} = {getattr(self, option.name) or 'none'}"
+            for option in moving
+            if getattr(self, option.name) != option.default
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give every field by its name."""
+        return asdict(self)
+
+
+def plan_of(values: Mapping[str, Any]) -> Plan:
+    """Make a plan of what was declared; what was not has its default, and an unknown name is refused.
+
+    Examples
+    --------
+    >>> plan_of({"k": 5, "slices": ["hops=2"]}).slices
+    ('hops=2',)
+    """
+    known = {option.name for option in options_of(Plan)}
+    for name in values:
+        if name not in known:
+            raise HopgateError(f"a plan has no {name!r}: it has {', '.join(sorted(known))}")
+    given: dict[str, Any] = {n: tuple(value) if isinstance(value, list) else value for n, value in values.items()}
+    return Plan(**given)
+
+
+def plan_text(plan: Plan) -> str:
+    """Write a plan as TOML, everything that was declared or left at its default.
+
+    Examples
+    --------
+    >>> print(plan_text(Plan()).splitlines()[1])
+    k = 10
+    """
+    return "# The plan of a gate, declared before it is run.\n" + to_toml(plan.to_dict())
+
+
+def declared(path: Path | None, given: Mapping[str, Any]) -> Plan:
+    """Give the plan of a file and of what the call itself says, which may not contradict it; the file is written once.
+
+    Parameters
+    ----------
+    path : Path, optional
+        The plan's file: read where it is there, written where it is not.
+    given : mapping
+        What the call says.
+    """
+    if path is None or not path.exists():
+        plan = plan_of(given)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(plan_text(plan), encoding="utf-8")
+        return plan
+    kept = from_toml(path)
+    for name, value in given.items():
+        if name in kept and kept[name] != (list(value) if isinstance(value, tuple) else value):
+            raise HopgateError(
+                f"{path} declares {name} = {kept[name]!r}, not {value!r}: change the plan, or leave it out"
+            )
+    return plan_of({**kept, **given})
+
+
+def plan_problems(dataset: Dataset, plan: Plan) -> list[str]:
+    """Give the reasons why this plan cannot be run on a data set, none where it can."""
+    problems = []
+    for split in dict.fromkeys(name for name in (plan.split, plan.tune) if name):
+        path = dataset.folder / "qrels" / f"{split}.tsv"
+        hint = " (--tune none tunes nothing)" if split == plan.tune else ""
+        if split not in dataset.splits:
+            problems.append(f"{path} is missing: the splits there are {', '.join(dataset.splits)}{hint}")
+        elif not dataset.splits[split]:
+            problems.append(f"{path} judges no query{hint}")
+    if plan.tune == plan.split:
+        problems.append(f"{plan.tune!r} cannot be both tuned on and reported: name two splits")
+    return problems

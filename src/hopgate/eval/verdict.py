@@ -1,0 +1,324 @@
+"""The verdict, pure: evidence in, one claim for each part of the graph out, with what to do about it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hopgate.eval.checks import Check, Status, check_all
+from hopgate.eval.evidence import CONCEPTS, NO_COST, Cost, Evidence, Rung
+from hopgate.eval.inference import Differences, holm, pooled, rank_p, spent
+from hopgate.eval.plan import LEAST_CLUSTERS
+
+POWER = 0.8
+ROUNDS = 10_000
+IMAGINED = 0.25
+"""The gain that one more imagined question has where harm is looked for: a few that lost by chance are no harm."""
+RUNS = "runs"
+
+
+class Verdict(StrEnum):
+    """What a gate decides."""
+
+    OPEN = "OPEN"
+    CLOSED = "CLOSED"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    INVALID = "INVALID"
+
+
+@dataclass(frozen=True)
+class Control:
+    """A part beside its shuffles: their means, the part's own, and the chance of being first among them by luck."""
+
+    own: float
+    shuffled: tuple[float, ...]
+    p: float
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is decided about one part of the graph.
+
+    Parameters
+    ----------
+    part : str
+    over : str
+        The strongest of the arms that it must beat, by the reported figures.
+    verdict : Verdict
+    difference, interval : float, pair of floats
+        Of the primary measure, over that arm; the interval is of the level that decides.
+    p : float
+        The largest of the one-sided p over all those arms, as adjusted for the other parts.
+    randomised_p : float
+        The second opinion: signs of whole clusters exchanged, over the strongest arm.
+    queries, clusters, icc, design_effect
+        How much independent evidence there is.
+    needed : (int, int)
+        Queries and clusters that would decide about the worthwhile gain.
+    by_cluster : mapping of cluster to float
+        The mean gain in each.
+    reason : str
+        One sentence.
+    """
+
+    part: str
+    arm: str
+    over: str
+    verdict: Verdict
+    difference: float
+    interval: tuple[float, float]
+    p: float
+    randomised_p: float
+    queries: int
+    clusters: int
+    icc: float
+    design_effect: float
+    needed: tuple[int, int]
+    reason: str
+    cost: Cost = NO_COST
+    control: Control | None = None
+    harmed: tuple[str, ...] = ()
+    by_cluster: Mapping[str, float] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Everything that a gate decided, recomputable from its evidence.
+
+    `level` is what earlier looks have left of the declared chance of an OPEN without an effect.
+    """
+
+    evidence: Evidence = field(repr=False)
+    checks: tuple[Check, ...]
+    claims: tuple[Claim, ...]
+    level: float
+    fingerprint: str = ""
+
+    @property
+    def main(self) -> Claim:
+        """The claim of the headline: that about the concept graph, or else the only one."""
+        return next((claim for claim in self.claims if claim.part == CONCEPTS), self.claims[-1])
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of the headline."""
+        return self.main.verdict
+
+    @property
+    def opened(self) -> tuple[str, ...]:
+        """The parts that opened."""
+        return tuple(claim.part for claim in self.claims if claim.verdict is Verdict.OPEN)
+
+    @property
+    def recommended(self) -> str:
+        """The arm to use: that of the last rung that opened, else the strongest without a graph."""
+        open_arms = [claim.arm for claim in self.claims if claim.verdict is Verdict.OPEN and claim.part != CONCEPTS]
+        if self.main.verdict is Verdict.OPEN:
+            open_arms.append(self.main.arm)
+        return open_arms[-1] if open_arms else strongest(self.evidence, self.evidence.bases)
+
+    @cached_property
+    def values(self) -> dict[str, dict[str, float]]:
+        """Arm → measure → mean over the reported queries."""
+        means = {}
+        for name, arm in self.evidence.arms.items():
+            scored = {str(measure): self.evidence.values(arm.run, measure) for measure in self.evidence.measures}
+            means[name] = {measure: float(np.mean([*own.values()])) for measure, own in scored.items()}
+        return means
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what a program may read of it."""
+        from hopgate.eval.report import headline, todo
+
+        return {
+            "verdict": self.verdict.value,
+            "headline": headline(self),
+            "todo": todo(self),
+            "fingerprint": self.fingerprint,
+            "base": strongest(self.evidence, self.evidence.bases),
+            "challenger": self.main.arm,
+            "recommended": {"arm": self.recommended, "fuser": self.evidence.arms[self.recommended].configuration},
+            "look": self.evidence.look,
+            "level": self.level,
+            "arms": self.values,
+            "claims": [_claim_dict(claim) for claim in self.claims],
+            "checks": [
+                {"name": each.name, "status": each.status.value, "finding": each.finding} for each in self.checks
+            ],
+        }
+
+
+def judge(evidence: Evidence) -> Judgement:
+    """Decide, from evidence alone.
+
+    A part opens where, at the level that the looks before have left, it gains over every arm without it (an
+    intersection of tests costs no level), no guarded slice is harmed, and it is first among its shuffles. It is closed
+    where a worthwhile gain is excluded, or where its shuffles do as well.
+    """
+    checks, level = check_all(evidence), _level(evidence)
+    failed = [check for check in checks if check.status is Status.FAIL]
+    short = next((check for check in checks if check.status is Status.SHORT), None)
+    tests = [_Test(evidence, rung, level) for rung in evidence.rungs]
+    claims = []
+    for test, p in zip(tests, holm([test.p for test in tests]), strict=True):
+        verdict, reason = _decided(test, p, failed, short)
+        claims.append(test.claim(verdict, reason, p))
+    return Judgement(evidence, checks, tuple(claims), level)
+
+
+def promising(evidence: Evidence) -> tuple[str, ...]:
+    """Give the parts that would open but for their control: only these need shuffles."""
+    tests = [_Test(evidence, rung, _level(evidence)) for rung in evidence.rungs]
+    adjusted = holm([test.p for test in tests])
+    return tuple(test.rung.part for test, p in zip(tests, adjusted, strict=True) if p < test.half and not test.harmed)
+
+
+def _level(evidence: Evidence) -> float:
+    return spent(evidence.plan.alpha, evidence.look) if evidence.look else evidence.plan.alpha
+
+
+def strongest(evidence: Evidence, names: Sequence[str]) -> str:
+    """Give the arm with the highest mean of the primary measure, the first of equals."""
+    means = {name: sum(evidence.values(evidence.arms[name].run).values()) for name in names}
+    return max(names, key=lambda name: means[name])
+
+
+@dataclass(frozen=True)
+class Together:
+    """One part over several data sets: the mean gain, its interval, and where the next set's gain would lie."""
+
+    part: str
+    sets: int
+    difference: float
+    interval: tuple[float, float]
+    next_set: tuple[float, float] | None
+
+
+def over_sets(judgements: Sequence[Judgement]) -> tuple[Together, ...]:
+    """Put the claims of several data sets together, part by part: a random-effects mean (Hartung and Knapp)."""
+    found = []
+    for part in dict.fromkeys(claim.part for judgement in judgements for claim in judgement.claims):
+        nearest = [
+            _Test(judgement.evidence, rung, judgement.level).nearest
+            for judgement in judgements
+            for rung in judgement.evidence.rungs
+            if rung.part == part
+        ]
+        certain = [each for each in nearest if 0 < each.error < math.inf]
+        if len(certain) >= 2:
+            mean, alpha = pooled([each.mean for each in certain], [each.error for each in certain]), judgements[0].level
+            found.append(Together(part, len(certain), mean.mean, mean.interval(alpha), mean.next_set(alpha)))
+    return tuple(found)
+
+
+class _Test:
+    """One rung's differences over every arm that it must beat; each side of an interval has half of the level."""
+
+    def __init__(self, evidence: Evidence, rung: Rung, level: float) -> None:
+        self.evidence, self.rung, self.level, self.half = evidence, rung, level, level / 2
+        names = evidence.reported
+        groups = tuple(evidence.clusters[name] for name in names)
+        own = evidence.values(evidence.arms[rung.arm].run)
+        self.own = float(np.mean([*own.values()]))
+        self.over: dict[str, Differences] = {}
+        for other in rung.over:
+            theirs = evidence.values(evidence.arms[other].run)
+            self.over[other] = Differences.of([own[name] - theirs[name] for name in names], groups)
+        self.hardest = min(self.over, key=lambda name: self.over[name].mean)
+        self.nearest = self.over[self.hardest]
+
+    @cached_property
+    def p(self) -> float:
+        """The largest p over the arms that must be beaten."""
+        return max(each.p_above(0.0) for each in self.over.values())
+
+    @cached_property
+    def upper(self) -> float:
+        """What the gain over the best of the others is below, whichever of them is the best."""
+        return min(each.upper(self.half / len(self.over)) for each in self.over.values())
+
+    @cached_property
+    def harmed(self) -> tuple[str, ...]:
+        """The guarded slices that are shown to lose, at one level for all of them."""
+        guarded = {"all": frozenset(self.evidence.reported), **self.evidence.slices}
+        found = []
+        for name, held in guarded.items():
+            inside = [place for place, query in enumerate(self.evidence.reported) if query in held]
+            if len(inside) >= 2:
+                part = Differences(self.nearest.values[inside], tuple(self.nearest.clusters[at] for at in inside))
+                if part.upper(self.half / len(guarded), imagined=IMAGINED) < 0:
+                    found.append(name)
+        return tuple(found)
+
+    @cached_property
+    def control(self) -> Control | None:
+        if not self.rung.shuffled:
+            return None
+        means = tuple(float(np.mean([*self.evidence.values(run).values()])) for run in self.rung.shuffled)
+        return Control(self.own, means, rank_p(self.own, means))
+
+    def claim(self, verdict: Verdict, reason: str, p: float) -> Claim:
+        """Put together what is told of the rung."""
+        nearest, plan = self.nearest, self.evidence.plan
+        by_cluster: dict[str, list[float]] = {}
+        for value, group in zip(nearest.values.tolist(), nearest.clusters, strict=True):
+            by_cluster.setdefault(group, []).append(value)
+        return Claim(
+            part=self.rung.part,
+            arm=self.rung.arm,
+            over=self.hardest,
+            verdict=verdict,
+            difference=nearest.mean,
+            interval=nearest.interval(self.level),
+            p=p,
+            randomised_p=nearest.randomised_p(plan.seed, ROUNDS),
+            queries=len(nearest.values),
+            clusters=len(by_cluster),
+            icc=nearest.icc,
+            design_effect=nearest.design_effect,
+            needed=nearest.needed(plan.worthwhile, plan.alpha / 2, POWER),
+            reason=reason,
+            cost=self.rung.cost,
+            control=self.control,
+            harmed=self.harmed,
+            by_cluster={group: float(np.mean(own)) for group, own in by_cluster.items()},
+        )
+
+
+def _decided(  # noqa: PLR0911 - one line a reason
+    test: _Test, p: float, failed: Sequence[Check], short: Check | None
+) -> tuple[Verdict, str]:
+    """Decide about one part; the first reason that applies is given."""
+    over, worthwhile, control = test.hardest, test.evidence.plan.worthwhile, test.control
+    if failed:
+        return Verdict.INVALID, f"the test is not valid: {failed[0].finding}"
+    if test.harmed:
+        return Verdict.CLOSED, f"it loses on {', '.join(test.harmed)} against {over}"
+    if test.upper < worthwhile and len(set(test.nearest.clusters)) >= LEAST_CLUSTERS:
+        return Verdict.CLOSED, f"a gain of {worthwhile:g} over {over} is excluded"
+    if short is not None:
+        return Verdict.INCONCLUSIVE, short.finding
+    if p >= test.half:
+        return Verdict.INCONCLUSIVE, f"neither a gain over {over} is shown nor one of {worthwhile:g} excluded"
+    if not test.rung.controlled:
+        return Verdict.OPEN, f"it gains over {over}; there is nothing in it to shuffle"
+    if control is None:
+        return Verdict.INCONCLUSIVE, "it was not compared with shuffled graphs"
+    if control.p > test.evidence.plan.alpha:
+        reached = sum(other >= control.own for other in control.shuffled)
+        return Verdict.CLOSED, f"{reached} of {len(control.shuffled)} shuffled graphs do as well"
+    return Verdict.OPEN, f"it gains over {over}, and no shuffled graph does as well"
+
+
+def _claim_dict(claim: Claim) -> dict[str, Any]:
+    told = asdict(claim)
+    told["verdict"] = claim.verdict.value
+    told["interval"] = list(claim.interval)
+    told["cost"] = {**asdict(claim.cost), "in_words": str(claim.cost)}
+    return told

@@ -1,0 +1,229 @@
+"""A shuffle keeps every degree and what follows from names; a graph without a part is what was made without it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import psycopg
+import pytest
+from graph_world import write_concepts, write_memories, write_mentions
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matrix_world import RELATIONS, TITLE, Edges, Mentions, matrix_of
+
+from hopgate.eval.controls import parts_of, shuffled, with_parts
+from hopgate.eval.evidence import CONCEPTS, PARTS
+from hopgate.graph.walk.matrix import GraphMatrix, load_matrix
+from hopgate.graph.walk.walk_graph import edge_graph
+from hopgate.store.graph.edge_rows import NAME_INSIDE
+
+memories, concepts = st.integers(0, 6), st.integers(0, 5)
+mentions = st.dictionaries(st.tuples(memories, concepts), st.sampled_from([0.5, 1.0, TITLE]), max_size=30)
+edges = st.lists(st.tuples(concepts, concepts, st.integers(0, len(RELATIONS) - 1)), max_size=30)
+
+
+def mentions_of(matrix: GraphMatrix) -> Mentions:
+    """The mentions of a graph, by (memory, concept)."""
+    part = matrix.graph.matrix[: matrix.graph.memories, matrix.graph.memories :].tocoo()
+    return {(int(m), int(c)): float(w) for m, c, w in zip(part.row, part.col, part.data, strict=True)}
+
+
+def degrees(pairs: Mentions, side: int) -> Counter[int]:
+    return Counter(pair[side] for pair in pairs)
+
+
+def edges_of(matrix: GraphMatrix) -> set[tuple[int, int]]:
+    """The joined pairs of concepts, as a walk sees them, the lower first."""
+    part = matrix.graph.matrix[matrix.graph.memories :, matrix.graph.memories :].tocoo()
+    return {(int(a), int(b)) for a, b in zip(part.row, part.col, strict=True) if a <= b}
+
+
+def directed_degrees(matrix: GraphMatrix) -> tuple[Counter[int], Counter[int]]:
+    return Counter(matrix.edge_source.tolist()), Counter(matrix.edge_target.tolist())
+
+
+@settings(deadline=None, max_examples=150)
+@given(mentions, edges, st.integers(0, 3))
+def test_any_graph_keeps_every_degree_exactly_and_what_follows_from_names(
+    mentions: Mentions, edges: Edges, seed: int
+) -> None:
+    matrix = matrix_of(mentions, edges)
+    control = shuffled(matrix, CONCEPTS, seed)
+    again = shuffled(matrix, CONCEPTS, seed)
+    assert control.graph.weights.tobytes() == again.graph.weights.tobytes()
+    assert control.graph.indices.tobytes() == again.graph.indices.tobytes()
+    assert control.edge_target.tolist() == again.edge_target.tolist()
+    # A walk's degrees, of every node and towards each kind of node, and the edges that leave and reach a concept.
+    assert control.graph.degree.tolist() == matrix.graph.degree.tolist()
+    before, after = mentions_of(matrix), mentions_of(control)
+    for side in (0, 1):
+        assert degrees(after, side) == degrees(before, side)
+    assert directed_degrees(control) == directed_degrees(matrix)
+    # No loop that was not there, and no pair twice: as many joined pairs as before.
+    assert {pair for pair in edges_of(control) if pair[0] == pair[1]} == {
+        pair for pair in edges_of(matrix) if pair[0] == pair[1]
+    }
+    assert len(edges_of(control)) == len(edges_of(matrix))
+    assert len(after) == len(before)
+    # The edges that are listed are those that are walked.
+    listed = zip(control.edge_source.tolist(), control.edge_target.tolist(), strict=True)
+    assert {(min(pair), max(pair)) for pair in listed} == edges_of(control)
+    kept = matrix.edge_relation == RELATIONS.index(NAME_INSIDE)
+    assert control.edge_source[kept].tolist() == matrix.edge_source[kept].tolist()
+    assert control.edge_target[kept].tolist() == matrix.edge_target[kept].tolist()
+    assert {pair for pair, weight in before.items() if weight > 1} <= after.keys()
+    assert sorted(after.values()) == sorted(before.values())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sparse_graph_loses_its_structure(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    drawn = {
+        (memory, int(concept))
+        for memory in range(150)
+        for concept in rng.choice(300, rng.integers(2, 12), replace=False)
+    }
+    edges = [(int(one), int(two), int(relation)) for one, two, relation in rng.integers(0, [300, 300, 2], (400, 3))]
+    matrix = matrix_of(dict.fromkeys(sorted(drawn), 1.0), edges, memories=150, concepts=300)
+    control = shuffled(matrix, CONCEPTS, seed)
+    before, after = mentions_of(matrix), mentions_of(control)
+    assert len(before.keys() & after.keys()) < 0.05 * len(before)
+    assert len(edges_of(matrix) & edges_of(control)) < 0.05 * len(edges_of(matrix))
+
+
+def test_no_seed_makes_a_loop_or_a_double() -> None:
+    """The graph of the attack: loop-free, and loops in 169 of 200 seeds of the earlier shuffle."""
+    rng = np.random.default_rng(1)
+    pairs = {(int(a), int(b)) for a, b in rng.integers(0, 12, (60, 2)) if a < b}
+    matrix = matrix_of({}, [(a, b, 0) for a, b in sorted(pairs)], concepts=12)
+    for seed in range(200):
+        control = shuffled(matrix, CONCEPTS, seed)
+        assert (control.edge_source != control.edge_target).all()
+        assert len(edges_of(control)) == len(pairs)
+
+
+def test_arcs_between_memories_stay_within_their_scope() -> None:
+    first = np.array([0, 1, 2, 3, 4, 10, 11, 12, 13, 14], np.int32)
+    second = first + 1
+    matrix = replace(
+        matrix_of({}, [], memories=16),
+        graph=edge_graph(22, first, second, memories=16),
+        memory_scope=(np.arange(16) >= 10).astype(np.int32),
+        arc_source=second,
+        arc_target=first,
+        arc_weight=np.ones(10, np.float32),
+        arc_kind=np.zeros(10, np.int32),
+    )
+    moved = set()
+    for seed in range(5):
+        control = shuffled(matrix, "threads", seed)
+        graph = control.graph
+        rows = {
+            tuple(sorted(pair)) for pair in zip(control.arc_source.tolist(), control.arc_target.tolist(), strict=True)
+        }
+        assert rows == {(a, b) for a, b in zip(*map(list, graph.matrix.nonzero()), strict=True) if a < b}
+        assert graph.degree.tolist() == matrix.graph.degree.tolist()
+        pairs = [(int(a), int(b)) for a, b in zip(*graph.matrix.nonzero(), strict=True)]
+        assert all((a < 10) == (b < 10) and a != b for a, b in pairs)
+        moved |= set(pairs)
+    assert moved - {pair for a, b in zip(first.tolist(), second.tolist(), strict=True) for pair in ((a, b), (b, a))}
+
+
+def test_another_seed_is_another_shuffle() -> None:
+    rng = np.random.default_rng(0)
+    mentions = {(memory, int(concept)): 1.0 for memory in range(7) for concept in rng.choice(6, 2, replace=False)}
+    matrix = matrix_of(mentions, [])
+    assert len({tuple(sorted(mentions_of(shuffled(matrix, CONCEPTS, seed)))) for seed in range(5)}) > 1
+
+
+@settings(deadline=None, max_examples=40)
+@given(mentions, edges, st.randoms(use_true_random=False))
+def test_the_order_of_the_edges_rows_changes_nothing(mentions: Mentions, edges: Edges, random: Random) -> None:
+    """A database gives rows in any order: two builds of one graph gave two shuffles with one seed."""
+    matrix = matrix_of(mentions, edges)
+    order = list(range(len(edges)))
+    random.shuffle(order)
+    rows = ("edge_source", "edge_target", "edge_relation", "edge_weight", "edge_id")
+    moved = replace(matrix, **{name: getattr(matrix, name)[order] for name in rows})
+    one, two = shuffled(matrix, CONCEPTS, 5), shuffled(moved, CONCEPTS, 5)
+    assert one.graph.indices.tobytes() == two.graph.indices.tobytes()
+    assert one.graph.weights.tobytes() == two.graph.weights.tobytes()
+    assert one.edge_target[order].tolist() == two.edge_target.tolist()
+
+
+COUNT = 12
+
+
+def loaded(dsn: str, titled: float) -> GraphMatrix:
+    """Every memory is titled with its own concept and mentions the next two, one of them heavily."""
+    with psycopg.connect(dsn) as connection:
+        write_memories(connection, range(1, COUNT + 1))
+        write_concepts(connection, range(1, COUNT + 1))
+        rows = []
+        for number in range(COUNT):
+            rows.append((number + 1, number + 1, titled, "titled"))
+            rows.append((number + 1, (number + 1) % COUNT + 1, 1.0))
+            rows.append((number + 1, (number + 2) % COUNT + 1, 2.0))
+        write_mentions(connection, rows)
+        return load_matrix(connection)
+
+
+def pairs(matrix: GraphMatrix) -> set[tuple[int, int]]:
+    ends = matrix.graph.indptr[matrix.graph.memories]
+    memory = np.repeat(np.arange(COUNT), np.diff(matrix.graph.indptr[: COUNT + 1]))
+    return set(zip(memory.tolist(), (matrix.graph.indices[:ends] - COUNT).tolist(), strict=True))
+
+
+@pytest.mark.parametrize("titled", [6.0, 0.6])
+def test_a_shuffle_keeps_titles_and_deals_out_mentions_whatever_they_weigh(dsn: str, titled: float) -> None:
+    matrix = loaded(dsn, titled)
+    titles = {(number, number) for number in range(COUNT)}
+    assert set(zip(matrix.title_memory.tolist(), matrix.title_concept.tolist(), strict=True)) == titles
+    dealt = [pairs(shuffled(matrix, CONCEPTS, seed)) for seed in range(5)]
+    assert all(titles <= found for found in dealt)
+    heavy = {(number, (number + 2) % COUNT) for number in range(COUNT)}
+    assert not all(heavy <= found for found in dealt)
+
+
+@settings(deadline=None, max_examples=100)
+@given(mentions, edges, st.sets(st.sampled_from(["titles", "names", "facts"])))
+def test_parts_are_what_was_made_with_them_alone(mentions: Mentions, edges: Edges, parts: set[str]) -> None:
+    matrix = matrix_of(mentions, edges)
+    titled = {concept for (_, concept), weight in mentions.items() if weight == TITLE}
+    kept_mentions = {
+        pair: weight for pair, weight in mentions.items() if ("titles" if pair[1] in titled else "names") in parts
+    }
+    inside = RELATIONS.index(NAME_INSIDE)
+    kept = [("names" if edge[2] == inside else "facts") in parts for edge in edges]
+    left = with_parts(matrix, parts)
+    weights = np.linspace(0.5, 1.0, len(edges), dtype=np.float32)
+    assert left.edge_weight.tolist() == weights[kept].tolist()
+    assert mentions_of(left) == mentions_of(matrix_of(kept_mentions, []))
+    assert left.graph.nodes == matrix.graph.nodes
+    assert with_parts(matrix, PARTS).graph.weights.tobytes() == matrix.graph.weights.tobytes()
+    assert {name for name, count in parts_of(left).items() if count} <= parts
+
+
+@pytest.mark.parametrize("part", ["titles", "names", "facts"])
+def test_one_part_is_shuffled_and_the_others_stay(part: str) -> None:
+    rng = np.random.default_rng(3)
+    drawn = {
+        (int(memory), int(concept)): TITLE if memory == concept else 1.0
+        for memory, concept in rng.integers(0, 40, (240, 2))
+    }
+    edges = [(int(one), int(two), 0) for one, two in rng.integers(0, 40, (90, 2)) if one != two]
+    matrix = matrix_of(drawn, edges, memories=40, concepts=40)
+    control = shuffled(matrix, part, 1)
+    titled = set(matrix.title_concept.tolist())
+    before, after = mentions_of(matrix).keys(), mentions_of(control).keys()
+    of_titles = [{pair for pair in found if pair[1] in titled} for found in (before, after)]
+    of_names = [set(found) - own for found, own in zip((before, after), of_titles, strict=True)]
+    changed = {
+        "titles": of_titles[0] != of_titles[1],
+        "names": of_names[0] != of_names[1],
+        "facts": edges_of(matrix) != edges_of(control),
+    }
+    assert {name for name, moved in changed.items() if moved} == {part}

@@ -1,0 +1,318 @@
+"""The verdict against who would have it wrong: each attack once opened or closed the gate with every check green."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eval_world import FREE, GOLD, evidence, gains, run_of
+
+from hopgate.errors import HopgateError
+from hopgate.eval import gate_runs, judge
+from hopgate.eval.checks import apart, near_copies, origin_of
+from hopgate.eval.data.dataset import Query
+from hopgate.eval.evidence import Arm, Origin, Rung
+from hopgate.eval.ledger import Ledger
+from hopgate.eval.plan import Plan
+from hopgate.eval.report import headline, todo
+from hopgate.eval.verdict import Judgement, over_sets
+from hopgate.extract.files import Triple
+from hopgate.memory import Memory
+
+NOBODY = Ledger(None)
+
+
+def verdicts(judgement: Judgement) -> dict[str, str]:
+    return {claim.part: claim.verdict.value for claim in judgement.claims}
+
+
+def found(judgement: Judgement, name: str) -> tuple[str, str]:
+    return next((check.status.value, check.finding) for check in judgement.checks if check.name == name)
+
+
+def test_a_gain_over_every_base_and_every_shuffle_opens_and_says_so() -> None:
+    base, better, groups = gains(120, 1.5)
+    judgement = judge(evidence(base, better, groups=groups))
+    assert verdicts(judgement) == {"concepts": "OPEN"} and judgement.recommended == "graph"
+    claim = judgement.main
+    assert claim.interval[0] > 0 and claim.p < 0.025 and claim.randomised_p < 0.025
+    assert claim.control is not None and claim.control.p == 1 / 40
+    assert (claim.queries, claim.clusters) == (120, 120) and len(claim.by_cluster) == 120
+    said = headline(judgement)
+    assert said.startswith("OPEN: the concept graph earns its place") and "over base" in said
+    assert "use graph" in todo(judgement)
+    told = judgement.to_dict()
+    assert {"verdict", "headline", "fingerprint", "base", "challenger", "arms", "claims", "checks"} <= told.keys()
+    keys = {"part", "over", "verdict", "difference", "interval", "queries", "clusters", "icc", "cost"}
+    assert keys <= told["claims"][0].keys()
+
+
+def test_no_gain_on_many_questions_closes_and_on_few_decides_nothing() -> None:
+    base, same, groups = gains(600, 0.0, spread=1.0)
+    closed = judge(evidence(base, same, groups=groups))
+    assert verdicts(closed) == {"concepts": "CLOSED"} and "is excluded" in closed.main.reason
+    assert closed.recommended == "base" and "do without" in todo(closed)
+    base, same, groups = gains(40, 0.0)
+    open_ended = judge(evidence(base, same, groups=groups))
+    assert verdicts(open_ended) == {"concepts": "INCONCLUSIVE"}
+    assert "judge new questions: some" in todo(open_ended)
+
+
+def test_what_is_needed_is_told_of_the_worthwhile_gain_and_not_of_the_observed_one() -> None:
+    few = judge(evidence(*gains(60, 0.4)[:2])).main
+    lucky = judge(evidence(*gains(60, 3.0)[:2])).main
+    assert few.needed[0] > 200 and lucky.needed[0] > 200
+
+
+@pytest.mark.parametrize(
+    ("count", "groups", "about", "verdict"),
+    [
+        (6, 6, "new", "INCONCLUSIVE"),
+        (300, 5, "new", "INCONCLUSIVE"),
+        (300, 6, "new", "OPEN"),
+        (300, 5, "these", "OPEN"),
+    ],
+)
+def test_few_questions_or_few_conversations_open_nothing_in_general(
+    count: int, groups: int, about: Any, verdict: str
+) -> None:
+    """Attack 13 (six questions, all won) and 4 (five conversations)."""
+    base = [3] * count
+    better = [3 + 3 + at % 3 for at in range(count)]
+    judgement = judge(evidence(base, better, groups=[at % groups for at in range(count)], plan=Plan(about=about)))
+    assert verdicts(judgement) == {"concepts": verdict}
+    if about == "these":
+        assert "further questions on these conversations" in headline(judgement)
+
+
+def test_conversations_that_agree_do_not_open_by_chance() -> None:
+    """Attack 4: no effect, questions of one conversation alike; by questions alone a quarter of such gates opened."""
+    opened = 0
+    for seed in range(60):
+        base, other, groups = gains(200, 0.0, seed=seed, groups=10, icc=0.14)
+        opened += judge(evidence(base, other, groups=groups)).verdict == "OPEN"
+    assert opened <= 6
+
+
+def test_every_base_must_be_beaten_in_whatever_order_they_are_named() -> None:
+    """Attack 5: `b1 b2 c` opened and `b2 b1 c` closed."""
+    base, better, _ = gains(120, 1.5)
+    strong = Arm("strong", run_of(better, "s"), "RRF", FREE)
+    made = evidence(base, better)
+    arms = {**made.arms, "strong": strong}
+    told = set()
+    for over in (("base", "strong"), ("strong", "base")):
+        each = replace(made, arms=arms, bases=over, rungs=(replace(made.rungs[0], over=over),))
+        judgement = judge(each)
+        told.add((judgement.verdict.value, judgement.main.over, judgement.main.difference))
+    assert told == {("INCONCLUSIVE", "strong", 0.0)} or told == {("CLOSED", "strong", 0.0)}
+
+
+def test_a_graph_that_is_no_better_than_its_shuffles_is_closed() -> None:
+    """Attack 1: one made-up name in one turn as the whole graph; its order of turns helped, and any graph would."""
+    base, better, groups = gains(120, 1.5)
+    made = evidence(base, better, groups=groups)
+    alike = replace(made.rungs[0], shuffled=tuple(run_of(better) for _ in range(39)))
+    judgement = judge(replace(made, rungs=(alike,)))
+    assert verdicts(judgement) == {"concepts": "CLOSED"} and "39 of 39 shuffled graphs" in judgement.main.reason
+    unshuffled = judge(replace(made, rungs=(replace(made.rungs[0], shuffled=()),)))
+    assert verdicts(unshuffled) == {"concepts": "INCONCLUSIVE"}
+
+
+def test_parts_are_judged_one_over_the_other_and_the_headline_is_about_concepts() -> None:
+    base, threads, groups = gains(200, 1.5)
+    made = evidence(base, threads, groups=groups)
+    rungs = (
+        replace(made.rungs[0], part="threads"),
+        Rung("names", "named", ("base", "graph"), made.rungs[0].shuffled),
+        Rung("concepts", "named", ("base", "graph"), made.rungs[0].shuffled),
+    )
+    arms = {**made.arms, "named": Arm("named", run_of(threads, "n"), "RRF", FREE)}
+    judgement = judge(replace(made, arms=arms, rungs=rungs))
+    assert judgement.opened == ("threads",) and judgement.verdict == "CLOSED"
+    assert judgement.recommended == "graph"
+    assert "CLOSED: the concept graph does not earn its place" in headline(judgement)
+    assert "What opened: the order of turns" in headline(judgement)
+
+
+def test_a_question_made_from_a_graph_never_opens() -> None:
+    """Attack 2: `slices build`, then `gate --store`, opened with +.412."""
+    base, better, _ = gains(120, 3.0)
+    judgement = judge(evidence(base, better, metadata={"made": True}))
+    assert judgement.verdict == "INVALID" and "made from a graph" in found(judgement, "provenance")[1]
+
+
+def test_facts_that_are_the_test_questions_are_found() -> None:
+    """Attack 3: 126 triples that are test questions on their gold memory."""
+    memories = [Memory(f"m{at}", "It stands in the cellar.") for at in range(40)]
+    questions = {f"q{at}": f"Which appliance does Ada{at} lend neighbours?" for at in range(40)}
+    gold = {f"q{at}": {f"m{at}"} for at in range(40)}
+    triples = [Triple(f"m{at}", questions[f"q{at}"], "answers", "cellar") for at in range(40)]
+    origin = origin_of("triples.jsonl", memories, triples, (questions, {}), gold)
+    assert origin.foreign == 40 and origin.leaking == (40, 0)
+    base, better, _ = gains(40, 3.0)
+    judgement = judge(evidence(base, better, origin=origin))
+    assert judgement.verdict == "INVALID" and found(judgement, "provenance")[0] == "fail"
+    honest = origin_of("triples.jsonl", memories, [Triple("m1", "It", "stands in", "cellar")], (questions, {}), gold)
+    assert (honest.foreign, honest.leaking) == (0, (0, 0))
+    assert found(judge(evidence(base, better, origin=Origin("a store's own"))), "provenance")[0] == "unknown"
+
+
+def test_questions_that_were_tuned_on_are_found_and_left_out() -> None:
+    """Attack 8: dev = test with "Tell me: " in front, gold and scopes shared."""
+    asked = {f"q{at}": f"Where is the key of the {at}th red door?" for at in range(30)}
+    assert near_copies(
+        asked,
+        ["Where is the key of the 3th red door?", "Tell me: Where is the key of the 4th red door?", "something else"],
+    ) == ["q3", "q4"]
+    base, better, _ = gains(30, 3.0)
+    made = evidence(base, better)
+    copies = {f"d{at}": Query(f"d{at}", f"Tell me: Where is the key of the {at}th red door?") for at in range(30)}
+    tuned = {name: {f"other-{name}": 1} for name in copies}
+    attacked = replace(made, queries={**made.queries, **copies}, tuned=tuned)
+    assert found(judge(attacked), "copies")[0] == "fail" and judge(attacked).verdict == "INVALID"
+    assert apart({**made.queries, **copies}, tuned, made.qrels)[0] == {}
+    sharing = {"d0": {"q1-0": 1}, "d1": {"q2-0": 1}, "d2": {"q3-0": 1}, "d3": {"free": 1}}
+    fresh = {name: Query(name, f"Something about {name} alone?") for name in sharing}
+    attacked = replace(made, queries={**made.queries, **fresh}, tuned=sharing)
+    assert "share an answer" in found(judge(attacked), "copies")[1]
+    kept, told = apart({**made.queries, **fresh}, sharing, made.qrels)
+    assert list(kept) == ["d3"] and told.startswith("3 of 4 questions were not tuned on")
+
+
+def test_copies_of_a_question_are_one_group() -> None:
+    """Attack 5: each query copied eight times turned INCONCLUSIVE to OPEN."""
+    base, better, _ = gains(24, 1.0, seed=3)
+    made = evidence(base * 8, better * 8, groups=range(192))
+    queries = {name: Query(name, f"Where is the key of the {int(name[1:]) % 24}th red door?") for name in made.queries}
+    judgement = judge(replace(made, queries=queries))
+    assert judgement.main.clusters == 24 and judgement.main.design_effect == pytest.approx(8)
+
+
+def test_a_barred_leg_is_no_test() -> None:
+    base, same, _ = gains(60, 0.0)
+    made = evidence(base, same)
+    barred = replace(made.arms["graph"], entering={"lexical": (40, 60), "graph": (0, 60)})
+    judgement = judge(replace(made, arms={**made.arms, "graph": barred}))
+    assert judgement.verdict == "INVALID" and "graph leg alone" in found(judgement, "reachable")[1]
+    assert "mend what the check of reachable found" in todo(judgement)
+
+
+def test_harm_to_a_guarded_slice_is_seen_and_slices_are_not_taken_away() -> None:
+    """Attack 11: a harmed type was hidden by leaving it out."""
+    base, better, groups = gains(120, 2.0)
+    better = [0 if at < 20 else max(count, base[at]) for at, count in enumerate(better)]
+    slices = {"type=A": frozenset(f"q{at}" for at in range(20))}
+    judgement = judge(evidence(base, better, groups=groups, slices=slices))
+    assert judgement.verdict == "CLOSED" and judgement.main.harmed == ("type=A",)
+    seven = {"type=B": frozenset(f"q{at}" for at in range(7))}
+    assert judge(evidence(base, better, groups=groups, slices=seven)).main.harmed == ("type=B",)
+
+
+def test_looks_spend_the_level() -> None:
+    """Attack 9: look 402 was as good as the first."""
+    base, better, groups = gains(60, 0.75, seed=5)
+    first = judge(evidence(base, better, groups=groups, look=1))
+    later = judge(evidence(base, better, groups=groups, look=40))
+    assert first.level == pytest.approx(0.04) and later.level < 1e-6
+    assert later.verdict != "OPEN"
+    with pytest.raises(HopgateError, match="alpha"):
+        Plan(alpha=0.9)
+    assert "Declared: alpha = 0.2." in headline(judge(evidence(base, better, groups=groups, plan=Plan(alpha=0.2))))
+
+
+def test_only_what_one_arm_found_is_judged_is_said() -> None:
+    """Attack 7: +.162 became +.020 once the other arm's finds were judged."""
+    base, better, _ = gains(60, 0.0)
+    made = evidence(base, better)
+    pooled = {
+        name: {memory: int(memory in gold) for memory in made.arms["base"].run[name]}
+        for name, gold in made.qrels.items()
+    }
+    assert found(judge(replace(made, qrels=pooled)), "judged")[0] == "fail"
+    listed = {name: dict.fromkeys(ids[: 1 + len(ids) // 2], 1) for name, ids in made.arms["base"].run.items()}
+    attacked = judge(replace(made, qrels=listed))
+    assert found(attacked, "judged") == (
+        "fail", "every answer is among the first 10 of base, as if only what it found had been judged: judge what the "
+        "others found",
+    )  # fmt: skip
+
+
+# The doors: runs that somebody brought.
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rows = [f"q{at} 0 q{at}-{place} 1" for at in range(60) for place in range(GOLD)]
+    (tmp_path / "judged.qrels").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+def written(
+    folder: Path, name: str, found: list[int], *, skip: int = 0, cut: int = GOLD, sign: int = 1, tied: bool = False
+) -> Path:
+    lines = [
+        f"{query} Q0 {memory} {rank + 1} {1 if tied else sign * (20 - rank)} {name}"
+        for query, ids in list(run_of(found, name).items())[skip:]
+        for rank, memory in enumerate(ids[:cut])
+    ]
+    path = folder / f"{name}.run"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "finding"),
+    [
+        ({"skip": 10}, "has no list for 10 of 60"),
+        ({"cut": 5}, "lists 5 at most"),
+        ({"sign": -1}, "go against its scores"),
+        ({"tied": True}, "equal scores leave"),
+    ],
+    ids=["missing", "cut", "distances", "tied"],
+)
+def test_runs_that_cannot_be_compared_are_named(folder: Path, change: dict[str, Any], finding: str) -> None:
+    """Attack 5: each of these opened."""
+    base, better, _ = gains(60, 2.0)
+    paths = [written(folder, "base", base, **change), written(folder, "other", better)]
+    judgement = gate_runs(paths, folder / "judged.qrels", plan=Plan(k=5 if "tied" in change else 10), ledger=NOBODY)
+    assert judgement.verdict == "INVALID" and finding in found(judgement, "coverage")[1], judgement.checks
+
+
+def test_one_run_twice_is_no_comparison_and_questions_without_an_answer_count_nowhere(folder: Path) -> None:
+    base, better, _ = gains(60, 2.0)
+    one = written(folder, "base", base)
+    twin = folder / "twin.run"
+    twin.write_text(one.read_text())
+    assert "are one run" in found(gate_runs([one, twin], folder / "judged.qrels", ledger=NOBODY), "coverage")[1]
+    other = written(folder, "other", better)
+    before = gate_runs([one, other], folder / "judged.qrels", ledger=NOBODY)
+    with (folder / "judged.qrels").open("a") as file:
+        file.writelines(f"empty{at} 0 nothing 0\n" for at in range(600))
+    after = gate_runs([one, other], folder / "judged.qrels", ledger=NOBODY)
+    assert before.verdict == after.verdict == "OPEN" and after.main.difference == before.main.difference
+    assert "600 queries without an answer are left out" in found(after, "coverage")[1]
+    assert "the last run" in headline(after) and "graph" not in headline(after)
+
+
+def test_grades_below_the_one_that_is_declared_are_no_answers(folder: Path) -> None:
+    """Attack 6: losing every answer and finding four on-topic memories opened with +.600."""
+    rows = [f"q{at} 0 q{at}-0 2" for at in range(60)] + [
+        f"q{at} 0 topic{at}-{n} 1" for at in range(60) for n in range(4)
+    ]
+    (folder / "graded.qrels").write_text("\n".join(rows) + "\n")
+    base = written(folder, "base", [5] * 60)
+    other = folder / "other.run"
+    other.write_text("".join(f"q{at} Q0 topic{at}-{n} {n + 1} {9 - n} o\n" for at in range(60) for n in range(4)))
+    plan = Plan(relevant_from=2, measure="recall@4")
+    judgement = gate_runs([base, other], folder / "graded.qrels", plan=plan, ledger=NOBODY)
+    assert judgement.main.difference == -1.0 and judgement.verdict != "OPEN"
+
+
+def test_several_sets_give_a_mean_and_where_the_next_set_would_lie() -> None:
+    judged = [judge(evidence(*gains(80, gain, seed=seed)[:2])) for seed, gain in enumerate((0.5, 1.0, 1.5))]
+    (together,) = over_sets(judged)
+    assert together.sets == 3 and together.interval[0] < together.difference < together.interval[1]
+    assert together.next_set is not None and together.next_set[0] < together.interval[0]
