@@ -188,9 +188,6 @@ def gate(kb: KnowledgeBase, place: Path) -> Path:
     )
     with stages() as stage:
         judgement = gate_store(kb, read, Plan(shuffles=19), out=place / "report", stage=stage, ledger=Ledger(None))
-    say(f"
-{headline(judgement)}")
-    say("
-An illustration, not evidence: this corpus was made up. On your own data: hopgate gate DIR
-")
+    say(f"\n{headline(judgement)}")
+    say("\nAn illustration, not evidence: this corpus was made up. On your own data: hopgate gate DIR\n")
     return place / "report" / REPORT
