@@ -254,6 +254,27 @@ READERS: Mapping[str, Callable[[Any, str], Any]] = {
 NOTED = ("session", "owner")
 TOP = (*REQUIRED, "title", "metadata", EXTRA, *READERS, *NOTED)
 INSIDE = (*READERS, *NOTED, EXTRA)
+# The columns of a table of memories.
+COLUMNS = ("_id", "title", "text", *READERS, EXTRA)
+# What a spreadsheet takes for a formula, and would run.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
+def no_formula(cell: str) -> str:
+    """Give a cell that begins as a formula does a quotation mark before it; `as_written` takes it away.
+
+    Examples
+    --------
+    >>> no_formula("=1+1"), as_written("'=1+1"), as_written(no_formula("'-x")), no_formula("'tis")
+    ("'=1+1", '=1+1', "'-x", "'tis")
+    """
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def as_written(cell: str) -> str:
+    """Give back what `no_formula` was given."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
 
 # What other programs call these fields: never taken for them in silence, only offered.
 SYNONYMS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import stat
 import sys
@@ -16,9 +17,11 @@ from hypothesis import strategies as st
 import hopgate
 from hopgate.cli import main
 from hopgate.errors import HopgateError
-from hopgate.exports.memories import write_vault
+from hopgate.exports.graph import node_link, write_network
+from hopgate.exports.memories import write_csv, write_parquet, write_vault
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
+from hopgate.sources.read import read_source
 from hopgate.store.schema import own_tables
 
 _text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
@@ -202,9 +205,22 @@ def test_other_forms(
         assert reason in capsys.readouterr().err
 
 
-def test_parquet_without_its_package(kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hopgate.exports.memories import write_parquet
+def test_no_cell_is_a_formula_and_what_is_written_is_the_owners_alone(kb: KnowledgeBase, tmp_path: Path) -> None:
+    made = [Memory(f"m{at}", text) for at, text in enumerate(("=1+1", "- one", "'=x", "'tis", "+49"))]
+    with (tmp_path / "all.csv").open("w", newline="") as out:
+        write_csv(made, out)
+    rows = list(csv.reader((tmp_path / "all.csv").open(newline="")))[1:]
+    assert [row[2] for row in rows] == ["'=1+1", "'- one", "''=x", "'tis", "'+49"]
+    assert [memory.text for memory in read_source(tmp_path / "all.csv").memories] == [memory.text for memory in made]
+    write_network(node_link([], []), tmp_path / "graph.json")
+    write_vault(tmp_path / "vault", [Memory("m1", "It hums.", title="<b>[[x]]")], [], {})
+    assert stat.S_IMODE((tmp_path / "graph.json").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "vault").stat().st_mode) == 0o700
+    [page] = (tmp_path / "vault" / "Memories").iterdir()
+    assert "# &lt;b>\\[\\[x\\]\\]\n" in page.read_text()
 
+
+def test_parquet_without_its_package(kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(HopgateError, match=r"pip install 'hopgate\[parquet\]'"):
         write_parquet(kb.export(), tmp_path / "x.parquet")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.sources.read import BY_NAME, read_source
+from hopgate.sources.source import ReadOptions
 
 # The names that exports use, so that what is made up gets past the first look.
 _names = st.sampled_from(
@@ -79,3 +80,12 @@ def test_a_broken_and_an_empty_archive(tmp_path: Path) -> None:
         for form in (None, "chatgpt", "slack", "whatsapp"):
             with pytest.raises(HopgateError):
                 list(read_source(tmp_path / f"{name}.zip", form).memories)
+
+
+def test_what_unpacks_to_more_than_is_allowed_is_refused_and_not_unpacked(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("note.md", b"a " * 2**23)
+    (tmp_path / "long.txt").write_bytes(b"a " * 2**20)
+    for name, options, most in (("bomb.zip", ReadOptions(), 4), ("long.txt", ReadOptions(max_mb=1), 1)):
+        with pytest.raises(HopgateError, match=f"holds more than {most} MB"):
+            list(read_source(tmp_path / name, None, options).memories)

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 from hopgate.errors import HopgateError
 from hopgate.exports.memories import ConceptPage
+from hopgate.files import private_opener
 
 if TYPE_CHECKING:
     from hopgate.store.graph.concept_rows import Concept, Link
@@ -66,7 +67,8 @@ def write_network(data: dict[str, Any], path: Path, form: str | None = None) -> 
     if form not in FORMATS:
         raise HopgateError(f"{path.name} does not show its format: name it .graphml or .json, or give --format")
     try:
-        path.write_text(json.dumps(data, ensure_ascii=False) if form == "json" else graphml(data), encoding="utf-8")
+        with open(path, "w", encoding="utf-8", opener=private_opener) as stream:
+            stream.write(json.dumps(data, ensure_ascii=False) if form == "json" else graphml(data))
     except OSError as error:
         raise HopgateError(f"{path} cannot be written ({error.strerror}): give another file") from error
 

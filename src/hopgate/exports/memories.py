@@ -12,12 +12,11 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from hopgate.corpus import EXTRA, READERS, to_record
+from hopgate.corpus import COLUMNS, EXTRA, READERS, no_formula, to_record
 from hopgate.errors import HopgateError
-from hopgate.files import private_opener
+from hopgate.files import private_folder, private_opener
 from hopgate.memory import Memory, cleared
 
-COLUMNS = ("_id", "title", "text", *READERS, EXTRA)
 # pyarrow's names of the columns' types; the others are texts.
 _TYPES = {
     "tags": "list",
@@ -85,7 +84,7 @@ def _cell(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, datetime):
         return value.isoformat()
-    return json.dumps(list(value), ensure_ascii=False) if isinstance(value, tuple) else str(value)
+    return json.dumps(list(value), ensure_ascii=False) if isinstance(value, tuple) else no_formula(str(value))
 
 
 # A vault: a page a concept and a page a memory, with links between them; nothing sensitive.
@@ -121,8 +120,8 @@ def write_vault(
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise HopgateError(f"{out} is not empty: give a new folder")
-    for folder in ("Concepts", "Memories", ".obsidian"):
-        (out / folder).mkdir(parents=True, exist_ok=True)
+    for folder in (out, *(out / name for name in ("Concepts", "Memories", ".obsidian"))):
+        private_folder(folder)
     open_ones = list(cleared((memory, memory) for memory in memories))
     names = _FileNames()
     of_concept = {page.name: names(page.name) for page in concepts}
@@ -179,7 +178,7 @@ def _memory_page(memory: Memory, linked: Sequence[str], memories: Mapping[str, s
             yield f"{name}: {yaml_text(value)}"
     yield "---"
     if memory.title:
-        yield f"# {' '.join(memory.title.split())}\n"
+        yield f"# {escaped_markdown(memory.title)}\n"
     yield memory.text
     if memory.superseded_by is not None and memory.superseded_by in memories:
         yield f"\nSuperseded by [[{memories[memory.superseded_by]}]]"

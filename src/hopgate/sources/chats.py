@@ -71,7 +71,7 @@ def chatgpt(place: Place, options: ReadOptions) -> Records:
     System and tool messages, images and empty ones are left out.
     """
     file = _conversations_file(place) or place
-    for number, one in enumerate(rows_of(read_json(file), file, "a ChatGPT export"), start=1):
+    for number, one in enumerate(rows_of(read_json(file, options.max_mb), file, "a ChatGPT export"), start=1):
         thread = str(one.get("conversation_id") or one.get("id") or digest(options.id_key, one))
         yield from _answering(f"conversation {number}", _chatgpt_turns(one, f"chatgpt:{thread}"))
 
@@ -117,10 +117,10 @@ def is_claude(place: Place) -> bool:
     return file is not None and shows(file, "chat_messages", "uuid")
 
 
-def claude(place: Place, _: ReadOptions) -> Records:
+def claude(place: Place, options: ReadOptions) -> Records:
     """Give what the person and the assistant wrote; empty messages are left out."""
     file = _conversations_file(place) or place
-    for number, one in enumerate(rows_of(read_json(file), file, "a Claude export"), start=1):
+    for number, one in enumerate(rows_of(read_json(file, options.max_mb), file, "a Claude export"), start=1):
         messages = rows_of(one.get("chat_messages") or [], file, "a Claude export")
         yield from _answering(f"conversation {number}", _claude_turns(one, messages))
 
@@ -150,10 +150,10 @@ def is_telegram(place: Place) -> bool:
     return file.name.endswith(".json") and file.exists() and shows(file, "messages", "date_unixtime", "from_id")
 
 
-def telegram(place: Place, _: ReadOptions) -> Records:
+def telegram(place: Place, options: ReadOptions) -> Records:
     """Give the messages with their authors and what they answer; service messages and bare media are left out."""
     file = place / "result.json" if place.is_dir() else place
-    whole = read_json(file)
+    whole = read_json(file, options.max_mb)
     chats = (whole.get("chats") or {}).get("list") or [whole] if isinstance(whole, dict) else whole
     for chat in rows_of(chats, file, "a Telegram export"):
         name, key = str(chat.get("name") or chat.get("type") or "chat"), f"telegram:{chat.get('id')}"
@@ -202,13 +202,14 @@ def slack(place: Place, options: ReadOptions) -> Records:
 
     Joins, leaves and other notices are left out.
     """
-    del options
-    users = _slack_users(place)
+    users = _slack_users(place, options)
     for path, file in files_below(place, ".json"):
         channel, _, day = path.rpartition("/")
         if not channel or not _SLACK_DAY.fullmatch(day):
             continue
-        for number, message in enumerate(rows_of(read_json(file), file, "a day of a Slack export"), start=1):
+        for number, message in enumerate(
+            rows_of(read_json(file, options.max_mb), file, "a day of a Slack export"), start=1
+        ):
             text = _slack_plain(str(message.get("text") or ""), users)
             if str(message.get("subtype", "")).endswith(SLACK_NOTICES) or not text or "ts" not in message:
                 continue
@@ -227,9 +228,9 @@ def slack(place: Place, options: ReadOptions) -> Records:
             )
 
 
-def _slack_users(place: Place) -> dict[str, str]:
+def _slack_users(place: Place, options: ReadOptions) -> dict[str, str]:
     file = place / "users.json"
-    rows = rows_of(read_json(file), file, "Slack's list of users") if file.exists() else []
+    rows = rows_of(read_json(file, options.max_mb), file, "Slack's list of users") if file.exists() else []
     profiles = {str(row.get("id")): (row, row.get("profile") or {}) for row in rows}
     return {
         key: str(row.get("real_name") or profile.get("real_name") or row.get("name") or key)
@@ -290,7 +291,7 @@ def is_whatsapp(place: Place) -> bool:
 def whatsapp(place: Place, options: ReadOptions) -> Records:
     """Give the messages with their authors; the app's own notices and left-out media are left out."""
     file = _whatsapp_file(place) or place
-    lines = list(_whatsapp_lines(read_utf8(file)))
+    lines = list(_whatsapp_lines(read_utf8(file, options.max_mb)))
     if not lines:
         raise HopgateError(f"{file} is not a WhatsApp chat: no line begins with a date, a time and a name")
     order = ORDERS[options.date_order or _date_order(lines, file)]

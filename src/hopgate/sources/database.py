@@ -11,7 +11,7 @@ from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.redact import password_parts, redacted
-from hopgate.sources.source import Place, ReadOptions, Record, Records, read_bytes
+from hopgate.sources.source import Place, ReadOptions, Record, Records
 from hopgate.sources.tables import require_text, to_corpus
 
 MAGIC = b"SQLite format 3\0"
@@ -30,7 +30,7 @@ def recognises(place: Place) -> bool:
 def records(place: Place, options: ReadOptions) -> Records:
     """Give the rows of a query on a SQLite file, or the memories of a file that hopgate's SQLite mode reads."""
     if not recognises(place):
-        raise HopgateError(f"{place} is not a SQLite file ({len(read_bytes(place)):,} bytes of something else)")
+        raise HopgateError(f"{place} is not a SQLite file: it begins otherwise")
     with closing(_sqlite(Path(str(place)))) as connection:
         own = options.query is None
         try:

@@ -45,7 +45,7 @@ def recognises(place: Place) -> bool:
 def records(place: Place, options: ReadOptions) -> Records:
     """Give the messages: subject as the title, body without what it quotes, sender as a keyword, thread and answer."""
     numbered = Repeated()
-    for number, message in enumerate(_messages(place), start=1):
+    for number, message in enumerate(_messages(place, options), start=1):
         text = _body(message)
         subject = str(message.get("subject") or "").strip()
         if not text and not subject:
@@ -72,9 +72,9 @@ def records(place: Place, options: ReadOptions) -> Records:
         yield f"message {number}", record | ({"extra": people} if people else {})
 
 
-def _messages(place: Place) -> Iterator[EmailMessage]:
+def _messages(place: Place, options: ReadOptions) -> Iterator[EmailMessage]:
     if place.name.lower().endswith(".eml"):
-        yield email.message_from_bytes(read_bytes(place), policy=_POLICY)
+        yield email.message_from_bytes(read_bytes(place, options.max_mb), policy=_POLICY)
         return
     if not isinstance(place, Path):
         raise HopgateError(f"{place} lies in an archive: unpack the mailbox first")

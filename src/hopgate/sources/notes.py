@@ -35,6 +35,8 @@ _OTHER_FENCE = re.compile(
 _COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL)
 # So much of a note is looked through for front matter that does not begin it.
 _TOP = 4000
+# A memory holds a quarter of one; the sections of a note may be more.
+MAX_NOTE_MB = 4
 # So many values of front matter at most: what refers to itself grows without end.
 MOST_VALUES = 10_000
 
@@ -56,7 +58,7 @@ def markdown(place: Place, options: ReadOptions) -> Records:
     notes = files_below(place, *SUFFIXES) if place.is_dir() else iter([(place.name, place)])
     for path, note in notes:
         try:
-            front, text = split_front_matter(read_utf8(note))
+            front, text = split_front_matter(read_utf8(note, min(options.max_mb, MAX_NOTE_MB)))
             record = _record(path, front, text, _written(note))
         except HopgateError as error:
             raise HopgateError(str(error) if str(note) in str(error) else f"{note}, {error}") from None

@@ -48,6 +48,7 @@ class ReadOptions:
     )
     keep_unknown: bool = setting(False, "keep fields that are not a memory's, as extra, instead of refusing them")
     scope: str | None = setting(None, "the scope of every memory that names none")
+    max_mb: int = setting(256, "the largest file that is read whole, in megabytes", low=1)
 
     def __post_init__(self) -> None:
         check(self)
@@ -115,18 +116,22 @@ class Repeated:
         return name if count == 1 else f"{name}-{count}"
 
 
-def read_bytes(place: Place) -> bytes:
-    """The bytes of a file, or why it cannot be read."""
+def read_bytes(place: Place, max_mb: int) -> bytes:
+    """The bytes of a file, or why it cannot be read; no more are unpacked of an archive than are allowed."""
     try:
-        return place.read_bytes()
+        with place.open("rb") as stream:
+            data: bytes = stream.read(max_mb * 2**20 + 1)
     except UNREADABLE as error:
         raise HopgateError(f"{place} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(data) > max_mb * 2**20:
+        raise HopgateError(f"{place} holds more than {max_mb} MB: part it, or allow more where it is no note, --max-mb")
+    return data
 
 
-def read_utf8(place: Place) -> str:
+def read_utf8(place: Place, max_mb: int) -> str:
     """The text of a UTF-8 file without its byte-order mark."""
     try:
-        return read_bytes(place).decode("utf-8-sig")
+        return read_bytes(place, max_mb).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise HopgateError(f"{place} is not UTF-8 at byte {error.start}: save it as UTF-8") from None
 
@@ -170,10 +175,10 @@ def _files_below(place: Place, suffixes: tuple[str, ...], root: Path | None) -> 
             yield inner.name, inner
 
 
-def read_json(place: Place) -> Any:
+def read_json(place: Place, max_mb: int) -> Any:
     """Parse a whole JSON file."""
     try:
-        return parse_json(read_utf8(place))
+        return parse_json(read_utf8(place, max_mb))
     except json.JSONDecodeError as error:
         raise HopgateError(f"{place}, line {error.lineno}: not JSON ({error.msg} at column {error.colno})") from None
     except (RecursionError, ValueError) as error:

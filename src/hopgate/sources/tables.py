@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from hopgate.corpus import EXTRA, TOP, nearest
+from hopgate.corpus import COLUMNS, EXTRA, TOP, as_written, nearest
 from hopgate.errors import HopgateError
 from hopgate.jsonl import checked_json_lines
 from hopgate.sources.source import (
@@ -52,7 +52,7 @@ def is_json_lines(place: Place) -> bool:
 
 def csv_rows(place: Place, options: ReadOptions) -> Records:
     """Give the rows; the first line names the columns."""
-    text = read_utf8(place)
+    text = read_utf8(place, options.max_mb)
     first = text.partition("\n")[0]
     # The sign that parts the header's names: a text may hold any of them, a column's name rarely.
     separator = "\t" if not place.name.lower().endswith(".csv") else max(",;\t", key=first.count)
@@ -71,7 +71,8 @@ def csv_rows(place: Place, options: ReadOptions) -> Records:
                 continue
             if len(row) != len(header):
                 raise HopgateError(f"{place}, line {where}: {len(row)} cells, where the header has {len(header)}")
-            yield f"line {where}", to_corpus(dict(zip(header, row, strict=True)), options, place.name)
+            cells = map(as_written, row) if tuple(header) == COLUMNS else row
+            yield f"line {where}", to_corpus(dict(zip(header, cells, strict=True)), options, place.name)
     except csv.Error as error:
         raise HopgateError(f"{place}, line {reader.line_num}: not CSV ({error})") from None
 
@@ -102,7 +103,7 @@ def json_objects(place: Place, options: ReadOptions) -> Records:
     if place.name.lower().endswith(LINES):
         yield from json_lines(place, options, mapped=True)
         return
-    rows = _objects(read_json(place), place)
+    rows = _objects(read_json(place, options.max_mb), place)
     if rows:
         require_text(list(rows[0]), options.fields, f"{place}, record 1,")
     for number, row in enumerate(rows, start=1):
@@ -141,7 +142,7 @@ def json_lines(place: Place, options: ReadOptions, *, mapped: bool = False) -> R
 def text_lines(place: Place, options: ReadOptions) -> Records:
     """Give the lines that are not blank; a line keeps its id when others come before it."""
     numbered = Repeated()
-    for number, line in enumerate(read_utf8(place).splitlines(), start=1):
+    for number, line in enumerate(read_utf8(place, options.max_mb).splitlines(), start=1):
         if text := line.strip():
             yield f"line {number}", {"_id": numbered(f"{place.name}#{digest(options.id_key, text)}"), "text": text}
 
