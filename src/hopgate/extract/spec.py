@@ -141,7 +141,7 @@ def shared_types() -> TypeTable:
     >>> "runs on" in shared_types().single_valued
     True
     """
-    from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
+    from hopgate.extract.rules.facts import SINGLE_VALUED
 
     return TypeTable(relations=tuple(WantedType(name, single_valued=True) for name in sorted(SINGLE_VALUED)))
 

@@ -8,13 +8,12 @@ from functools import cached_property
 
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Fact, Mention, Source, found
 from hopgate.extract.rules.candidates import variants
-from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
+from hopgate.extract.rules.facts import SINGLE_VALUED, facts
 from hopgate.extract.rules.kinds import kind_of, kinds_from
-from hopgate.extract.rules.note_facts import note_facts
 from hopgate.extract.rules.reading import read
 from hopgate.extract.rules.words import HONORIFICS
 
-RULES = "9.0"
+RULES = "10.0"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -61,7 +60,7 @@ class Phrases:
 
     def _one(self, source: Source) -> Extraction:
         reading = read(source)
-        typed = _once(note_facts(reading, source)) if self.facts else ()
+        typed = _once(facts(reading, source)) if self.facts else ()
         names: dict[str, str] = {}
         for given, kind in ((source.tags, "tag"), (source.keywords, "keyword")):
             for name in given:

@@ -51,7 +51,7 @@ class BuildOptions(ExtractOptions, total=False):
     ----------
     single_valued : collection of str
         Relations of which a concept has one at a time: a later fact ends an earlier one. They are added to those that
-        the extractor declares itself (`hopgate.extract.rules.fact_patterns.SINGLE_VALUED` for the rules).
+        the extractor declares itself (`hopgate.extract.rules.facts.SINGLE_VALUED` for the rules).
     several_valued : collection of str
         Relations of which it has several after all, whoever declared them.
     rebuild : bool

@@ -1,0 +1,554 @@
+"""Facts as people note them: each sentence against the patterns of `tables/facts.toml`, with its dates and pronouns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import product
+
+from hopgate.extract.extraction import Fact, Source
+from hopgate.extract.rules.language_tables import LANGUAGES, Language, table
+from hopgate.extract.rules.places import is_room
+from hopgate.extract.rules.reading import Reading, person_kind, read
+from hopgate.extract.rules.words import NOUNS_IN_LY, words
+
+LONGEST_SENTENCE = 120
+"""A sentence of more tokens is a list or a table, and patterns are not tried on it."""
+LONGEST_WORD = 40
+"""What is longer is no word."""
+STATED, COMMON = 0.9, 0.7
+"""How far facts between names, and those of a common noun, may be trusted: the shares right on labelled notes."""
+
+_TABLE = table("facts")
+_WORDS = table("phrases")
+RELATIONS = tuple(name for name in _TABLE if name not in ("words", "move"))
+SINGLE_VALUED = tuple(name for name in RELATIONS if _TABLE[name].get("single"))
+"""The relations of the shipped patterns of which a concept has one object at a time."""
+
+_ARTICLES = {code: words(text) for code, text in _WORDS["articles"].items()}
+_DOUBTFUL = words(_WORDS["doubtful"])
+_NOUN_ENDS = frozenset().union(*(one.function for one in LANGUAGES.values())) | words(_WORDS["no_nouns"])
+_KIN, _ITSELF, _PARTS, _FIRMS, _VERBS = (words(_WORDS[key]) for key in ("kin", "itself", "parts", "firms", "verbs"))
+_WHOLE = words(_WORDS["whole"])
+_AHEAD = re.compile(_WORDS["ahead"])
+_PREPOSITIONS = words(_WORDS["prepositions"])
+_ENDED, _BESIDE, _NOW, _TURNED = (
+    re.compile(rf"(?<!\S)(?:{_WORDS[key]})(?!\S)") for key in ("ended", "beside", "from_now", "turned")
+)
+_ADVERBS = re.compile(
+    rf"(?<!\S)(?:{'|'.join(sorted(_WORDS['adverbs'].split(), reverse=True)).replace('_', ' ')}|"
+    rf"(?!(?:{'|'.join(sorted(NOUNS_IN_LY | _DOUBTFUL | LANGUAGES['en'].hypothetical))})(?!\S))[^\W\d_]{{3,}}ly)(?!\S)"
+)
+_WAS = re.compile(rf"(?<!\S)(?:{_WORDS['was']})(?!\S)")
+_STILL_SO = re.compile(r"(?<!\S)(?:has|have|been|hat|haben|moved|joined|started)(?!\S)")
+_GROUP = re.compile(_WORDS["groups"])
+_DATE = (
+    rf"(?:(?:{_WORDS['since']}|{_WORDS['until']}|{_WORDS['on_a_day']}) (?:_ )?)?⟦\d+⟧"
+    r"(?: (?:to|until|till|bis|tot|-|–) (?:_ )?⟦\d+⟧)?"
+)
+_ASIDE = re.compile(rf"(?<!\S)(?:{_DATE}|[¬+*])(?!\S)")
+_PART = re.compile(r"( (?:[,;:()]|and|und|et|y|but|aber|sondern|mais|pero|maar) )")
+_DATED = re.compile(
+    rf"(?P<lead>(?:{_WORDS['until']}) )?(?:[^\W\d_⟦]+ )*(?:_ )?⟦(?P<from>\d+)⟧(?: \S+ (?:_ )?⟦(?P<to>\d+)⟧)?"
+)
+_REFERENCE = re.compile(r"[⟨⟦⟪](?:team )?(\d+)[⟩⟧⟫]")
+_BRACKETS = {"date": "⟦⟧", "amount": "⟪⟫"}
+_NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
+# What a lone state in the past says to be over: "Rosa lived in Porto".
+_PLACES = frozenset(("move", "runs on", "lives in", "works at", "located in"))
+_STATES = frozenset(("runs on", "lives in", "works at", "owned by", "led by", "reports to", "located in"))
+
+_ME, _ONE_PERSON, _IT, _THEY = (words(_WORDS[key]) for key in ("me", "one_person", "it", "they"))
+_PRONOUN = "|".join(sorted(_ME | _ONE_PERSON | _IT | _THEY))
+_ONE = r"⟨(?:team )?\d+⟩"
+_NAMES = rf"{_ONE}(?:(?: , {_ONE})*(?: ,)? (?:and|&|und|et|y|e|en) (?:_ )?{_ONE})?"
+_NOUN = r"[^\W\d_][\w'’-]*(?: [^\W\d_][\w'’-]*){0,2}"
+_WHOSE = r"(?:(?:_|my|our|his|her|meine?|unsere?) )?"
+_SUBJECT = (
+    rf"(?<!\S){_WHOSE}(?P<s>{_NAMES}|(?:(?<=_ )|(?<=my )|(?<=our )|(?<=^)){_ONE} {_NOUN}|(?:{_PRONOUN})(?= |$)|"
+    rf"(?:(?<=_ )|(?<=my )|(?<=our )|(?<=eine )|(?<=sere )|(?<=mein )|(?<=nser )|(?<=^)|(?<=[,;:(] )){_NOUN}"
+    r"(?: \d+(?= ))?)"
+)
+_SLOTS = {
+    "{S?}": rf"(?:{_SUBJECT}|(?:^|(?<!\S)(?:,|and|und|who|y|et|e|en|\()))",
+    "{S}": _SUBJECT,
+    "{O}": rf"(?<!\S){_WHOSE}(?P<o>{_NAMES}|(?:her|him|he|she|me|ihr|ihm)(?!\S))",
+    "{N}": rf"(?<!\S){_WHOSE}(?P<o>{_NAMES}|{_NOUN}(?: \d[\w.]*)?)",
+    "{A}": rf"(?<!\S){_WHOSE}(?P<a>{_ONE}|⟪\d+⟫)",
+    "{B}": rf"(?<!\S){_WHOSE}(?P<b>{_ONE})",
+    "{M}": r"(?P<m>⟪\d+⟫)",
+    "{D}": r"(?P<d>⟦\d+⟧)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as one string: names ⟨n⟩, dates ⟦n⟧, amounts ⟪n⟫, articles "_", no adverbs of time."""
+
+    text: str
+    is_question: bool
+
+    def part(self, start: int, end: int) -> tuple[int, int]:
+        """Where the part of the sentence begins and ends that a match is in, up to a comma or an "and"."""
+        begins = max((part.end() for part in _PART.finditer(self.text, 0, start)), default=0)
+        ends = next((part.start() for part in _PART.finditer(self.text, end)), len(self.text))
+        return begins, ends
+
+
+def sentences(reading: Reading) -> Iterator[Sentence]:
+    """Yield the sentences of a memory.
+
+    Examples
+    --------
+    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.memory import Cleared
+    >>> text = "Since May 2024 the wiki no longer runs on cedar, it's on alder now. Why?"
+    >>> [sentence.text for sentence in sentences(read(Source("m1", Cleared(text))))]
+    ['_ wiki runs on ⟨1⟩ since ⟦0⟧ ¬ , it is on ⟨2⟩ *', 'why']
+    """
+    spans = {span.start: (number, span) for number, span in reversed(list(enumerate(reading.spans)))}
+    articles = _ARTICLES.get(reading.code, frozenset()) | _ARTICLES["en"]
+    said: list[str] = []
+    at = 0
+    while at <= len(reading.tokens):
+        if at == len(reading.tokens) or ((reading.marks[at] in ".¶" or reading.tokens[at] == ";") and at not in spans):
+            if said and len(said) <= LONGEST_SENTENCE:
+                yield Sentence(_arranged(" ".join(said)), at < len(reading.tokens) and "?" in reading.tokens[at])
+            said, at = [], at + 1
+        elif at in spans:
+            number, span = spans[at]
+            opening, closing = tuple(_BRACKETS.get(span.form, "⟨⟩"))
+            team = "team " if span.form == "name" and _GROUP.match(span.name) else ""
+            said.append(f"{opening}{team}{number}{closing}")
+            if reading.tokens[span.end - 1].endswith(("'s", "’s")) and not span.name.endswith("'s"):
+                said.append("'s")
+            at = span.end
+        else:
+            said += _said(reading.lower[at], articles)
+            at += 1
+
+
+def _said(word: str, articles: frozenset[str]) -> list[str]:
+    """A word as sentences have it: "she's" is two, an article "_", and "now" nothing."""
+    word = word.replace("’", "'")
+    stem, mark, ending = word.partition("'")
+    if mark and ending in ("s", "m", "re", "ve", "ll") and stem:
+        return [
+            stem,
+            {"m": "am", "re": "are", "s": "is" if stem in _IT | _ONE_PERSON else "'s"}.get(ending, "'" + ending),
+        ]
+    if word in articles:
+        return ["_"]
+    if len(word) > LONGEST_WORD:
+        return ["…"]
+    return [word]
+
+
+@lru_cache(maxsize=4096)  # sentences differ in their names alone, which are numbers here
+def _arranged(text: str) -> str:
+    """Put dates, "no longer" (¬), "also" (+) and "now" (*) at the end of the part of the sentence that they are in."""
+    text = re.sub(r"\( (⟦\d+⟧) \)", r"\1", text)
+    text = " ".join(_ADVERBS.sub("", _NOW.sub("*", _BESIDE.sub("+", _ENDED.sub("¬", text)))).split())
+    if not _ASIDE.search(text):
+        return text
+    arranged: list[str] = []
+    waiting: list[str] = []
+    parts = _PART.split(text)
+    for at in range(0, len(parts), 2):
+        aside = [*waiting, *_ASIDE.findall(parts[at])]
+        rest = " ".join(_ASIDE.sub(" ", parts[at]).split())
+        if not rest and at + 1 < len(parts):
+            waiting = aside  # "In May, …"
+            continue
+        waiting = []
+        arranged += [" ".join([rest, *aside]).strip(), parts[at + 1] if at + 1 < len(parts) else ""]
+    return "".join(arranged).strip()
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One way in which people write a relation."""
+
+    relation: str
+    raw: str
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """The pattern with its slots and classes of words; it is compiled when a sentence first has its words."""
+        return re.compile(_with_slots(self.raw))
+
+    @cached_property
+    def needs(self) -> tuple[frozenset[str], ...]:
+        """Words of each of these sets a sentence must have one."""
+        rest = re.sub(r"\{(?:\w\??|be|any|new|of)\}", " ", self.raw)
+        for name, group in _TABLE["words"].items():
+            rest = rest.replace(f"{{{name}}}", group)
+        rest = _without_options(re.sub(r"\[[^]]*\]", "\\\\", rest))
+        sets = [
+            frozenset(form for way in (group or word).split("|") for form in _forms(way.split(" ")[0]))
+            for group, word in re.findall(r"\(\?(?::|P<\w+>)([^()]+)\)(?!\w)|(?<!\S)([^\s()|]+)(?!\S)", rest)
+        ]
+        return tuple(one for one in sets if all(re.fullmatch(r"[^\W\d_]+|[-=]+>|→|[:=@]", word) for word in one))
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    """The forms of a word of which the last letter may be missing: "works?"."""
+    return (word[:-2], word[:-1]) if word.endswith("?") else (word,)
+
+
+def _without_options(pattern: str) -> str:
+    """A pattern without the groups that may be missing, and without what it only looks at."""
+    opened: list[int] = []
+    at = 0
+    while at < len(pattern):
+        if pattern[at] == "\\":
+            at += 1
+        elif pattern[at] == "(":
+            opened.append(at)
+        elif pattern[at] == ")":
+            start = opened.pop()
+            is_option = pattern[at + 1 : at + 2] in ("?", "*") or pattern[at + 1 : at + 3] == "{0"
+            if is_option or re.match(r"\(\?<?[=!]", pattern[start:]):
+                pattern, at = f"{pattern[:start]} {pattern[at + 1 :].lstrip('?*')}", start
+            elif opened:  # one way of several
+                pattern, at = f"{pattern[:start]}§{pattern[at + 1 :]}", start
+        at += 1
+    return pattern
+
+
+def _with_slots(raw: str) -> str:
+    for name, group in (*_TABLE["words"].items(), *_TABLE["words"].items(), *_SLOTS.items()):
+        raw = raw.replace(name if name[0] == "{" else f"{{{name}}}", group)
+    return raw if raw.startswith(("^", "(?<", "(?:(?<!", "(?:{_SUBJ")) else rf"(?:(?<=\s)|^){raw}"
+
+
+PATTERNS = [Pattern(name, raw) for name in ("move", *RELATIONS) for raw in _TABLE[name]["patterns"]]
+
+
+@lru_cache(maxsize=4096)
+def _matches(text: str) -> tuple[tuple[str, re.Match[str]], ...]:
+    said = set(text.split())
+    return tuple(
+        (pattern.relation, match)
+        for pattern in PATTERNS
+        if not any(map(said.isdisjoint, pattern.needs))
+        for match in pattern.regex.finditer(text)
+    )
+
+
+class Talk:
+    """Who says "I", and who and what was talked about last."""
+
+    def __init__(self, reading: Reading, source: Source) -> None:
+        self.reading, self.source = reading, source
+        self.me = reading.speaker or source.owner
+        self.written = source.created_at.date().isoformat() if source.created_at else None
+        self.last: Fact | None = None
+        self._person = self._thing = self._topic = ""
+
+    def name(self, number: int) -> str:
+        """The name, the date or the amount of a reference."""
+        return self.reading.spans[number].name
+
+    def names(self, part: str) -> tuple[str, ...]:
+        """The names that a part of a sentence refers to."""
+        return tuple(self.name(int(number)) for number in _REFERENCE.findall(part) if "⟨" in part)
+
+    def is_person(self, name: str) -> bool:
+        """Whether a name is known to be a person's."""
+        return name == self.me or self.kind(name) == "person" or name in _KIN or bool(person_kind(name))
+
+    def kind(self, name: str) -> str:
+        """What memories show a name to be: person, host, service, organisation, place, or nothing."""
+        return self.reading.kinds.get(name, "")
+
+    def subjects(self, match: re.Match[str], *, person: bool) -> tuple[tuple[str, ...], bool]:  # noqa: PLR0911
+        """Whom or what a match is about, and whether a common noun says so."""
+        part = match.groupdict().get("s")
+        if not part:
+            before = self._before(match.string, match.start()) or [self._topic or self.reading.topic]
+            if person:
+                said = _ONE_PERSON.intersection(match.string[: match.start()].split())
+                before = list(filter(self.is_person, before)) or (list(self._meant("she", "")) if said else before)
+            return tuple(filter(None, before[:1])), False
+        if "⟨" in part:
+            names, after = self.names(part), part.rpartition("⟩ ")[2]
+            if match.string[: match.start()].rstrip().rpartition(" ")[2] in _PREPOSITIONS:
+                return names[1:], False  # "lives in Bristol and Priya works at …"
+            if "⟩ " not in part or part.endswith("⟩"):
+                return names, False
+            nouns = _nouns(after)
+            if nouns in _PARTS:
+                return (), False
+            return names if not nouns or nouns in _ITSELF else (f"{names[0]} {nouns}",), False
+        if part in _ME | _ONE_PERSON | _IT | _THEY:
+            return self._meant(part, match.string[: match.start()]), False
+        noun = _nouns(part)
+        return ((noun,) if noun else ()), True
+
+    def _before(self, text: str, at: int) -> list[str]:
+        """The names of a sentence before a place that no preposition stands before, speakers left out."""
+        found = []
+        for reference in re.finditer(rf"(\S+ )?(?:_ )?({_ONE})(?! 's)", text[:at]):
+            if (reference[1] or "").strip() not in _PREPOSITIONS:
+                found += [name for name in self.names(reference[2]) if name != self.reading.speaker]
+        return found
+
+    def _meant(self, word: str, before: str) -> tuple[str, ...]:
+        """Whom a pronoun means: somebody or something of its sentence, of those before, or of the thread."""
+        if word in _ME:
+            return (self.me,)
+        if word == "their" and self.last and self.last.relation == "married to":
+            return self.last.subject, self.last.object
+        here = self._before(before, len(before))
+        people = [name for name in here if self.is_person(name)]
+        if word in _IT:
+            thing = next((name for name in here if not self.is_person(name)), self._thing or self.reading.topic)
+            thing = thing or self._of_thread(person=False)
+            return (thing,) if thing else ()
+        if word in _THEY:
+            return tuple(people[-2:]) if len(people) > 1 else ()
+        person = people[-1] if people else self._person or self._of_thread(person=True)
+        return (person,) if person else ()
+
+    def _of_thread(self, *, person: bool) -> str:
+        """The last person or thing of the turns before, but not who speaks now."""
+        for text in reversed(self.source.before):
+            turn = read(Source("before", text, known=self.source.known))
+            for span in reversed(turn.spans):
+                is_person = turn.kinds.get(span.name) == "person" or bool(person_kind(span.name))
+                if (
+                    is_person == person
+                    and span.form in _NAMED
+                    and span.name not in (turn.speaker, self.reading.speaker)
+                ):
+                    return span.name
+        return ""
+
+    def leave(self, sentence: Sentence, made: list[Fact]) -> None:
+        """Note who and what a sentence was about."""
+        named = self._before(sentence.text, len(sentence.text)) or list(self.names(sentence.text))
+        names = [fact.subject for fact in made[:1]] or named
+        self._topic = next(iter(names), self._topic)
+        self._person = next((name for name in reversed(names) if self.is_person(name)), self._person)
+        self._thing = next((name for name in names if not self.is_person(name)), self._thing)
+        self.last = made[-1] if made else self.last
+
+
+def _nouns(part: str) -> str:
+    """The common noun of a part of a sentence: what stands before the first word that is none."""
+    nouns: list[str] = []
+    for word in part.split():
+        if word in _NOUN_ENDS or word.endswith("n't"):
+            break
+        nouns.append(word)
+    while nouns and nouns[0] in ("old", "new", "alte", "neue", "alten", "neuen"):
+        nouns.pop(0)
+    return " ".join(nouns)
+
+
+def facts(reading: Reading, source: Source) -> Iterator[Fact]:
+    """Yield the facts of a memory, sentence by sentence.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.memory import Cleared
+    >>> source = Source("m1", Cleared("Moved immich from cedar to alder yesterday."), created_at=datetime(2024, 5, 4))
+    >>> for fact in facts(read(source), source):
+    ...     print(fact.subject, "|", fact.relation, "|", fact.object, "|", fact.valid_from, "|", fact.valid_to)
+    immich | runs on | alder | 2024-05-03 | None
+    immich | runs on | cedar | None | 2024-05-03
+    """
+    talk = Talk(reading, source)
+    language = LANGUAGES[reading.code]
+    for sentence in sentences(reading):
+        made: list[Fact] = []
+        taken: list[tuple[str, int, int]] = []
+        for relation, match in () if sentence.is_question else _matches(sentence.text):
+            start, end = match.span()
+            if any(
+                start < last and first < end
+                for kind, first, last in taken
+                if kind in ("move", relation) or relation == "located in"
+            ):
+                continue
+            if not _is_told(sentence, start, end, language):
+                continue
+            found = list(_of_match(relation, match, sentence, talk))
+            if found:
+                taken.append((relation, start, end))
+                made += found
+                talk.last = found[-1]
+        yield from made
+        talk.leave(sentence, made)
+
+
+def _is_told(sentence: Sentence, start: int, end: int, language: Language) -> bool:
+    """Whether a match is told as a fact, and not denied, planned, doubted or asked."""
+    begins, ends = sentence.part(start, end)
+    near = set(sentence.text[begins:ends].split())
+    denied = near & language.negated or any(word.endswith("n't") for word in near)
+    # "If" and "whether" colour all that follows.
+    before = set(sentence.text[:end].split()) & _WHOLE
+    return not (
+        denied or before or near & (language.hypothetical | _DOUBTFUL) or _AHEAD.search(sentence.text[begins:ends])
+    )
+
+
+def _of_match(relation: str, match: re.Match[str], sentence: Sentence, talk: Talk) -> Iterator[Fact]:
+    groups = match.groupdict()
+    text, (begins, ends) = sentence.text, sentence.part(*match.span())
+    tail = text[match.end() : ends]
+    if tail.startswith(" 's") or ("+" in text[begins:ends].split() and relation in _PLACES):
+        return  # "lives in Mo's flat"; "also runs on"
+    subjects, is_noun = talk.subjects(match, person="person" in _TABLE[relation].get("subject", ""))
+    begin, until = _interval(text[match.start() : ends] if "d" not in groups else tail, talk)
+    now = begin or talk.written
+    if relation == "move":
+        yield from _moved(match, subjects, is_noun, now, talk)
+        return
+    objects, is_plain = _objects(groups, match, talk)
+    aside = text[begins:ends].split()
+    turned = "*" in aside or _TURNED.search(match[0]) or relation == "replaced by" or "room" in groups
+    begin = begin or (now if turned and relation in SINGLE_VALUED else None)
+    is_over = "¬" in aside
+    is_over = is_over or (relation in _STATES and bool(_WAS.search(match[0])) and not _STILL_SO.search(match[0]))
+    if relation == "replaced by":
+        is_over = False  # "no longer" is said of the old thing
+    for subject, target in product(subjects, objects):
+        if subject == target or not _fits(relation, groups, (subject, is_noun), (target, is_plain), talk):
+            continue
+        trust = COMMON if is_noun or is_plain else STATED
+        if not is_over:
+            yield Fact(subject, relation, target, begin, until, trust)
+        elif over := until or now:
+            yield Fact(subject, relation, target, begin if until else None, over, trust)
+        for former in _former(groups, talk):
+            if now and not is_over and former != target:
+                yield Fact(subject, relation, former, None, now, trust)
+
+
+def _interval(tail: str, talk: Talk) -> tuple[str | None, str | None]:
+    """From when and until when: the dates beside a match."""
+    begin = until = None
+    for found in re.finditer(_DATE, tail):
+        dated = _DATED.match(found[0])
+        if not dated:
+            continue
+        day, last = talk.name(int(dated["from"])), dated["to"] and talk.name(int(dated["to"]))
+        if re.match(rf"(?:{_WORDS['until']})(?!\S)", found[0]):
+            until = until or day
+        else:
+            begin, until = begin or day, until or last
+    return begin, until
+
+
+def _objects(groups: dict[str, str | None], match: re.Match[str], talk: Talk) -> tuple[tuple[str, ...], bool]:
+    """What a match says of its subject, and whether that is a common noun."""
+    part = groups.get("m") or groups.get("d")
+    if part:
+        return tuple(talk.name(int(number)) for number in _REFERENCE.findall(part)), False
+    part = groups.get("o") or ""
+    if names := talk.names(part):
+        follows = re.match(r" ([^\W\d_]+)", match.string[match.end("o") :])
+        if len(names) > 1 and follows and (follows[1] in _VERBS or follows[1].endswith("ed")):
+            names = names[:-1]  # "lives in Bristol and Priya works at …"
+        return names, False
+    if part in _ONE_PERSON | _ME:
+        return talk._meant(part, match.string[: match.start("o")]), False
+    noun = _nouns(part)
+    return ((noun,) if noun else ()), True
+
+
+def _former(groups: dict[str, str | None], talk: Talk) -> Iterable[str]:
+    """What a match says to have been before: "up from £24 to …", "took over Atlas from Bea"."""
+    if groups.get("ac"):
+        return (groups["ac"] or "",)
+    return (talk.name(int(number)) for key in ("a", "x") for number in _REFERENCE.findall(groups.get(key) or ""))
+
+
+def _moved(
+    match: re.Match[str], subjects: tuple[str, ...], is_noun: bool, now: str | None, talk: Talk
+) -> Iterator[Fact]:
+    """What moved is where it is now, and no longer where it was."""
+    groups = match.groupdict()
+    new = talk.names(groups["b"] or "")[0]
+    former = [name for name in _former(groups, talk) if name != new]
+    for subject in subjects:
+        relation = _of_move(groups, subject, new, former, talk)
+        if subject == talk.me and relation not in ("lives in", "works at", "part of"):
+            yield from (Fact(name, "replaced by", new, now, None, STATED) for name in former)
+            continue
+        vague = is_noun and (not former or "hand" in groups) and talk.kind(new) != "host"
+        if vague or not relation or subject in (new, *former):
+            continue
+        yield Fact(subject, relation, new, now, None, STATED)
+        if now:
+            yield from (Fact(subject, relation, name, None, now, STATED) for name in former)
+
+
+def _of_move(groups: dict[str, str | None], subject: str, new: str, former: list[str], talk: Talk) -> str:  # noqa: PLR0911
+    """What a move changes: a person's home or work, a service's host, a thing's place or its owner."""
+    is_hand = bool(groups.get("hand"))
+    if groups.get("site"):
+        return "located in"
+    if _GROUP.match(new):
+        return "owned by" if is_hand or not talk.is_person(subject) else "part of"
+    if is_hand or (any(map(talk.is_person, (new, *former))) and not talk.is_person(subject)):
+        is_led = bool(_GROUP.search(subject))
+        return ("led by" if is_led else "owned by") if new[:1].isupper() and talk.kind(new) != "host" else ""
+    if talk.is_person(subject) or groups.get("job"):
+        if talk.kind(new) in ("host", "service") and not groups.get("job"):
+            return ""
+        is_work = groups.get("job") or any(_is_firm(name, talk) for name in (new, *former))
+        return (
+            ("runs on" if talk.kind(new) == "host" else "works at")
+            if is_work
+            else "lives in"
+            if new[:1].isupper()
+            else ""
+        )
+    if is_room(new):
+        return "located in"
+    is_software = talk.kind(subject) == "service" or subject.islower() or talk.kind(new) == "host" or new.islower()
+    is_software = is_software or any(talk.kind(name) == "host" for name in former)
+    return "runs on" if is_software else "located in" if new[:1].isupper() else ""
+
+
+def _is_firm(name: str, talk: Talk) -> bool:
+    return talk.kind(name) == "organisation" or (" " in name and name.rpartition(" ")[2].lower() in _FIRMS)
+
+
+def _fits(
+    relation: str, groups: dict[str, str | None], subject: tuple[str, bool], target: tuple[str, bool], talk: Talk
+) -> bool:
+    """Whether the ends of a fact are what their relation is said of."""
+    row = _TABLE[relation]
+    host = "host" not in groups or talk.kind(target[0]) == "host"
+    room = "room" not in groups or is_room(target[0])
+    if relation == "located in" and subject[1] and not target[1]:
+        return False  # "mail is at Gmail"
+    ends = ((row.get("subject", ""), subject), (row.get("object", ""), target))
+    return host and room and all(_is(kind, *end, talk) for kinds, end in ends for kind in kinds.split())
+
+
+def _is(kind: str, name: str, is_noun: bool, talk: Talk) -> bool:  # noqa: PLR0911
+    is_capital = name[:1].isupper() and not is_noun
+    if kind == "name":
+        return not is_noun
+    if kind == "thing":
+        return not talk.is_person(name)
+    if kind == "person":
+        return talk.is_person(name) or (is_capital and talk.kind(name) in ("", "person") and not name.isupper())
+    if kind == "owner":
+        return is_capital and (talk.is_person(name) or bool(_GROUP.search(name)))
+    if kind == "town":
+        return is_capital and not talk.is_person(name) and talk.kind(name) not in ("host", "service")
+    if kind == "firm":
+        return is_noun or (is_capital and talk.kind(name) not in ("host", "service"))
+    # A spot: a room, or a name that is neither somebody's nor a machine's.
+    return is_room(name) if is_noun else not talk.is_person(name) and talk.kind(name) != "host"

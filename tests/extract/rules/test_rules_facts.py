@@ -1,0 +1,248 @@
+"""Facts as people note them: what a note of 10 August 2024 says to hold or to be over, and what it does not say."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from hopgate.extract.context import with_context
+from hopgate.extract.extraction import Fact
+from hopgate.extract.rules.phrases import Phrases
+from hopgate.memory import Memory
+
+
+def facts(*texts: str, thread: str = "") -> list[tuple[Fact, ...]]:
+    """The facts of notes that were written one after the other."""
+    notes = [
+        Memory(f"m{hour}", text, created_at=datetime(2024, 8, 10, hour), thread=thread)
+        for hour, text in enumerate(texts, start=9)
+    ]
+    return [extraction.facts for extraction in Phrases().extract(with_context(notes))]
+
+
+def told(fact: Fact) -> str:
+    """A fact as a row has it: "since –", "– until", or no dates."""
+    dates = f" | {fact.valid_from or ''} – {fact.valid_to or ''}" if fact.valid_from or fact.valid_to else ""
+    return f"{fact.subject} | {fact.relation} | {fact.object}{dates}".replace("|  –", "| –").rstrip()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Shifted authelia off beryl and onto jade.",
+            "authelia | runs on | jade | 2024-08-10 –; authelia | runs on | beryl | – 2024-08-10",
+        ),
+        (
+            "authelia has moved: beryl -> jade",
+            "authelia | runs on | jade | 2024-08-10 –; authelia | runs on | beryl | – 2024-08-10",
+        ),
+        ("As of June authelia is on jade.", "authelia | runs on | jade | 2024-06 –"),
+        ("New home of authelia is opal.", "authelia | runs on | opal"),
+        ("Met Ingrid. She left Turku in May and lives in Vaasa now.", "Ingrid | lives in | Vaasa | 2024-08-10 –"),
+        ("Took authelia off beryl today and put it on jade.", "authelia | runs on | jade"),
+        (
+            "Ingrid left Norsk Data and joined Simrad.",
+            "Ingrid | works at | Simrad | 2024-08-10 –; Ingrid | works at | Norsk Data | – 2024-08-10",
+        ),
+        (
+            "Ingrid switched jobs, from Simrad to Kitron.",
+            "Ingrid | works at | Kitron | 2024-08-10 –; Ingrid | works at | Simrad | – 2024-08-10",
+        ),
+        (
+            "Ingrid handed Team Otter over to Oscar.",
+            "Team Otter | led by | Oscar | 2024-08-10 –; Team Otter | led by | Ingrid | – 2024-08-10",
+        ),
+        (
+            "Ingrid moved from Team Otter to Team Lynx.",
+            "Ingrid | part of | Team Lynx | 2024-08-10 –; Ingrid | part of | Team Otter | – 2024-08-10",
+        ),
+        ("Boss of Ingrid is Oscar.", "Ingrid | reports to | Oscar"),
+        ("Dropped Nagios in favour of Icinga.", "Nagios | replaced by | Icinga | 2024-08-10 –"),
+        ("Hemos sustituido Nagios por Icinga.", "Nagios | replaced by | Icinga | 2024-08-10 –"),
+        ("jade is now running authelia", "authelia | runs on | jade | 2024-08-10 –"),
+        ("Got the lamp from Lichthaus.", "lamp | bought from | Lichthaus"),
+        ("plum runs mealie and nothing else", "mealie | runs on | plum"),
+        ("Ingrid, my cousin, lives in Vaasa.", "Ingrid | lives in | Vaasa"),
+        ("Ingrid doesn't report to Oscar any more, she reports to Bea.", "Ingrid | reports to | Bea"),
+        (
+            "Ingrid's manager used to be Oscar. Her new manager is Bea.",
+            "Ingrid | reports to | Oscar | – 2024-08-10; Ingrid | reports to | Bea",
+        ),
+        (
+            "I left Kitron, I'm at Simrad now.",
+            "I | works at | Simrad | 2024-08-10 –; I | works at | Kitron | – 2024-08-10",
+        ),
+        ("Wir haben Nagios durch Icinga ersetzt.", "Nagios | replaced by | Icinga | 2024-08-10 –"),
+        (
+            "Deadline of OPS-9 moved from 1 July 2024 to 31 July 2024.",
+            "OPS-9 | due | 2024-07-31; OPS-9 | due | 2024-07-01 | – 2024-08-10",
+        ),
+        (
+            "Dragged the cello out of the cellar and into the garage.",
+            "cello | located in | garage | 2024-08-10 –; cello | located in | cellar | – 2024-08-10",
+        ),
+        (
+            "Moved jellyfin from quartz to onyx on 4 June 2024. Took an hour.",
+            "jellyfin | runs on | onyx | 2024-06-04 –; jellyfin | runs on | quartz | – 2024-06-04",
+        ),
+        (
+            "prowlarr: quartz -> onyx",
+            "prowlarr | runs on | onyx | 2024-08-10 –; prowlarr | runs on | quartz | – 2024-08-10",
+        ),
+        ("grafana is on topaz now, no longer on quartz.", "grafana | runs on | topaz | 2024-08-10 –"),
+        ("topaz hosts grafana and loki.", "grafana | runs on | topaz; loki | runs on | topaz"),
+        (
+            "jenkins ist von quartz auf topaz umgezogen.",
+            "jenkins | runs on | topaz | 2024-08-10 –; jenkins | runs on | quartz | – 2024-08-10",
+        ),
+        ("The web server runs on onyx.", "web server | runs on | onyx"),
+        ("Netflix costs 12.99 € a month.", "netflix | costs | 12.99 €"),
+        (
+            "Netflix now costs 15,99 € instead of 12,99 €.",
+            "netflix | costs | 15,99 € | 2024-08-10 –; netflix | costs | 12,99 € | – 2024-08-10",
+        ),
+        (
+            "Rent went up from £900 to £950 on 1 May 2024.",
+            "rent | costs | £950 | 2024-05-01 –; rent | costs | £900 | – 2024-05-01",
+        ),
+        ("Maja works at Fjordtech since April 2022.", "Maja | works at | Fjordtech | 2022-04 –"),
+        ("My brother Henrik has a new job at Nordlys.", "Henrik | works at | Nordlys | 2024-08-10 –"),
+        ("Elodie travaille chez Nordlys depuis 2021.", "Elodie | works at | Nordlys | 2021 –"),
+        ("Henrik joined Nordlys on 1 March 2023.", "Henrik | works at | Nordlys | 2023-03-01 –"),
+        (
+            "Rosa moved from Porto to Braga in May 2024.",
+            "Rosa | lives in | Braga | 2024-05 –; Rosa | lives in | Porto | – 2024-05",
+        ),
+        ("Rosa wohnt jetzt in Kassel.", "Rosa | lives in | Kassel | 2024-08-10 –"),
+        ("Rosa ist im Mai nach Kassel gezogen.", "Rosa | lives in | Kassel | 2024-05 –"),
+        ("Rosa et Pierre habitent à Nantes.", "Rosa | lives in | Nantes; Pierre | lives in | Nantes"),
+        ("Anouk woont sinds 2020 in Utrecht.", "Anouk | lives in | Utrecht | 2020 –"),
+        (
+            "The router sits on the shelf in the hall. topaz stands in the garage.",
+            "router | located in | shelf; topaz | located in | garage",
+        ),
+        (
+            "Fjordtech moved its office from Bergen to Oslo in June 2024.",
+            "Fjordtech | located in | Oslo | 2024-06 –; Fjordtech | located in | Bergen | – 2024-06",
+        ),
+        (
+            "Ingrid took over Project Otter from Henrik in June 2024.",
+            "Project Otter | led by | Ingrid | 2024-06 –; Project Otter | led by | Henrik | – 2024-06",
+        ),
+        ("Henrik reports to Ingrid.", "Henrik | reports to | Ingrid"),
+        ("Henrik's boss is Ingrid Moe.", "Henrik | reports to | Ingrid Moe"),
+        ("The canoe belongs to Henrik.", "canoe | owned by | Henrik"),
+        ("OPS-42 is assigned to Henrik.", "OPS-42 | owned by | Henrik"),
+        ("Sold the canoe to Rosa on 3 July 2024.", "canoe | sold to | Rosa | 2024-07-03 –"),
+        ("Loki replaces Splunk.", "Splunk | replaced by | Loki | 2024-08-10 –"),
+        ("The report is due on 5 September.", "report | due | 2024-09-05"),
+        ("Deadline for the grant: 12 October 2024", "grant | due | 2024-10-12"),
+        ("Rosa ist allergisch gegen Nüsse.", "Rosa | allergic to | nüsse"),
+        ("Henrik and Rosa are married.", "Henrik | married to | Rosa"),
+        ("Henrik married Rosa in 2015.", "Henrik | married to | Rosa | 2015 –"),
+        ("Milla is Henrik's daughter.", "Henrik | parent of | Milla"),
+        ("Otter is part of the Nordic programme.", "Otter | part of | Nordic"),
+        ("dusk = Raspberry Pi 5", "dusk | alias of | Raspberry Pi 5"),
+        ("Rosa lived in Porto until May 2024.", "Rosa | lives in | Porto | – 2024-05"),
+        ("Rosa no longer works at Nordlys.", "Rosa | works at | Nordlys | – 2024-08-10"),
+        ("Mein Chef, Herr Tiemann, will bis Freitag einen Plan.", "I | reports to | Herr Tiemann"),
+        ("Meine Schwester Petra arbeitet im Klinikum in der Aufnahme.", "Petra | works at | klinikum"),
+        ("Die Pässe liegen in der Schublade im Büro.", "pässe | located in | schublade"),
+        ("Vaultwarden is on the Pi in the hall closet.", "Vaultwarden | runs on | Pi"),
+        (
+            "Petrakis raised the rent from $1,450 to $1,525.",
+            "rent | costs | $1,525 | 2024-08-10 –; rent | costs | $1,450 | – 2024-08-10",
+        ),
+        ("Lange mit Lene telefoniert. Sie wohnt in Leipzig.", "Lene | lives in | Leipzig"),
+        ("My boss, Mr Tiemann, wants a plan by Friday.", "I | reports to | Mr Tiemann"),
+        ("Lea works Saturdays at Greggs.", "Lea | works at | Greggs"),
+        ("My wife works for Oxfam.", "wife | works at | Oxfam"),
+        ("The spare tyres are up in the loft.", "spare tyres | located in | loft"),
+        (
+            "David lives in Bristol, and Priya works at Southmead Hospital.",
+            "David | lives in | Bristol; Priya | works at | Southmead Hospital",
+        ),
+        ("Anna arbeitet bei Bosch und Ben wohnt in Leeds.", "Ben | lives in | Leeds; Anna | works at | Bosch"),
+        (
+            "Gitea runs on birch-1 and birch-2 now.",
+            "Gitea | runs on | birch-1 | 2024-08-10 –; Gitea | runs on | birch-2 | 2024-08-10 –",
+        ),
+        ("Meine Schwester Ute wohnt mit ihrem Malte in Bremen.", "Ute | lives in | Bremen"),
+        ("Datadog goes up to 2,300 a month.", "Datadog | costs | 2,300 | 2024-08-10 –"),
+        ("Lena ist Mutter und wohnt in Celle.", "Lena | lives in | Celle"),
+        ("Anna works at Bosch and Ben retired.", "Anna | works at | Bosch"),
+        ("Anna works at Bosch and Siemens part time.", "Anna | works at | Bosch; Anna | works at | Siemens"),
+        ("Ada's sister is Grace.", "Ada | sibling of | Grace"),
+        ("Ada worked for Acme from 2012 to 2014.", "Ada | works at | Acme | 2012 – 2014"),
+        ("In 2020, Ada joined Acme.", "Ada | works at | Acme | 2020 –"),
+        ("Immich no longer runs on nas-2 since 2024-02-01.", "Immich | runs on | nas-2 | – 2024-02-01"),
+    ],
+)
+def test_a_note_gives_its_facts_with_their_dates(text: str, expected: str) -> None:
+    [found] = facts(text)
+    assert "; ".join(map(told, found)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Oscar is moving to Leeds next month.",
+        "I'll move authelia to jade.",
+        "authelia temporarily runs on jade until Friday.",
+        "authelia runs on jade until beryl is repaired.",
+        "We're replacing Nagios with Icinga next year.",
+        "Should I move authelia from beryl to jade?",
+        "authelia is not moving to jade.",
+        "Authelia soll irgendwann auf jade umziehen.",
+        "Mail is at Mailbox.",
+        "authelia also runs on jade.",
+        "Tested authelia on jade for a day.",
+        "rsync from beryl to jade",
+        "TODO: authelia -> jade",
+        "authelia refuses to run on jade.",
+        "Kirsten thinks authelia runs on jade.",
+        "Ingrid went from Turku to Vaasa by train.",
+        "Ingrid handed the salt to Oscar.",
+        "Ingrid left for Vaasa this morning.",
+        "The problem is in the details.",
+        "Ines's husband works for Brandt Optics.",
+        "On topaz: kafka, zookeeper.",
+        "Does kafka run on topaz?",
+        "kafka might run on topaz next year.",
+        "kafka does not run on topaz.",
+        "Henrik might move to Oslo.",
+        "Malte ist Kunde bei der Telekom.",
+        "Anna ist krank bei Siemens.",
+        "The deadline is close.",
+        "Moira Kerr has retired, and Alison Tait is the practice manager now.",
+        "Frau Ahlers hat gehört, unsere Apotheke sei an einen Dr. Kessler verkauft worden.",
+        "Ann has left London.",
+        "Ab jetzt bringen wir das Auto zur Werkstatt Kowalski.",
+        "Anna is down to 2 a week.",
+        "By six Ada has usually left Brunner Logistics.",
+        "Ada has left Southmead Hospital.",
+        "At Tesco, our landlord from Leeds said hi.",
+    ],
+)
+def test_plans_visits_doubts_and_other_words_are_no_facts(text: str) -> None:
+    assert facts(text) == [()]
+
+
+def test_where_somebody_works_tells_what_a_move_is() -> None:
+    _, moved, went = facts("Ingrid works at Kitron.", "Ingrid moved from Kitron Ltd to Simrad.", "Ingrid went to Oslo.")
+    assert [(fact.relation, fact.object) for fact in moved][:1] == [("works at", "Simrad")]
+    assert went == ()
+
+
+def test_a_pronoun_is_somebody_or_something_of_the_turns_before() -> None:
+    turns = facts("Kit: I live in Leeds", "Rosa: Henrik called", "Kit: he works at Nordlys", thread="t")
+    assert ["; ".join(map(told, found)) for found in turns] == [
+        "Kit | lives in | Leeds",
+        "",
+        "Henrik | works at | Nordlys",
+    ]
+    _, answer = facts("Ana: which box has authelia?", "Luis: it's on jade", thread="t")
+    assert list(map(told, answer)) == ["authelia | runs on | jade"]
+    assert facts("She works at Nordlys.") == [()]

@@ -1,0 +1,177 @@
+"""Names, identifiers and marks that a note has, by form and place, and what is none; and that any text can be read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hopgate.extract.context import with_context
+from hopgate.extract.extraction import Extraction, Source, State, sources
+from hopgate.extract.rules.phrases import Phrases
+from hopgate.extract.rules.tokenise import analysed, letter, tokenise
+from hopgate.memory import Cleared, Memory
+
+
+def extract(text: str, title: str = "", tags: tuple[str, ...] = (), keywords: tuple[str, ...] = ()) -> Extraction:
+    memory = Memory("m1", text, title=title, tags=tags, expanded_keywords=keywords)
+    return Phrases().extract(list(sources([memory])))[0]
+
+
+def names(text: str) -> dict[str, str]:
+    return {mention.name: mention.kind for mention in extract(text).mentions}
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind"),
+    [
+        ("We met Dr. Grace Hopper there.", "Dr. Grace Hopper", "person"),
+        ("It was George T. Solomon who called.", "George T. Solomon", "person"),
+        ("Vasco da Gama sailed.", "Vasco da Gama", ""),
+        ("The Bank of England raised rates.", "Bank of England", ""),
+        ("It is the Rock & Roll museum.", "Rock & Roll", ""),
+        ("We saw Apollo 11 land.", "Apollo 11", ""),
+        ("See the CPUs of the rack.", "CPU", "acronym"),
+        ("The NASA report is out.", "NASA", "acronym"),
+        ("Call parse_date before that.", "parse_date", "identifier"),
+        ("Use the HttpClient there.", "HttpClient", "identifier"),
+        ("The box is nas-2.local now.", "nas-2.local", "host"),
+        ("Open https://example.org/a?b=1.", "example.org", "host"),
+        ("Write to ada@example.org today.", "ada@example.org", "host"),
+        ("See /etc/nginx/nginx.conf for that.", "/etc/nginx/nginx.conf", "identifier"),
+        ("We run v1.25.3 there.", "v1.25.3", "version"),
+        ('He read "The Left Hand of Darkness" twice.', "The Left Hand of Darkness", "title"),
+        ("Ada's server is down.", "Ada", ""),
+        ("Cortina d'Ampezzo is in Italy.", "Cortina d'Ampezzo", ""),
+        ("Jack O'Neill came.", "Jack O'Neill", ""),
+        ("He spoke of Émile Zola often.", "Émile Zola", ""),
+        ("We ship with C++ only.", "C++", "identifier"),
+        ("The Sister of Anna and Bob came.", "Sister of Anna", ""),
+        ("Frau Dr. Mila kommt heute.", "Frau Dr. Mila", "person"),
+        ("Afterwards Herr Lindner told us a story.", "Herr Lindner", "person"),
+        ("Der Pflegedienst Sonnenblick kommt morgens.", "Pflegedienst Sonnenblick", ""),
+        ("和王芳开会，她在上海工作。", "王芳", ""),
+        ("See [[Rack plan]] and `deploy-all`.", "Rack plan", ""),
+        ("See [[Rack plan]] and `deploy-all`.", "deploy-all", ""),
+        ("#garden, ask @rosa", "garden", ""),
+        ("#garden, ask @rosa", "rosa", ""),
+    ],
+)
+def test_a_name_is_found_with_the_kind_that_its_form_shows(text: str, name: str, kind: str) -> None:
+    found = names(text)
+    assert name in found
+    assert not kind or found[name] == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "absent"),
+    [
+        ("However, it rained.", {"However"}),
+        ("Running late again. I keep running.", {"Running"}),
+        ("Disks fail. The disks were old.", {"Disks"}),
+        ("e.g. this one, i.e. that one.", {"i.e.", "e.g."}),
+        ("The value is 100 kW in May.", {"kW", "May", "100"}),
+        ("Plan B. C.", {"C"}),
+        ("Since 2024-03-01 it works.", {"2024-03-01"}),
+        ("It was on 8 March 1874 in fact.", {"8 March 1874", "March"}),
+        ("Loud fan again. Lent Bea the stick.", {"Loud", "Lent Bea", "Lent"}),
+        ("Luckily Mrs Niehaus has our spare key.", {"Luckily", "Luckily Mrs Niehaus"}),
+        (
+            "Tired. Swapped two cables on Monday. Cert expires in March.",
+            {"Tired", "Swapped", "Monday", "March", "Cert"},
+        ),
+        ("Endlich Regen. Der Keller ist trocken, die Kinder sind laut.", {"Regen", "Keller", "Kinder", "Endlich"}),
+        ("Die Miete geht jeden Ersten per Dauerauftrag raus.", {"Miete", "Ersten", "Dauerauftrag"}),
+        ("Hier il a plu. Le chat dort.", {"Hier", "Le"}),
+        ("It runs on backup duty.", {"backup", "duty"}),
+        ("Put dinner on the table. She is on antibiotics.", {"dinner", "table", "antibiotics"}),
+    ],
+)
+def test_grammar_days_and_ordinary_words_are_no_names(text: str, absent: set[str]) -> None:
+    assert absent.isdisjoint(names(text))
+
+
+def test_title_tags_and_keywords_are_mentions() -> None:
+    found = extract("It hums.", title="Mercury (planet)", tags=("home lab",), keywords=("noise",)).mentions
+    assert [(mention.name, mention.kind) for mention in found][:3] == [
+        ("home lab", "tag"),
+        ("noise", "keyword"),
+        ("Mercury (planet)", ""),
+    ]
+
+
+def test_a_name_that_one_note_introduces_is_found_in_another() -> None:
+    notes = [Memory("m1", "mealie runs on onyx."), Memory("m2", "Rebooted onyx, twice.")]
+    other = Phrases().extract(with_context(notes))[1]
+    assert [(mention.name, mention.kind) for mention in other.mentions] == [("onyx", "host")]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Kinderarzt angerufen, Termin Montag.", "de"),
+        ("der Server steht im Keller", "de"),
+        ("elle est à Lyon depuis mai", "fr"),
+        ("ok thanks", "en"),
+    ],
+)
+def test_the_language_of_a_terse_note_is_told_by_its_small_words(text: str, code: str) -> None:
+    assert analysed(text).code == code
+
+
+def test_a_text_that_says_nothing_is_empty_and_says_why() -> None:
+    extraction = extract("ok!")
+    assert extraction.state is State.EMPTY and extraction.reason
+
+
+def test_settings_are_the_identity() -> None:
+    assert Phrases().identity.hash == Phrases().identity.hash
+    assert Phrases().identity.hash != Phrases(facts=False).identity.hash
+
+
+WORDS = tokenise("Ada of the NAS 2019 in March, . \" ( ) 's & is a runs on I May it 12 kW The \n X's J. and")
+# Words that rules ask about: titles, roles, given names, days, amounts, and German beside English.
+RULED = tokenise(
+    "Sister Herr Frau Dr. President Coach Anna Mila Jonas Soul doctor dentist landlord our my her unser Zahnarzt Chor "
+    "choir moved from to on in since last until by now Monday Montag seit jetzt zieht nach läuft auf hat ist wohnt "
+    "lives works at with for new neue € 40 April 9:30 - -> : ; & / ? ... ' the The Of of It He they not instead"
+)
+# So few that any three of them soon stand side by side.
+OF_NAMES = tokenise("Sister Herr Frau Dr. of the Anna Mila Soul It doctor and 14 .\n")
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.text(max_size=120)
+    | st.lists(st.sampled_from(WORDS)).map(" ".join)
+    | st.lists(st.sampled_from(RULED + WORDS), max_size=12).map(" ".join)
+)
+def test_any_text_is_extracted_twice_alike_and_without_an_error(text: str) -> None:
+    text = "".join(mark for mark in text if mark.isprintable())
+    once, again = extract(text), extract(text)
+    assert once == again
+    assert all(mention.name.strip() for mention in once.mentions)
+    assert len({mention.name for mention in once.mentions}) == len(once.mentions)
+    assert "".join(tokenise(text)).replace(" ", "") == "".join(text.split())
+    assert all(len(letter(token)) == 1 for token in tokenise(text))
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.lists(st.sampled_from(OF_NAMES), min_size=1, max_size=5),
+    st.sampled_from([None, datetime(2024, 2, 29, tzinfo=UTC)]),
+)
+def test_any_names_side_by_side_are_read_whatever_is_known_of_them(said: list[str], day: datetime | None) -> None:
+    known = tuple((word.lower(), "") for word in sorted(set(OF_NAMES)) if word.istitle())
+    source = Source("m1", Cleared(" ".join(said)), created_at=day)
+    for found in Phrases().extract([source, replace(source, known=known)]):
+        assert all(mention.name.strip() for mention in found.mentions)
+
+
+@pytest.mark.timeout(90)  # quadratic scanning took 100 s where this takes one
+@pytest.mark.parametrize("unit", ["...x", "-", "/a.", "a", "é", "A of ", "a@", "(", "the A's ", "A and runs on B, "])
+def test_a_long_text_of_one_thing_is_read_in_linear_time(unit: str) -> None:
+    assert extract(unit * (100_000 // len(unit))).state in (State.COMPLETE, State.EMPTY)
