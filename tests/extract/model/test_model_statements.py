@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Source
 from hopgate.extract.files import read_statements
-from hopgate.extract.model.statements import StatementWriter, read_statements_answer
+from hopgate.extract.model.judge import StatementWriter, read_statements_answer
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared, Memory
