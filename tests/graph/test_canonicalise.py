@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -26,7 +25,7 @@ from hopgate.graph.canonicalise import (
     canonicalise_relations,
     cut,
 )
-from hopgate.graph.likeness import MAX_ALLIED, Scored, expansion_shares
+from hopgate.graph.likeness import Scored
 from hopgate.graph.names import numbers
 
 
@@ -229,19 +228,6 @@ def test_a_token_of_too_many_names_makes_no_block_and_names_without_a_word_are_s
     assert not len(likeness.ngram_neighbours([" ", ""]))
 
 
-def test_memory_is_in_proportion_to_the_expansions() -> None:
-    """A million notes had one with 73,370, and asked for 40 GB."""
-    count = 20 * MAX_ALLIED
-    sets = [frozenset(("mill",)), *(frozenset(("mill", f"w{at}")) for at in range(count))]
-    tracemalloc.start()
-    shares, strongest = expansion_shares({0: list(range(1, count + 1))}, sets, np.arange(1.0, count + 2))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 1000 * count
-    assert strongest == {0: count}
-    assert [pair for pair, share in shares.items() if share] == [(0, count)]
-
-
 def scored(matrix: np.ndarray) -> Scored:
     i, j = np.triu_indices(len(matrix), 1)
     return Scored(i, j, matrix[i, j].astype(np.float32), np.zeros((len(i), 8), np.float32))
@@ -269,15 +255,6 @@ def test_it_is_scipys_linkage_where_all_pairs_are_known(matrix: np.ndarray, meth
     merges = agglomerate(scored(matrix), np.ones(len(matrix)), method)  # type: ignore[arg-type]
     labels = cut(merges, len(matrix), threshold).tolist()
     assert len(set(zip(labels, expected, strict=True))) == len(set(labels)) == len(set(expected))
-
-
-@settings(max_examples=60, deadline=None)
-@given(matrices(), st.sampled_from(["average", "complete"]), st.floats(0.2, 0.95))
-def test_what_is_joined_above_a_floor_does_not_depend_on_it(matrix: np.ndarray, method: str, floor: float) -> None:
-    sparse = matrix * (matrix > 0.4)
-    all_of_it = agglomerate(scored(sparse), np.ones(len(matrix)), method)  # type: ignore[arg-type]
-    high = agglomerate(scored(sparse), np.ones(len(matrix)), method, floor)  # type: ignore[arg-type]
-    assert high == [merge for merge in all_of_it if merge.score >= floor]
 
 
 def test_no_cluster_is_a_chain_or_has_too_many_names(monkeypatch: pytest.MonkeyPatch) -> None:

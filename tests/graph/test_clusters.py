@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import adjusted_rand_score
 
 from hopgate import HopgateError, Memory
-from hopgate.graph.clusters import MOST_LEVELS, concept_weights, find_levels, keep_ids, leiden, modularity
+from hopgate.graph.clusters import MOST_LEVELS, find_levels, keep_ids, leiden, modularity
 from hopgate.kb import KnowledgeBase
 from hopgate.store.graph import concept_rows
 from hopgate.store.store import FrozenStore
@@ -162,26 +162,6 @@ def test_recall_refuses_a_cluster_of_other_scopes(kb: KnowledgeBase) -> None:
         kb.recall("harvest", scope="bob", cluster=1)
 
 
-def _kept_scopes(kb: KnowledgeBase) -> int:
-    with kb.store.transaction() as connection:
-        row = connection.execute("SELECT count(DISTINCT scopes) FROM clusters").fetchone()
-    assert row is not None
-    return int(row[0])
-
-
-def test_who_asks_for_many_scopes_fills_no_table(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader names whatever scopes it likes: of those that nobody has nothing is kept, nor of more than so many."""
-    monkeypatch.setattr(concept_rows, "MOST_SCOPES", 2)
-    kb.add(*(Memory(f"m{at}", f"Ada Byron met Bea Ng in Rome {at}.", scope=f"s{at}") for at in range(4)))
-    kb.build()
-    for scope in ("nobody", ["nobody", "else"], ["x" * 1000, "y" * 1000, "z" * 1000]):
-        assert len(kb.graph.clusters(scope=scope)) == 0
-    assert _kept_scopes(kb) == 0
-    for at in range(4):
-        assert len(kb.graph.clusters(scope=f"s{at}")) > 0
-    assert _kept_scopes(kb) == 2
-
-
 @st.composite
 def graphs(draw: st.DrawFn) -> csr_array:
     count = draw(st.integers(1, 14))
@@ -213,20 +193,6 @@ def test_every_node_is_in_one_connected_community(weights: csr_array, resolution
         assert modularity(weights, labels, resolution) >= modularity(weights, simple, resolution) - 1e-9
 
 
-def test_two_cliques_with_a_bridge_have_the_modularity_of_the_book() -> None:
-    """Two triangles joined by an edge: Q = 6/7 - 1/2 (Newman, Networks, 2010)."""
-    found = np.zeros((6, 6))
-    for one, other in ((0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (2, 3)):
-        found[one, other] = found[other, one] = 1
-    weights = csr_array(found)
-    labels = leiden(weights)
-    assert labels.tolist() == [0, 0, 0, 1, 1, 1]
-    assert modularity(weights, labels) == pytest.approx(6 / 7 - 1 / 2)
-    (alone,) = find_levels(csr_array((3, 3)))
-    assert alone.tolist() == [0, 1, 2] and modularity(csr_array((3, 3)), alone) == 0
-    assert [labels.tolist() for labels in find_levels(csr_array((0, 0)))] == [[]]
-
-
 def test_levels_are_nested_and_a_higher_resolution_gives_more() -> None:
     """Groups of groups: the outer ones first, the inner ones one level down."""
     random = np.random.default_rng(1)
@@ -242,24 +208,6 @@ def test_levels_are_nested_and_a_higher_resolution_gives_more() -> None:
     for above, below in itertools.pairwise(levels):
         assert len(set(zip(below.tolist(), above.tolist(), strict=True))) == len(set(below.tolist()))
     assert find_levels(weights, resolution=8)[0].max() > levels[0].max()
-
-
-def test_a_long_memory_weighs_as_much_as_a_short_one() -> None:
-    none = np.array([], int)
-    weights = concept_weights(np.array([1, 1, 2, 2, 2]), np.array([0, 1, 2, 3, 4]), coo_array((5, 5))).toarray()
-    assert weights.sum(axis=1).tolist() == [1, 1, 1, 1, 1]
-    stated = coo_array((np.array([2.0, 1.0, 9.0]), (np.array([0, 1, 1]), np.array([1, 0, 1]))), shape=(2, 2))
-    assert concept_weights(none, none, stated).toarray().tolist() == [[0, 3], [3, 0]]
-
-
-@given(st.lists(st.sets(st.integers(0, 30), min_size=1), max_size=6), st.randoms())
-def test_what_did_not_change_keeps_its_id(groups: list[set[int]], random: object) -> None:
-    seen: set[int] = set()
-    apart = [own for group in groups if (own := group - seen) and not seen.update(group)]
-    before = {10 + at: own for at, own in enumerate(apart)}
-    shuffled = list(before.items())
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert keep_ids(before, [own for _, own in shuffled]) == [key for key, _ in shuffled]
 
 
 def test_a_split_keeps_the_id_in_its_larger_half_and_strangers_get_none() -> None:

@@ -52,20 +52,11 @@ CENTRAL, WORDS, SHOWN = 2, 3, 20
 
 @dataclass(frozen=True, slots=True)
 class ConceptCluster:
-    """Concepts that belong together.
+    """Concepts that belong together, the most central first, and how many memories mention at least one of them.
 
-    Parameters
-    ----------
-    id : int
-        Stays the same for as long as most of the cluster does.
-    label : str
-        Its most central concepts, and the words that tell its memories from the others'.
-    members : tuple of Concept
-        The most central first.
-    memories : int
-        How many memories mention at least one of them.
-    parent, parts : int and tuple of int
-        The cluster of the level above that this is a part of, and the clusters of the level below inside it.
+    The id stays the same for as long as most of the cluster does; the label is its most central concepts, and the words
+    that tell its memories from the others'. `parent` is the cluster of the level above, `parts` are those of the level
+    below.
     """
 
     id: int
@@ -81,37 +72,21 @@ class ConceptCluster:
 
     def to_dict(self, members: int | None = None) -> dict[str, Any]:
         """The cluster as JSON values, with so many of its members."""
-        return {
-            "id": self.id,
-            "label": self.label,
-            "words": list(self.words),
-            "size": len(self.members),
-            "memories": self.memories,
-            "parent": self.parent,
-            "parts": list(self.parts),
-            "members": [
-                {"id": concept.id, "name": concept.name, "kind": concept.kind, "memories": concept.memory_count}
-                for concept in self.members[:members]
-            ],
-        }
+        shown = [
+            {"id": concept.id, "name": concept.name, "kind": concept.kind, "memories": concept.memory_count}
+            for concept in self.members[:members]
+        ]
+        row = {"id": self.id, "label": self.label, "words": list(self.words), "size": len(self), "members": shown}
+        return row | {"memories": self.memories, "parent": self.parent, "parts": list(self.parts)}
 
 
 @dataclass(frozen=True)
 class ConceptClusters:
-    """Every concept in one cluster, found in the graph's structure; prints as a table.
+    """Every concept in one cluster, found in the graph's structure, the largest first; prints as a table.
 
-    Parameters
-    ----------
-    clusters : tuple of ConceptCluster
-        The largest first; a concept that nothing joins to another is a cluster of its own.
-    level, levels : int
-        Which level this is, 0 the coarsest, and how many there are.
-    version : int
-        The graph's version that they were found in.
-    modularity : float
-        How much more of the weight is inside clusters than chance would put there.
-    scopes : tuple of str
-        The scopes that were looked at; empty for the whole store.
+    A concept that nothing joins to another is a cluster of its own. Of `levels` this is `level`, 0 the coarsest;
+    `version` is the graph's, `modularity` how much more of the weight is inside clusters than chance would put there,
+    and `scopes` is empty for the whole store.
     """
 
     clusters: tuple[ConceptCluster, ...]
@@ -160,11 +135,8 @@ class ConceptClusters:
 
     def to_dict(self, members: int | None = 10) -> dict[str, Any]:
         """The clusters as JSON values, each with so many of its members."""
-        return {
-            "resolution": self.resolution,
-            "level": self.level,
-            "levels": self.levels,
-            "version": self.version,
+        figures = {name: getattr(self, name) for name in ("resolution", "level", "levels", "version")}
+        return figures | {
             "modularity": round(self.modularity, 4),
             "scopes": list(self.scopes),
             "clusters": [cluster.to_dict(members) for cluster in self.clusters],
@@ -234,12 +206,6 @@ def leiden(weights: csr_array, *, resolution: float = 1.0, seed: int = 0) -> Ids
 
     Leiden (Traag, Waltman and van Eck: From Louvain to Leiden, Scientific Reports 9, 2019) by `graspologic-native`; why
     by that is in docs/research/clusters.md. The same seed gives the same communities.
-
-    Examples
-    --------
-    >>> pairs = csr_array(np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], float))
-    >>> leiden(pairs).tolist()
-    [0, 0, 1, 1]
     """
     from graspologic_native import leiden_csr
 
@@ -264,14 +230,7 @@ def leiden(weights: csr_array, *, resolution: float = 1.0, seed: int = 0) -> Ids
 
 
 def modularity(weights: csr_array, labels: Ids, resolution: float = 1.0) -> float:
-    """How much more of the weight is inside communities than chance would put there; 0 where there is no weight.
-
-    Examples
-    --------
-    >>> pairs = csr_array(np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], float))
-    >>> modularity(pairs, np.array([0, 0, 1, 1]))
-    0.5
-    """
+    """How much more of the weight is inside communities than chance would put there; 0 where there is no weight."""
     whole = float(weights.sum())
     if not whole:
         return 0.0
@@ -337,13 +296,6 @@ def concept_weights(memory: Ids, concept: Ids, stated: coo_array) -> csr_array:
 
     A memory that mentions n concepts adds 1 / (n - 1) to each pair of them, so that each of its concepts gets 1 of it
     however long it is (Newman, 2001); an edge adds its weight, whatever its direction.
-
-    Parameters
-    ----------
-    memory, concept : array
-        Mentions: the memory, and the place of the concept.
-    stated : coo_array
-        The weights of edges between concepts.
 
     Examples
     --------

@@ -44,16 +44,10 @@ ROWS_AT_ONCE = 1024
 
 @dataclass(frozen=True, slots=True)
 class ContextMention:
-    """A memory talks about something by a name.
+    """A memory talks about something by a name, as written.
 
-    Parameters
-    ----------
-    name : str
-        As written.
-    kind : str, optional
-        Person, project, tool, place, idea … where an extractor gave one; soft evidence.
-    context : tuple of (relation, object)
-        The facts of which it is the subject; two names of one concept tend to share some.
+    Its kind (person, project, tool, place …), where an extractor gave one, is soft evidence. Its context is the
+    (relation, object) pairs of which it is the subject: two names of one concept tend to share some.
 
     Examples
     --------
@@ -90,14 +84,7 @@ class Units:
 
     @cached_property
     def expansions(self) -> dict[int, list[int]]:
-        """For each name, the longer names that hold all its tokens and others; a number or date is short for nothing.
-
-        Examples
-        --------
-        >>> names = ["Monroe", "Marilyn Monroe", "James Monroe", "Marilyn"]
-        >>> units([ContextMention(name) for name in names]).expansions
-        {0: [1, 2], 3: [1]}
-        """
+        """For each name, the longer names that hold all its tokens and more; a number or date is short for nothing."""
         sets = [frozenset(own) for own in self.tokens]
         holders: dict[str, set[int]] = defaultdict(set)
         for unit, own in enumerate(sets):
@@ -116,14 +103,7 @@ class Units:
 
     @cached_property
     def acronyms(self) -> dict[int, list[int]]:
-        """For each name that is the initials of others, those.
-
-        Examples
-        --------
-        >>> names = ["USA", "United States of America", "United States America"]
-        >>> units([ContextMention(name) for name in names]).acronyms
-        {0: [1, 2]}
-        """
+        """For each name that is the initials of others, those."""
         meant: dict[str, list[int]] = defaultdict(list)
         for unit, name in enumerate(self.names):
             if letters := initials(name):
@@ -232,14 +212,7 @@ def distinct(blocks: Iterable[IntArray]) -> tuple[IntArray, IntArray]:
 
 
 def pair_codes(pairs: Iterable[tuple[int, int]]) -> IntArray:
-    """Write each pair as one number: pairs in order are codes in order.
-
-    Examples
-    --------
-    >>> first, same, later = pair_codes([(3, 1), (1, 3), (2, 0)]).tolist()
-    >>> later < first == same
-    True
-    """
+    """Write each pair as one number, whichever comes first: pairs in order are codes in order."""
     return np.array([a << 32 | b if a < b else b << 32 | a for a, b in pairs], dtype=np.int64)
 
 
@@ -350,13 +323,7 @@ def evidence(
 
 
 def numbered(texts: Iterable[str]) -> IntArray:
-    """Give equal texts equal numbers, the empty one 0: pairs of numbers are compared a hundred times as fast.
-
-    Examples
-    --------
-    >>> numbered(["b", "", "a", "b"]).tolist()
-    [1, 0, 2, 1]
-    """
+    """Give equal texts equal numbers, the empty one 0: pairs of numbers are compared a hundred times as fast."""
     known = {"": 0}
     return np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
 

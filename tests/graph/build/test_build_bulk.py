@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
-from graph_content import Scripted, content
-from hypothesis import HealthCheck, given, settings
+from graph_content import content
 from hypothesis import strategies as st
-from psycopg import Connection
 
 import hopgate
 from hopgate import Memory
 from hopgate.demo import corpus
-from hopgate.extract.extraction import ExtractorIdentity, Fact, found
+from hopgate.extract.extraction import ExtractorIdentity
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.runner import Extracted, Run
 from hopgate.graph.build import pipeline
-from hopgate.graph.build.derive import derive
 from hopgate.graph.build.sink import GraphSink
 from hopgate.kb import KnowledgeBase
 from hopgate.scale.engine import Engine
-from hopgate.store.graph import fact_rows, name_rows
-from hopgate.store.graph.fact_rows import FactGroup
 
 SOME = corpus().memories[:220]
 
@@ -78,37 +72,6 @@ def test_what_turns_sensitive_while_it_is_read_is_not_written(kb: KnowledgeBase)
 DAYS = st.one_of(st.none(), st.integers(1, 28))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    said=st.lists(
-        st.tuples(st.sampled_from("ab"), st.sampled_from(("r", "single")), st.sampled_from("xyz"), DAYS, DAYS,
-                  st.sampled_from((0.3, 0.5, 1.0))),
-        max_size=8,
-    )
-)  # fmt: skip
-def test_plain_groups_have_the_edges_that_their_history_gives(kb: KnowledgeBase, said: list[tuple]) -> None:
-    """All edges derived in one statement, or the same groups by Python."""
-    with kb.store.transaction() as connection:
-        connection.execute("TRUNCATE memories, concepts, relations, graph_state CASCADE")
-        connection.execute("INSERT INTO graph_state DEFAULT VALUES")
-    kb.add(*(Memory(f"m{n}", f"text {n}", created_at=datetime(2024, 2, 1 + n // 2, tzinfo=UTC)) for n in range(4)))
-    facts: dict[str, list[Fact]] = {f"m{n}": [] for n in range(4)}
-    for at, (subject, relation, target, start, end, weight) in enumerate(said):
-        first, last = (f"2024-01-{day:02}" if day else None for day in (start, end))
-        facts[f"m{at % 4}"].append(Fact(subject, relation, target, first, last, weight))
-    kb.build(Scripted({key: found([], some) for key, some in facts.items()}), single_valued=("single",))
-    whole = content(kb)
-    with kb.store.transaction() as connection:
-        rows = connection.execute(
-            "SELECT DISTINCT s.concept_id, r.canonical, CASE WHEN r.single_valued THEN NULL ELSE o.concept_id END "
-            "FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
-            "JOIN relations r ON r.raw = f.relation"
-        ).fetchall()
-        connection.execute("DELETE FROM concept_edges WHERE relation <> 'has in its name'")
-        derive(connection, [FactGroup(*row) for row in rows])
-    assert content(kb) == whole
-
-
 def test_what_changed_since_it_was_read_is_not_written(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     """Marked, changed, or read with a turn that was marked: all of it waits for the next build, or for ever."""
     started = datetime(2024, 5, 1, 10, tzinfo=UTC)
@@ -133,45 +96,3 @@ def test_what_changed_since_it_was_read_is_not_written(kb: KnowledgeBase, monkey
     with kb.store.transaction() as connection:
         rows = connection.execute("SELECT DISTINCT external_id FROM mentions JOIN memories m ON m.id = memory_id")
         assert rows.fetchall() == [("kept",)]
-
-
-def test_a_scope_learns_no_name_from_another(kb: KnowledgeBase, small_ranges: None) -> None:
-    kb.add(
-        Memory("a", "immich runs on cedar.", scope="a"),
-        Memory("a2", "Rebooted cedar again.", scope="a"),
-        Memory("b", "The box smells of cedar again.", scope="b"),
-    )
-    kb.build(Phrases())
-    assert "cedar" in kb.graph.mentions()["a2"]
-    assert "cedar" not in kb.graph.mentions().get("b", [])
-
-
-def test_names_refreshed_together_are_as_refreshed_one_by_one(kb: KnowledgeBase) -> None:
-    kb.add(*SOME)
-    kb.build(Phrases())
-    asked = "SELECT id, name, kind FROM concept_names ORDER BY id"
-    found = []
-    with kb.store.transaction() as connection:
-        ids = [row[0] for row in connection.execute(asked)]
-        for which in (None, ids):
-            connection.execute("UPDATE concept_names SET name = 'x', kind = 'y'")
-            name_rows.refresh(connection, which)
-            found.append(connection.execute(asked).fetchall())
-    assert found[0] == found[1]
-    assert ("x", "y") not in {row[1:] for row in found[0]}
-
-
-def test_the_planner_looks_under_the_lock_of_the_graph(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it samples are texts: who marks a memory meanwhile must wait, and then find them."""
-    kb.add(*SOME[:20])
-    locked = []
-    analyse = fact_rows.analyse
-
-    def looked(connection: Connection[Any]) -> None:
-        asked = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = pg_backend_pid()"
-        locked.append(connection.execute(asked).fetchone())
-        analyse(connection)
-
-    monkeypatch.setattr(fact_rows, "analyse", looked)
-    kb.build(Phrases())
-    assert locked == [(1,)]

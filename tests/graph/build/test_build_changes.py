@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import hopgate
-from hopgate.extract.changes.model import Compared, Span, spans
+from hopgate.extract.changes.model import Compared, Span
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.graph.build.changes import Note, change_of, read_changes
 from hopgate.memory import Memory
@@ -174,11 +174,3 @@ def test_names_of_facts_stand_for_the_words_that_the_model_marks() -> None:
     assert change_of(over, Note("choir with Ann", early), Note("Ann left", late)) == ("choir", "is", "Ann", "", late)
     same = Compared(0.99, [Span("thing", "Ann", 0, 0.9), Span("former", "Ann", 10, 0.9)], [])
     assert change_of(same, Note("", early), Note("", late)) is None
-
-
-def test_words_of_several_tokens_have_one_label() -> None:
-    import numpy as np
-
-    labels = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.1, 0.9]], dtype=np.float32)
-    found = spans("on Nordlicht GmbH", [(0, 2), (3, 10), (10, 12), (13, 17)], labels, ("", "value"))
-    assert [(span.text, span.start) for span in found] == [("Nordlicht GmbH", 3)]

@@ -15,7 +15,7 @@ from hopgate.demo.world import LAST_DAY
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found
 from hopgate.graph.build import curate
-from hopgate.graph.build.curate import Action, Proposal
+from hopgate.graph.build.curate import Action
 from hopgate.memory import Memory
 from hopgate.times import moment
 
@@ -153,27 +153,6 @@ def test_what_changes_meanwhile_keeps_its_place(notes, change, which):
     notes.add(Memory(which, **{"text": TEXTS[which], "created_at": DAY, **change}))
     with notes.store.transaction() as connection:
         assert curate.apply(connection, made, compared) == {"again", "attic"} | ({"less"} if which == "cat" else set())
-
-
-def test_two_never_give_way_to_each_other(notes):
-    one, other = Proposal(Action.UPDATE, "more", "cat"), Proposal(Action.NOOP, "more", "cat")
-    with notes.store.transaction() as connection:
-        assert curate.apply(connection, [one, other]) == {"cat"}
-    for late in (one, other):
-        with pytest.raises(HopgateError, match="look again"):
-            notes.graph.supersede([late])
-
-
-def test_a_row_without_an_external_id_gives_way_too(kb):
-    kb.add(Memory("m1", TEXTS["cat"], created_at=DAY))
-    with kb.store.transaction() as connection:
-        connection.execute(
-            "INSERT INTO memories (content, is_sensitive, created_at) VALUES (%s, false, %s)",
-            (TEXTS["cat"], DAY + timedelta(hours=2)),
-        )
-    kb.build()
-    (one,) = (one for one in kb.graph.curate(apply=True) if one.gives_way)
-    assert kb.get(one.gives_way).superseded_by == "m1"
 
 
 @pytest.mark.parametrize("how", ["delete", "change", "mark"])

@@ -45,23 +45,6 @@ def test_merge_then_split_restores_everything(kb, world):
         assert version(kb) == at + 2
 
 
-def test_merges_of_merges_are_taken_back_one_by_one(kb, world):
-    before = content(kb)
-    with kb.store.transaction() as connection:
-        merge(connection, concept(kb, "birch"), concept(kb, "alder"))
-    between = content(kb)
-    with kb.store.transaction() as connection:
-        merge(connection, concept(kb, "rowan"), concept(kb, "birch"))
-    with kb.store.transaction() as connection:
-        split(connection, concept(kb, "rowan"))
-    assert content(kb) == between
-    with kb.store.transaction() as connection:
-        (made,) = journal.merges_into(connection, concept(kb, "birch"))
-        assert (made.merged_name, made.score, made.method) == ("alder", None, "by hand")
-        split(connection, concept(kb, "birch"))
-    assert content(kb) == before
-
-
 def test_what_cannot_be_done_is_refused(kb, world):
     with kb.store.transaction() as connection, pytest.raises(HopgateError, match="with itself"):
         merge(connection, concept(kb, "birch"), concept(kb, "birch"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import psycopg
-from graph_content import Scripted, content, of_triples, share_scopes, version
+from graph_content import Scripted, content, share_scopes, version
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -75,24 +75,6 @@ def test_an_interval_that_a_deleted_memory_had_closed_opens_again(kb):
     (edge,) = content(kb)["edges"]
     assert '"nas"' in edge and "2024-01-08" not in edge
     assert not any("server" in row for row in content(kb)["concepts"])
-
-
-def test_a_memory_that_turns_sensitive_leaves_nothing_of_itself(kb, dsn):
-    share_scopes(kb)
-    world = corpus()
-    kb.add(*world.memories)
-    kb.build(of_triples(world.triples), single_valued=world.single_valued)
-    key = next(fact.evidence[0] for fact in world.facts if len(fact.evidence) == 1)
-    kb.mark_sensitive([key])
-    with psycopg.connect(dsn) as connection:
-        (number,) = connection.execute("SELECT id FROM memories WHERE external_id = %s", (key,)).fetchone()
-        for table in ("mentions", "facts", "memory_concepts", "extractions", "extraction_readings"):
-            assert connection.execute(f"SELECT count(*) FROM {table} WHERE memory_id = %s", (number,)).fetchone() == (
-                0,
-            )
-        assert not connection.execute(
-            "SELECT 1 FROM concept_edges WHERE %s = ANY(evidence_memory_ids)", (number,)
-        ).fetchone()
 
 
 def test_a_memory_that_only_carries_a_name_is_unlinked_too(kb):

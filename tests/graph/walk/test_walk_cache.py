@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
 import psycopg
 import pytest
-from graph_world import Edge, clear, day, write_concepts, write_edges, write_memories, write_mentions
+from graph_world import Edge, day, write_concepts, write_edges, write_memories, write_mentions
 
 from hopgate.graph.walk import matrix as module
 from hopgate.graph.walk.matrix import WHOLE, GraphMatrix, MatrixCache
-from hopgate.graph.walk.pagerank import pagerank
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.store.graph import version
@@ -66,12 +63,6 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, list[in
 
     monkeypatch.setattr(module, "load_matrix", load_matrix)
     return go, asked
-
-
-def test_a_matrix_is_read_once_a_version(cache: MatrixCache, store: Store) -> None:
-    first = given(cache, store)
-    assert given(cache, store) is first
-    assert given(cache, store, View(as_of=day(2))) is not first
 
 
 def test_the_old_one_is_given_while_anothers_change_is_read(
@@ -161,16 +152,6 @@ def test_nothing_is_told_of_what_another_process_took_away(kb: KnowledgeBase, mo
     go.set()
 
 
-def test_tables_made_anew_are_read_anew(cache: MatrixCache, store: Store) -> None:
-    with store.transaction() as connection:
-        version.bump(connection)
-    assert len(given(cache, store).edge_id) == 1
-    with store.transaction() as connection:
-        clear(connection)
-        connection.execute("UPDATE graph_state SET version = 1, changed_at = clock_timestamp()")
-    assert given(cache, store).graph.nodes == 0
-
-
 def test_views_are_bounded_by_their_bytes(cache: MatrixCache, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     now, before, after = (View(as_of=moment) for moment in (None, day(2), day(4)))
     matrices = [given(cache, store, config) for config in (now, before)]
@@ -179,73 +160,3 @@ def test_views_are_bounded_by_their_bytes(cache: MatrixCache, store: Store, monk
     assert len(given(cache, store, after).edge_id) == 0
     assert given(cache, store, now) is matrices[0], "the one used last stays"
     assert given(cache, store, before) is not matrices[1]
-
-
-def test_threads_that_need_the_same_share_one_reading(
-    cache: MatrixCache, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    together = threading.Barrier(8)
-    go, asked = held_back(monkeypatch)
-
-    def ask(_: int) -> int:
-        together.wait()
-        # Every connection of the pool is held here, and the reading still gets one.
-        with store.transaction() as connection:
-            go.set()
-            return id(cache.get(connection))
-
-    with ThreadPoolExecutor(8) as pool:
-        matrices = set(pool.map(ask, range(8)))
-    assert len(asked) <= 2 and len(matrices) <= 2
-
-
-def rewrite(connection: psycopg.Connection[Any]) -> None:
-    """Make a cycle of concepts, each with a memory, whose length and weights tell the version; in one transaction."""
-    clear(connection)
-    number = version.current(connection)
-    concepts = range(1, 5 + number % 4)
-    write_memories(connection, concepts)
-    write_concepts(connection, concepts)
-    write_mentions(connection, ((n, n, number) for n in concepts))
-    write_edges(connection, (Edge(n, n % len(concepts) + 1, f"at {number}", number) for n in concepts))
-
-
-def test_queries_during_rebuilds_see_whole_matrices(cache: MatrixCache, store: Store) -> None:
-    with store.transaction() as connection:
-        rewrite(connection)
-    done = threading.Event()
-
-    def write() -> int:
-        with psycopg.connect(store.dsn) as connection:
-            while not done.is_set():
-                rewrite(connection)
-                connection.commit()
-                done.wait(0.02)
-            return version.current(connection)
-
-    def ask(number: int) -> set[int]:
-        versions = [0]
-        for query in range(100):
-            matrix = given(cache, store, fresh=bool(number % 2))
-            latest, length = matrix.stamp.version, 4 + matrix.stamp.version % 4
-            assert latest >= versions[-1], "no thread goes back in time"
-            assert len(matrix.memory_ids) == len(matrix.concept_ids) == len(matrix.edge_id) == length
-            assert matrix.relations == (f"at {latest}",)
-            assert set(matrix.edge_weight.tolist()) == set(matrix.graph.weights.tolist()) == {float(latest)}
-            if query % 5 == 0:
-                # Seeded evenly at the concepts: C = ½ + ½ (⅔ C + M) and M = ½ · ⅓ C, so that C is 6/7 and M 1/7.
-                start = np.repeat([0.0, 1 / length], length)
-                scores = np.asarray(pagerank(matrix.graph, start, damping=0.5, tolerance=1e-6))
-                np.testing.assert_allclose(length * scores, np.repeat([1 / 7, 6 / 7], length), atol=1e-5)
-            versions.append(latest)
-        return set(versions)
-
-    with ThreadPoolExecutor(7) as pool:
-        writer = pool.submit(write)
-        try:
-            versions = set().union(*pool.map(ask, range(6)))
-        finally:
-            done.set()
-    assert writer.result() > 3
-    assert len(versions) > 3, "the graph changed while it was asked"
-    assert given(cache, store, fresh=True).stamp.version == writer.result()

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
-from graph_world import LONG_AGO, Edge, clear, day, write_concepts, write_edges, write_memories, write_mentions
+from graph_world import LONG_AGO, Edge, day, write_concepts, write_edges, write_memories, write_mentions
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hopgate
 from hopgate.graph.walk.matrix import load_matrix, positions
-from hopgate.graph.walk.pagerank import pagerank
-from hopgate.store.graph import version
 from hopgate.store.graph.visible import View
 
 MEMORIES, CONCEPTS = (10, 20, 30, 40), (5, 6, 7, 8, 9)
@@ -108,49 +106,6 @@ def test_the_adjacency_is_what_the_rows_say(
         if source != target:
             told[len(nodes) + target, len(nodes) + source] += weight
     np.testing.assert_allclose(told, of_edges, rtol=1e-6)
-
-
-def test_nodes_and_edges_lead_back_to_rows(connection: psycopg.Connection[Any]) -> None:
-    assert (load_matrix(connection).graph.nodes, load_matrix(connection).graph.arcs) == (9, 0)
-    write_mentions(connection, [(10, 5), (20, 5)])
-    write_edges(connection, [Edge(5, 6, "knows"), Edge(6, 5, "owns"), Edge(6, 7, "owns")])
-    version.bump(connection)
-    matrix = load_matrix(connection)
-    assert repr(matrix) == "GraphMatrix(version=1, memories=4, concepts=5, edges=3, arcs=8)"
-    assert matrix.memories([40, 11, 10]).tolist() == [3, -1, 0]
-    assert matrix.concepts([5, 0, 9]).tolist() == [0, -1, 4]
-    allowed = matrix.allowed(["other"]), matrix.allowed(None, [5, 0]), matrix.allowed(exclude=[20, 11])
-    assert [each is not None and each.tolist() for each in allowed] == [
-        [False, False, False, False], [True, True, False, False], [True, False, True, True],
-    ]  # fmt: skip
-    assert matrix.allowed([""]) is matrix.allowed() is None
-    rows = matrix.edges_between(1, 0)
-    assert matrix.edges_between(3, 4) == []
-    assert sorted(matrix.relations[matrix.edge_relation[row]] for row in rows) == ["knows", "owns"]
-    ids = [int(matrix.edge_id[row]) for row in rows]
-    ends = connection.execute("SELECT least(src_id, dst_id) FROM concept_edges WHERE id = ANY(%s)", (ids,))
-    assert ends.fetchall() == [(5,), (5,)]
-    with pytest.raises(ValueError, match="read-only"):
-        matrix.memory_ids[0] = 1
-    clear(connection)
-    empty = load_matrix(connection)
-    assert (empty.graph.nodes, len(empty.edge_id), empty.memories([1]).tolist()) == (0, 0, [-1])
-
-
-def test_a_loaded_hub_of_ten_thousand_mentions_shares_its_mass(dsn: str) -> None:
-    many = 10_000
-    with psycopg.connect(dsn) as connection:
-        write_memories(connection, range(1, many + 1))
-        write_concepts(connection, [1, 2])
-        write_mentions(connection, ((memory, 1) for memory in range(1, many + 1)))
-        matrix = load_matrix(connection)
-    start = np.zeros(matrix.graph.nodes)
-    start[many] = 1
-    scores = np.asarray(pagerank(matrix.graph, start, damping=0.5, tolerance=1e-7))
-    # A star seeded at its centre: 2/3 stay there and 1/3 is shared out evenly. A concept without edges gets nothing.
-    np.testing.assert_allclose(scores[:many], 1 / 3 / many, rtol=1e-3)
-    assert scores[many] == pytest.approx(2 / 3, rel=1e-4)
-    assert scores[many + 1] == 0
 
 
 @given(ids=st.sets(st.integers(-50, 3000)), wanted=st.lists(st.integers(-60, 3100)), many=st.booleans())

@@ -1,18 +1,22 @@
-"""The frozen graph, and PageRank over it against closed forms, dense algebra and igraph's PRPACK."""
+"""Both ways of PageRank against the equation, and near walks against whole ones, as written and as compiled."""
 
 from __future__ import annotations
 
-import igraph
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.pagerank import pagerank
-from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph
-
-DAMPINGS = (0.5, 0.85)
+from hopgate.graph.walk import pagerank as module
+from hopgate.graph.walk.config import Walk
+from hopgate.graph.walk.pagerank import near_walks, pagerank, push_stage, warm
+from hopgate.graph.walk.rank import source_walks
+from hopgate.graph.walk.seeds import NearFact, starts
+from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph, top_k
 
 
 def random_graph(seed: int, joined: str = "concepts") -> WalkGraph:
@@ -33,21 +37,6 @@ def restart_for(graph: WalkGraph, seed: int) -> np.ndarray:
     restart = np.zeros(graph.nodes)
     restart[rng.choice(graph.nodes, 10, replace=False)] = rng.random(10) + 0.01
     return restart
-
-
-@pytest.mark.parametrize("damping", [0.0, *DAMPINGS, 0.99])
-@pytest.mark.parametrize("joined", ["nothing", "concepts", "memories", "both"])
-def test_agrees_with_prpack_within_any_tolerance(joined: str, damping: float) -> None:
-    graph = random_graph(1, joined)
-    assert graph.dangling.any()
-    restart, matrix = restart_for(graph, 1), graph.matrix.tocoo()
-    peer = igraph.Graph(n=graph.nodes, edges=list(zip(*map(list, matrix.coords), strict=True)), directed=True)
-    reset, weights = restart.tolist(), matrix.data.tolist()
-    exact = peer.personalized_pagerank(reset=reset, damping=damping, weights=weights, implementation="prpack")
-    for tolerance in (1e-3, 1e-4, 1e-7):
-        # PRPACK itself stops at 1e-10 a node.
-        found = pagerank(graph, restart, damping=damping, tolerance=tolerance)
-        assert np.abs(found - exact).sum() <= tolerance + 1e-8
 
 
 @settings(max_examples=40, deadline=None)
@@ -77,17 +66,6 @@ def test_columns_together_are_columns_alone(columns: int) -> None:
     assert together.shape == restarts.shape and not together[:, 1].any()
     alone = np.stack([pagerank(graph, column) for column in restarts.T], axis=1)
     assert np.abs(together - alone).sum(axis=0).max() <= 2e-5
-
-
-@pytest.mark.parametrize("damping", DAMPINGS)
-@pytest.mark.parametrize("leaves", [1, 7, 3_000, 10_000])
-def test_a_stars_centre_is_known(leaves: int, damping: float) -> None:
-    """Every other step is at the centre: from it, it holds 1 / (1 + damping). Wide hubs need double precision."""
-    star = edge_graph(leaves + 1, np.zeros(leaves, int), np.arange(1, leaves + 1))
-    for tolerance in (1e-4, 1e-6):
-        scores = pagerank(star, np.eye(leaves + 1, 2), damping=damping, tolerance=tolerance)
-        assert scores[0] == pytest.approx([1 / (1 + damping), damping / (1 + damping)], abs=tolerance)
-        assert np.abs(scores[1:, 0] - damping / (1 + damping) / leaves).sum() <= tolerance
 
 
 def test_walks_without_arcs_stay_where_they_start_and_no_seed_is_no_walk() -> None:
@@ -130,8 +108,86 @@ def test_a_graph_of_edges_is_their_dense_sum_and_cannot_be_written(edges: list[t
         graph.weights[:] = 1
 
 
-def test_mentions_come_in_two_kinds_of_node() -> None:
-    graph = mention_graph(3, 2, Pairs([0, 1], [0, 1], [0.5, 2.0]), edges=Pairs([0], [1], [4.0]))
-    assert (graph.memories, graph.concepts, graph.nodes) == (3, 2, 5)
-    assert (graph.matrix[0, 3], graph.matrix[4, 3]) == (0.5, 4.0)
-    assert graph.dangling.tolist() == [False, False, True, False, False]
+# Walks near the seeds against whole solutions, with the loop as it is written and as it is compiled.
+
+
+@pytest.fixture(params=["plain", "compiled"])
+def stage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    monkeypatch.setattr(module, "PUSH_ARCS", 0)
+    if request.param == "plain":
+        monkeypatch.setattr(module, "_compiled", [push_stage])
+    else:
+        pytest.importorskip("numba")
+        assert warm()
+    return module._compiled[0]
+
+
+def some_graph(memories: int, concepts: int, mentions: int) -> WalkGraph:
+    """Hubs, weights, edges between concepts and arcs between memories."""
+    rng = np.random.default_rng(0)
+    return mention_graph(
+        memories,
+        concepts,
+        Pairs(
+            rng.integers(0, memories - 9, mentions),
+            np.minimum((rng.pareto(1.2, mentions) * 50).astype(int), concepts - 1),
+            rng.random(mentions) + 0.5,
+        ),
+        edges=Pairs(rng.integers(0, concepts, concepts), rng.integers(0, concepts, concepts)),
+        neighbours=Pairs(np.arange(memories - 10), np.arange(1, memories - 9)),
+    )
+
+
+def test_the_first_memories_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    assert warm()
+    monkeypatch.setattr(module, "PUSH_ARCS", 0)
+    graph = some_graph(20_000, 10_000, 60_000)
+    rng = np.random.default_rng(2)
+    restarts = np.zeros((graph.nodes, 10))
+    for column in restarts.T:
+        column[rng.choice(np.flatnonzero(~graph.dangling), 4, replace=False)] = 0.25
+    columns = [column for column in near_walks(graph, restarts, damping=0.5, top=50) if column is not None]
+    assert len(columns) == 10
+    near = np.stack(columns, axis=1)
+    exact = pagerank(graph, restarts, damping=0.5, tolerance=1e-8)
+    firsts = [[set(top_k(column[:20_000], 50).tolist()) for column in scores.T] for scores in (near, exact)]
+    shares = [len(one & other) / 50 for one, other in zip(*firsts, strict=True)]
+    assert np.mean(shares) >= 0.99 and min(shares) >= 0.96
+
+
+def test_one_stage_keeps_its_promises(stage: Callable[..., Any]) -> None:
+    """Mass is conserved, scores are never exceeded, and no node lacks more than epsilon times its strength."""
+    graph, damping, epsilon = some_graph(100, 200, 600), 0.5, 1e-4
+    restart = np.zeros(graph.nodes)
+    restart[np.flatnonzero(~graph.dangling)[-3:]] = 1 / 3
+    settled, walking = np.zeros(graph.nodes, np.float32), restart.astype(np.float32)
+    reached = np.zeros(graph.nodes, np.int64)
+    reached[:3] = np.flatnonzero(restart)
+    arrays = graph.indptr, graph.indices, graph.weights, graph.divisor.astype(np.float32)
+    count, walked = stage(arrays, (settled, walking, reached), 3, np.float32(damping), np.float32(epsilon), 10**9)
+    touched = reached[:count].tolist()
+    assert walked > 0 and len(touched) == len(set(touched))
+    assert settled.sum() + walking.sum() == pytest.approx(1, abs=1e-4)
+    assert (walking <= epsilon * graph.divisor * 1.001).all()
+    lacking = pagerank(graph, restart, damping=damping, tolerance=1e-10) - settled
+    assert (lacking >= -1e-6).all() and (lacking <= epsilon * graph.divisor + 1e-6).all()
+    assert set(np.flatnonzero(settled + walking)) <= set(touched)
+
+
+def test_the_leg_walks_the_same_near_and_whole(stage: Callable[..., Any]) -> None:
+    graph = some_graph(400, 600, 1500)
+    begun = starts(graph, memories={0: 0.4, 3: 0.3}, names=[1, 5], facts=[NearFact(2, 3, 0.8), NearFact(7, 9, 0.7)])
+    for walk in (Walk(depth=5), Walk(depth=5, degree_correction=0.5)):
+        whole = source_walks(graph, begun, walk)
+        assert np.abs(source_walks(graph, begun, walk, near=True) - whole).max() <= 1e-2
+
+
+def test_a_small_graph_and_a_far_walk_are_left_to_the_solver(
+    stage: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = some_graph(40, 60, 150)
+    restarts = np.eye(graph.nodes, 2)
+    assert near_walks(graph, restarts, damping=0.99, top=30) == [None, None]
+    monkeypatch.setattr(module, "PUSH_ARCS", graph.arcs + 1)
+    assert near_walks(graph, restarts, damping=0.1, top=1) == [None, None]

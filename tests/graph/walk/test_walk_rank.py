@@ -1,17 +1,161 @@
+"""Where walks start, how they are mixed, and how memories are ranked by them."""
+
+from __future__ import annotations
+
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matrix_world import matrix_of
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.config import COMMON_SHARES, Walk
-from hopgate.graph.walk.rank import mixed_walks, pool_scores, source_walks
-from hopgate.graph.walk.seeds import Starts, memory_mass, starts
+from hopgate.graph.walk.config import Walk
+from hopgate.graph.walk.rank import bundled_model, leg_features, mixed_walks, pool_scores, source_walks, walk_features
+from hopgate.graph.walk.seeds import (
+    BASE_TEMPERATURE,
+    COMMON_SHARES,
+    COSINE_TEMPERATURE,
+    NearFact,
+    Shares,
+    Starts,
+    by_cosine,
+    memory_mass,
+    share_without_neighbours,
+    starts,
+)
 from hopgate.graph.walk.walk_graph import BLOCK, Pairs, WalkGraph, mention_graph, top_k
+from hopgate.recall.completion import BASE_FUSER
+
+
+def town() -> WalkGraph:
+    """Four memories; concept 0 is in all of them, 1 in two, 2 in one, 3 in none."""
+    return mention_graph(4, 4, Pairs([0, 1, 2, 3, 0, 1, 2], [0, 0, 0, 0, 1, 1, 2]), edges=Pairs([0, 2], [3, 3]))
+
+
+def restart(
+    graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), shares: Shares = COMMON_SHARES, **found: Any
+) -> Starts:
+    return starts(graph, memories=memory_mass(memories), **found).mixed(shares)
+
+
+COSINES = st.floats(-1, 1, allow_nan=False, width=32)
+FACTS = st.lists(st.builds(NearFact, st.integers(0, 3), st.integers(0, 3), COSINES), max_size=8)
+MEMORIES = st.lists(st.tuples(st.integers(0, 3), COSINES), max_size=4, unique_by=lambda hit: hit[0])
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 3), max_size=4), FACTS, MEMORIES)
+def test_mass_is_one_or_nothing_and_the_seeds_account_for_all_of_it(
+    names: list[int], facts: list[NearFact], memories: list[tuple[int, float]]
+) -> None:
+    graph = town()
+    start = restart(graph, names=names, facts=facts, memories=memories)
+    columns = starts(graph, names=names, facts=facts, memories=memory_mass(memories)).columns
+    assert columns.sum(axis=0) == pytest.approx([float(bool(found)) for found in (memories, names, facts)])
+    assert start.vector.sum() == pytest.approx(1.0 if names or facts or memories else 0.0)
+    told = np.zeros(graph.nodes)
+    for seed in start.seeds:
+        told[seed.node] += seed.weight
+    assert told == pytest.approx(start.vector)
+    assert [seed.weight for seed in start.seeds] == sorted((seed.weight for seed in start.seeds), reverse=True)
+
+
+def test_shares_are_kept_and_a_silent_source_leaves_its_share_to_the_others() -> None:
+    graph = town()
+    both = restart(graph, names=[2], memories=[(3, 0.9)], shares=(0.2, 0.5, 0.3))
+    assert both.vector[graph.memories + 2] == pytest.approx(0.5 / 0.7)
+    assert both.vector[3] == pytest.approx(0.2 / 0.7)
+
+
+COSINES = st.dictionaries(
+    st.integers(0, 9), st.integers(30, 90).map(lambda percent: percent / 100), min_size=2, max_size=8
+)
+WORDS = st.dictionaries(st.integers(0, 9), st.integers(0, 200).map(lambda tenths: tenths / 10), min_size=1, max_size=8)
+
+
+def base_of(cosines: dict[int, float], words: dict[int, float]) -> list[tuple[int, float]]:
+    legs = {
+        "dense": sorted(cosines.items(), key=lambda hit: -hit[1]),
+        "lexical": sorted(words.items(), key=lambda hit: -hit[1]),
+    }
+    return [(hit.id, hit.score) for hit in BASE_FUSER.fuse(legs)]
+
+
+def mass_of(cosines: dict[int, float], words: dict[int, float], part: float = 1.0) -> dict[int, float]:
+    return memory_mass(by_cosine(base_of(cosines, words), cosines, part, dense=BASE_FUSER.dense))
+
+
+@settings(deadline=None)
+@given(COSINES, WORDS)
+def test_cosines_count_by_their_own_temperature_and_words_as_the_base_has_them(
+    cosines: dict[int, float], words: dict[int, float]
+) -> None:
+    words = {memory: words.get(memory, 0.0) for memory in cosines}
+    if len(set(cosines.values())) == 1:
+        return
+    least, most = min(words.values()), max(words.values())
+    span = most - least
+    part = {memory: (score - least) / span if span > 0 else 1.0 for memory, score in words.items()}
+    expected = {
+        memory: np.exp(
+            (cosine - max(cosines.values())) / COSINE_TEMPERATURE + BASE_FUSER.lexical * part[memory] / BASE_TEMPERATURE
+        )
+        for memory, cosine in cosines.items()
+    }
+    whole = sum(expected.values())
+    assert mass_of(cosines, words) == pytest.approx({memory: one / whole for memory, one in expected.items()})
+
+
+@settings(deadline=None)
+@given(COSINES, st.floats(0.05, 1))
+def test_a_hit_without_a_cosine_keeps_its_part_of_the_mass(cosines: dict[int, float], score: float) -> None:
+    base = [*base_of(cosines, {}), (99, score)]
+    before, after = (memory_mass(by_cosine(base, cosines, part, dense=BASE_FUSER.dense)) for part in (0.0, 1.0))
+    assert after[99] == pytest.approx(before[99])
+    assert sum(after.values()) == pytest.approx(1)
+
+
+def test_a_memory_with_a_neighbour_does_not_stand_alone() -> None:
+    plain = matrix_of({(0, 0): 1.0, (1, 0): 1.0, (2, 1): 1.0}, [], memories=4, concepts=2)
+    assert share_without_neighbours(plain, {0: 0.5, 2: 0.5}) == 1
+    # A matrix that has arcs names them; which memories they join, its graph says.
+    beside = replace(
+        plain,
+        graph=mention_graph(4, 2, Pairs([0, 1, 2], [0, 0, 1], [1.0, 1.0, 1.0]), neighbours=Pairs([0], [1], [1.0])),
+        arc_source=np.zeros(1, np.int32),
+    )
+    assert share_without_neighbours(beside, {0: 0.3, 1: 0.3, 2: 0.2}) == pytest.approx(0.25)
+    # Memory 3 is linked to nothing and 17 is not there: neither tells.
+    assert share_without_neighbours(beside, {0: 0.5, 3: 0.4, 17: 0.1}) == 0
+    assert share_without_neighbours(beside, {3: 1.0}) == 0
+
+
+# The shares of the walks: what is decided, between what, and why.
+
+MODEL = bundled_model()
+KNOWN = st.dictionaries(st.sampled_from(MODEL.features), st.floats(-5, 5))
+
+
+@settings(deadline=None)
+@given(KNOWN, st.lists(st.booleans(), min_size=3, max_size=3))
+def test_shares_are_those_of_the_walks_that_started(known: dict[str, float], started: list[bool]) -> None:
+    mixture = MODEL.mixture(known, started)
+    assert sum(mixture.shares) == pytest.approx(1.0 if any(started) else 0.0, abs=1e-5)
+    assert all(share == 0 for share, used in zip(mixture.shares, started, strict=True) if not used)
+    assert len(mixture.reasons) <= 3
+
+
+def test_the_features_of_a_query_are_those_that_the_model_knows() -> None:
+    graph = mention_graph(3, 3, Pairs([0, 1, 2], [0, 1, 2]), edges=Pairs([0], [1]))
+    walks = source_walks(graph, starts(graph, memories={0: 1.0}, names=[0], facts=[NearFact(0, 1, 0.8)]))
+    known = walk_features(graph, walks, names=[0], base=[0, -1], facts=[0.8])
+    known |= leg_features({"dense": [(1, 0.9)], "lexical": [(1, 2.0)]}, [(1, 1.0)], [0.8])
+    assert set(known) == set(MODEL.features) == set(MODEL.words)
 
 
 def start_of(graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), names: Sequence[int] = ()) -> Starts:
@@ -37,31 +181,6 @@ def random_graph(seed: int, memories: int = 12, concepts: int = 9) -> WalkGraph:
     )
 
 
-def chain(hops: int) -> WalkGraph:
-    """Memory i mentions concept i; concepts are joined in a row."""
-    numbers = np.arange(hops)
-    return mention_graph(hops, hops, Pairs(numbers, numbers), edges=Pairs(numbers[:-1], numbers[1:]))
-
-
-def test_along_a_chain_the_nearer_memory_comes_first() -> None:
-    graph = chain(5)
-    assert [memory for memory, _ in ranking(graph, start_of(graph, names=[0]))] == [0, 1, 2, 3, 4]
-
-
-def test_a_bridge_beats_what_merely_shares_a_common_concept() -> None:
-    # Memory 1 is joined to the seed by a rare concept, memories 2..9 by one that all of them have.
-    memory = [0, 0, 1, 1, *range(2, 10), 0, 1]
-    concept = [0, 1, 1, 2, *[3] * 8, 3, 3]
-    graph = mention_graph(10, 4, Pairs(memory, concept))
-    found = [memory for memory, _ in ranking(graph, start_of(graph, names=[0]))]
-    assert found[:2] == [0, 1]
-
-
-def test_what_the_base_found_is_ranked_with_the_rest() -> None:
-    graph = mention_graph(3, 2, Pairs([0, 1, 2], [0, 0, 1]))
-    assert set(dict(ranking(graph, start_of(graph, names=[0], memories=[(2, 0.9)])))) == {0, 1, 2}
-
-
 def test_three_walks_at_once_are_the_mixture_of_each() -> None:
     graph = random_graph(5)
     memories, names = start_of(graph, memories=[(1, 0.7), (2, 0.6)]), start_of(graph, names=[0, 3])
@@ -70,6 +189,11 @@ def test_three_walks_at_once_are_the_mixture_of_each() -> None:
     np.testing.assert_allclose(together, apart, atol=1e-8)
     shares = np.asarray(COMMON_SHARES[:2]) / sum(COMMON_SHARES[:2])
     np.testing.assert_allclose(mixed_walks(together, COMMON_SHARES), together[:, :2] @ shares, atol=1e-12)
+
+
+def chain(length: int) -> WalkGraph:
+    at = np.arange(length)
+    return mention_graph(length, length, Pairs(at, at), edges=Pairs(at[:-1], at[1:]))
 
 
 def test_mass_outside_the_graph_stays_outside() -> None:
@@ -93,14 +217,6 @@ def test_what_the_graph_does_not_have_is_worth_what_its_mass_is_worth_inside(
     assert [found[at] for at in range(len(mass))] == pytest.approx([worth * one for one in mass])
 
 
-def test_a_hub_of_ten_thousand_memories_does_not_drown_a_rare_concept() -> None:
-    hub = np.arange(10_000)
-    graph = mention_graph(10_000, 2, Pairs(np.append(hub, 77), np.append(np.zeros(10_000, int), 1)))
-    leg = ranking(graph, start_of(graph, names=[0, 1]))
-    assert leg[0][0] == 77
-    assert len(leg) == Walk().depth
-
-
 @settings(deadline=None)
 @given(st.integers(0, 500), st.integers(1, 12))
 def test_memories_not_allowed_are_left_out_and_the_others_keep_their_order(seed: int, depth: int) -> None:
@@ -122,13 +238,6 @@ def test_what_seeds_nothing_is_an_empty_leg() -> None:
     # Without damping only seeds are visited.
     start = start_of(graph, names=[0], memories=[(1, 0.5)])
     assert [memory for memory, _ in ranking(graph, start, Walk(damping=0))] == [1]
-
-
-def test_degree_correction_lifts_the_memory_with_fewer_concepts() -> None:
-    graph = mention_graph(2, 4, Pairs([0, 1, 1, 1, 1], [0, 0, 1, 2, 3]))
-    start = starts(graph, memories={0: 0.45, 1: 0.55})
-    assert ranking(graph, start)[0][0] == 1
-    assert ranking(graph, start, Walk(degree_correction=1))[0][0] == 0
 
 
 @pytest.mark.parametrize(

@@ -12,23 +12,28 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hopgate.errors import WithdrawnError
 from hopgate.extract.changes.model import Compared, TrainedChanges
 from hopgate.extract.changes.sentences import ReadNote, Sentence, day_in, is_short, read_note
-from hopgate.extract.extraction import ExtractorIdentity, Source
+from hopgate.extract.extraction import ExtractorIdentity, Fact, Source
+from hopgate.extract.model.answer import MODEL_CONFIDENCE
+from hopgate.extract.model.judge import Ended, Judge
 from hopgate.extract.runner import Progress
 from hopgate.graph.build.derive import rederive
 from hopgate.graph.build.sink import is_name, read_alone
 from hopgate.graph.names import initials, normalise
+from hopgate.sending import guarded
 from hopgate.store import extractions
 from hopgate.store.build_lock import share
 from hopgate.store.graph import changes, fact_rows, name_rows
-from hopgate.store.graph.changes import Rival
+from hopgate.store.graph.changes import OpenFact, Rival
 from hopgate.store.graph.fact_rows import FactRow, NamedFact
+from hopgate.times import moment
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -424,3 +429,65 @@ def _add(connection: Connection[Any], found: Found, change: Change, recorded_at:
         value = known[scope, normalise(change.value)].id
         rows.append(row(later_id, value, change.since, None, earlier_id))
     fact_rows.add_facts(connection, rows)
+
+
+# Ends that a language model judges: which open facts of earlier memories no longer hold after a new one. "Moved to
+# europa" ends "hosted on atlas" though no relation of theirs is the same. Each end is a fact that knows both memories.
+
+# Memories of one call, and open facts that each is asked about.
+TOGETHER, MOST_OPEN = 16, 10
+
+
+def read_judged_ends(
+    store: Store, judge: Judge, identity: ExtractorIdentity, show: Callable[[Progress], object] = str
+) -> None:
+    """Ask about every memory that waits for it, in the order of their days; edges follow at once.
+
+    Those of which one may not be read any more by then, or about which the model gives no answer, wait for the next
+    build.
+    """
+    began, progress = time.monotonic(), Progress(stage="judging changes")
+    waiting = store.run(lambda connection: changes.waiting(connection, identity.hash))
+    for start in range(0, len(waiting), TOGETHER):
+        ids = waiting[start : start + TOGETHER]
+        with store.transaction() as connection:
+            sources, found = read_alone(connection, ids), changes.open_facts(connection, ids, limit=MOST_OPEN)
+        asked = [key for key in sources if found.get(key)]
+        read = [sources[key] for key in asked]
+        facts = [[Fact(row.subject, row.relation, row.object) for row in found[key]] for key in asked]
+        try:
+            with guarded(extractions.guard(store, read)):
+                answers = judge.ends(read, facts) if asked else []
+        except WithdrawnError:
+            continue
+        ended = dict.fromkeys(sources, Ended()) | dict(zip(asked, answers, strict=True))
+        store.run(partial(_write_ends, sources, found, ended))
+        done, seconds = start + len(ids), time.monotonic() - began
+        progress = replace(progress, memories=done, total=len(waiting), seconds=seconds)
+        show(progress)
+
+
+def _write_ends(
+    sources: Mapping[int, Source],
+    found: Mapping[int, Sequence[OpenFact]],
+    ended: Mapping[int, Ended | None],
+    connection: Connection[Any],
+) -> None:
+    """Write the ends that memories tell which are still what they were."""
+    deriving = share(connection)
+    known = {row.id: row.recorded_at for row in extractions.readable(connection, list(sources.values())).values()}
+    name_rows.lock(connection)
+    there = fact_rows.existing(connection, [row.id for rows in found.values() for row in rows])
+    answered = {key: answer for key, answer in ended.items() if answer is not None and key in known}
+    rows = []
+    for key, answer in answered.items():
+        since = moment(answer.since) or known[key]
+        for fact in (found[key][place] for place in answer.places):
+            start = fact.valid_from if fact.valid_from and fact.valid_from < since else None
+            ends = FactRow(fact.memory_id, fact.subject_id, fact.relation, fact.object_id, MODEL_CONFIDENCE, start,
+                           since, known[key], fact.scope, key)  # fmt: skip
+            rows += [ends] if fact.id in there else []
+    fact_rows.add_facts(connection, rows)
+    changes.set_compared(connection, list(answered), "judge")
+    if deriving and rows:
+        rederive_groups(connection, [row.memory_id for row in rows])

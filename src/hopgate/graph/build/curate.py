@@ -214,12 +214,8 @@ def proposals(
 ) -> Iterator[Proposal]:
     """Go through memories in the order in which they became known and propose what each means for older ones.
 
-    Parameters
-    ----------
-    since : datetime, optional
-        Only memories made at or after this time are new.
-    compared : dict, optional
-        Gets the texts of those that would give way and of those they would give way to, by external id.
+    Only memories made at or after `since` are new. `compared` gets the texts of those that would give way and of those
+    they would give way to, by external id.
     """
     facts: dict[int, list[StatedFact]] = defaultdict(list)
     for fact in superseded.stated_facts(connection):
@@ -268,10 +264,7 @@ def apply(
 ) -> set[str]:
     """Give the memories that proposals supersede their tombstones; return which, by their external ids.
 
-    Parameters
-    ----------
-    compared : mapping, optional
-        The texts that were compared: about what is another text now nothing was proposed.
+    Where a text is not the one that was compared any more nothing was proposed about it.
     """
     rows = [(one.gives_way, one.older if one.gives_way == one.memory else one.memory, one.reason) for one in chosen]
     done = superseded.supersede(connection, [(gone, by, why) for gone, by, why in rows if gone and by], compared)

@@ -46,21 +46,9 @@ def rederive(
 ) -> None:
     """Bring the graph into line with a change, at the cost of what it touches.
 
-    Parameters
-    ----------
-    concept_ids : sequence of int
-        Concepts whose names changed: those without a name go, the others are called by their most used one.
-    memory_ids : sequence of int
-        Memories whose mentions, or whose mentions' concepts, changed.
-    groups : sequence of FactGroup
-        Groups that gained or lost a fact.
-    names : sequence of NameRow
-        Names that were added, removed or moved to another concept: other memories may have them as titles, and other
-        names may contain them.
-    leaving_out : sequence of int
-        Memories that are not to be linked, even where a title says so: those that are being revoked.
-    scopes : collection of str, optional
-        The scopes that all this is of; by default it may be any.
+    Concepts whose names changed, memories whose mentions did, groups that gained or lost a fact, and names that were
+    added, removed or moved: other memories may have these as titles, and other names may contain them. Memories that
+    are being revoked are left out, even where a title links them. By default all this may be of any scope.
     """
     with connection.pipeline():
         name_rows.drop_nameless(connection, concept_ids)
@@ -72,16 +60,12 @@ def rederive(
     version.bump(connection, scopes)
 
 
-def rederive_all(connection: Connection[Any], *, analysed: bool = False) -> None:
-    """Derive every name, every memory's concepts and every edge anew from mentions and facts.
-
-    `analysed` says that the planner has looked at these since they came in.
-    """
+def rederive_all(connection: Connection[Any]) -> None:
+    """Derive every name, every memory's concepts and every edge anew from mentions and facts."""
     name_rows.lock(connection)
     edge_rows.sort_in_memory(connection)
-    if not analysed:
-        # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
-        fact_rows.analyse(connection)
+    # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
+    fact_rows.analyse(connection)
     name_rows.refresh(connection)
     # One that is called otherwise loses the vectors of its old name.
     graph_vectors.forget(connection, name_rows.rename(connection))

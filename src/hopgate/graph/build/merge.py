@@ -205,58 +205,41 @@ def _follow_move(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """Names that a person put together with another name, or took apart from it."""
-
-    name_ids: tuple[int, ...]
-    partner_id: int
-    together: bool
+Ruling = tuple[list[int], int | None, bool]
+"""Names, a name that a person put them together with or took them apart from, and whether together."""
 
 
 def take_apart(connection: Connection[Any]) -> list[Ruling]:
     """Give every name a concept of its own, as before any clustering; return what people had decided."""
     decided = journal.rulings(connection)
-    rulings = [Ruling(tuple(ids), partner, together) for ids, partner, together in decided if partner is not None]
     journal.forget_merges(connection)
     name_rows.separate(connection)
-    return rulings
+    return decided
 
 
 def apply_rulings(connection: Connection[Any], rulings: list[Ruling]) -> None:
     """Bring a new clustering into line with what people decided; edges and mentions are not touched."""
-    for ruling in rulings:
-        rows = {row.id: row for row in name_rows.by_id(connection, [*ruling.name_ids, ruling.partner_id])}
-        partner = rows.get(ruling.partner_id)
-        names = [rows[key] for key in ruling.name_ids if key in rows]
-        if partner is None or not names:
+    for name_ids, partner_id, together in rulings:
+        rows = {row.id: row for row in name_rows.by_id(connection, [*name_ids, partner_id or 0])}
+        partner = rows.pop(partner_id or 0, None)
+        if partner is None or not rows:
             continue
-        inside = [row.id for row in names if row.concept_id == partner.concept_id]
-        if not ruling.together and inside:
+        inside = [key for key, row in rows.items() if row.concept_id == partner.concept_id]
+        if together:
+            outside = sorted({row.concept_id for row in rows.values()} - {partner.concept_id})
+            journal.merge(connection, [(partner.concept_id, other) for other in outside], method=BY_HAND)
+        elif inside:
             name_rows.separate(connection, inside)
             first, *others = (row.concept_id for row in name_rows.by_id(connection, inside))
             journal.merge(connection, [(first, other) for other in others], method="kept together")
-        elif ruling.together:
-            outside = sorted({row.concept_id for row in names} - {partner.concept_id})
-            journal.merge(connection, [(partner.concept_id, other) for other in outside], method=BY_HAND)
 
 
 @dataclass(frozen=True, slots=True)
 class MergeProposal:
-    """Two concepts that may be one.
+    """A name that was left undecided and the one it resembles, with the concepts they belong to: `one` would stay.
 
-    Parameters
-    ----------
-    name, near : str
-        The name that was left undecided, and the one it resembles.
-    score : float
-        How alike resolution found them, in 0..1.
-    one, other : Concept
-        The concepts they belong to: `one` would stay.
-    evidence : dict of str to float
-        What makes the names alike, by kind.
-    least_similar : tuple of str, str and float
-        The two names, one of each concept, that are least alike, and how much they are.
+    `score` is how alike resolution found them, in 0..1, `evidence` what makes the names alike, by kind, and
+    `least_similar` the two names, one of each concept, that are least alike, and how much they are.
     """
 
     name: str

@@ -16,11 +16,9 @@ from hopgate.extract.files import Statement, WithStatements, read_statements
 from hopgate.extract.rules.survey import CorpusSurvey
 from hopgate.extract.runner import Extracted, Progress, Run
 from hopgate.extract.spec import as_extractor
-from hopgate.graph.build.canonicalise_store import canonicalise_store, declare
-from hopgate.graph.build.changes import read_changes
-from hopgate.graph.build.judged_ends import read_judged_ends
+from hopgate.graph.build.changes import read_changes, read_judged_ends
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
-from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
+from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally, canonicalise_store, declare
 from hopgate.graph.build.sink import GraphSink, StoreContext, survey_page
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.redact import redacted
@@ -72,8 +70,6 @@ class GraphBuilder:
         self._embedding = embedding
         self._scale = CosineScale()
         self._has_space = False
-        # The tables whose vectors have no index yet; None before the first look.
-        self._unindexed: set[graph_vectors.Table] | None = None
 
     def extract(self, extractor: str | Extractor, **options: Unpack[ExtractOptions]) -> Progress:
         """Extract from every memory that this extractor has not dealt with; resumable, from cache where it can.
@@ -85,6 +81,7 @@ class GraphBuilder:
             progress = self._extract(extractor, options, whole, self._resolution(options.get("ask")))
         if not whole:
             self._read_changes(extractor, options.get("judge"), options.get("show", str))
+            self.embed(show=options.get("show", str))
         return progress
 
     def build(self, extractor: str | Extractor, **options: Unpack[BuildOptions]) -> Built:
@@ -162,13 +159,13 @@ class GraphBuilder:
         with self._store.transaction() as connection:
             ranges = id_ranges(connection, RANGE if contextual else MODEL_RANGE, limit)
             total = memories.count_kept(connection)
-        total = min(total, limit) if limit is not None else total
-        progress = Progress(total=total, stage="surveying")
+        progress = Progress(total=total if limit is None else min(total, limit), stage="surveying")
         with session(engine):
             show(progress)
             surveys = self._surveys(engine) if contextual else {}
             progress, began = replace(progress, stage="extracting"), time.monotonic()
-            for read in _read_ranges(engine, self._store, extractor, surveys, ranges):
+            reader = with_shared(_extract_range, _Reader(self._store, extractor, surveys))
+            for read in map_batches(engine, reader, ranges, place=_place):
                 sink.write(read.extracted, extractor.identity)
                 made = [entry.extraction for entry in read.extracted]
                 progress = progress.plus(made, [False] * len(made), time.monotonic() - began)
@@ -176,32 +173,34 @@ class GraphBuilder:
                 show(progress)
         return replace(progress, stage="")
 
-    def _surveys(self, engine: Engine) -> Mapping[str, CorpusSurvey]:
-        """What all memories show of their words."""
+    def _surveys(self, engine: Engine) -> Surveys:
+        """What all memories show of their words, each scope's apart unless scopes are shared."""
         with self._store.transaction() as connection:
             ranges = id_ranges(connection, RANGE)
-        return _joined(_surveyed(engine, self._store, ranges))
+        surveys: dict[str, CorpusSurvey] = {}
+        for part in map_batches(engine, with_shared(_survey_range, self._store), ranges, place=_place):
+            for scope, survey in part.items():
+                surveys.setdefault(scope, CorpusSurvey()).words.merge(survey.words)
+        return surveys
 
     def _extract_some(
         self, extractor: Extractor, sink: GraphSink, options: ExtractOptions, context: StoreContext | None
     ) -> Progress:
         """Extract in this process, from these memories or from all of them."""
         only, limit = options.get("only"), options.get("limit")
-        if only is not None:
-            stream, total = self._sources_of(only, extractor, context), len(only)
-        else:
+        if only is None:
             with self._store.transaction() as connection:
                 total = memories.count_kept(connection)
-            stream = self._sources(limit, extractor, context)
-            total = min(total, limit) if limit is not None else total
+        else:
+            total, limit = len(only), None
         return (options.get("run") or Run()).over(
-            stream,
+            self._sources(only, limit, extractor, context),
             extractor,
             sink,
             # Rules read a text again in less time than it takes to look up what they said of it.
             cache=None if context is not None else StoreCache(self._store),
             guard=lambda read: extractions.guard(self._store, read),
-            total=total,
+            total=total if limit is None else min(total, limit),
             show=options.get("show", str),
         )
 
@@ -222,20 +221,17 @@ class GraphBuilder:
         if not self._embeds():
             return
         tables: tuple[graph_vectors.Table, ...] = ("concept_edges", "statements")
-        if concepts:
-            tables = (*tables, "concepts")
-        indexed, touched = tables, set[graph_vectors.Table]()
+        tables = (*tables, "concepts") if concepts else tables
         after = dict.fromkeys(tables, 0)
         began, progress = time.monotonic(), Progress(stage="embedding facts and names")
-        while tables:
+        while after:
             with self._store.transaction() as connection:
-                rows = graph_vectors.pending(connection, {table: after[table] for table in tables}, limit=BATCH)
-                full = tuple(table for table in tables if len(rows[table]) == BATCH)
-                if full and progress.total is None:
+                rows = graph_vectors.pending(connection, after, limit=BATCH)
+                following = {table: own[-1][0] for table, own in rows.items() if len(own) == BATCH}
+                if following and progress.total is None:
                     total = sum(graph_vectors.count_pending(connection, table) for table in tables)
                     progress = replace(progress, total=total)
-            touched |= {table for table in tables if rows[table]}
-            if texts := [text for table in tables for _, text in rows[table]]:
+            if texts := [text for own in rows.values() for _, text in own]:
                 try:
                     with guarded(graph_vectors.guard(self._store, rows)):
                         made = self._embed(texts)
@@ -246,11 +242,8 @@ class GraphBuilder:
                 done = progress.memories + len(texts)
                 progress = replace(progress, memories=done, seconds=time.monotonic() - began)
                 show(progress)
-            tables = full
-            after |= {table: rows[table][-1][0] for table in tables}
-        # An index that was there is there, and keeps up by itself; after many new vectors it is looked for again.
-        if self._unindexed is None or progress.memories > FEW or self._unindexed & touched:
-            self._unindexed = self._store.run(partial(graph_vectors.ensure_index, tables=indexed))
+            after = following
+        self._store.run(partial(graph_vectors.ensure_index, tables=tables))
 
     def _embeds(self) -> bool:
         # A store that has an embedder's vectors keeps them.
@@ -263,32 +256,33 @@ class GraphBuilder:
         # Names and facts were read from cleared texts, and go when their memories turn sensitive.
         return self._embedding.embedder().documents([Cleared(text) for text in texts])
 
-    def _sources(self, limit: int | None, extractor: Extractor, context: StoreContext | None) -> Iterator[Source]:
-        """All memories as an extractor reads them."""
-        for page in self._pages(limit):
+    def _sources(
+        self, only: Sequence[str] | None, limit: int | None, extractor: Extractor, context: StoreContext | None
+    ) -> Iterator[Source]:
+        """Memories as an extractor reads them, with what others tell of them where that matters."""
+        for page in self._pages(only, limit):
             if context is None:
                 yield from sources(page)
                 continue
+            done: set[str | int] = set()
             with self._store.transaction() as connection:
-                read = _with_context(connection, page, extractor, context)
-            yield from read
+                if len(page) > FEW:
+                    # What is done is not read again; it passes as it is, so that it is counted. Of few the run asks.
+                    names = [memory.external_id for memory in page]
+                    done |= set(extractions.done(connection, names, extractor.identity))
+                read = context.filled(connection, [memory for memory in page if memory.external_id not in done])
+            fresh = {source.memory_id: source for source in read}
+            yield from [fresh.get(source.memory_id, source) for source in sources(page)]
 
-    def _sources_of(
-        self, external_ids: Sequence[str], extractor: Extractor, context: StoreContext | None
-    ) -> Iterator[Source]:
-        """These memories as an extractor reads them, a batch at a time."""
-        for start in range(0, len(external_ids), BATCH):
-            part = external_ids[start : start + BATCH]
+    def _pages(self, only: Sequence[str] | None, limit: int | None) -> Iterator[list[Memory]]:
+        """These memories or all, a batch at a time, so that no cursor stays open for a long run."""
+        for start in range(0, len(only or ()), BATCH):
+            part = (only or ())[start : start + BATCH]
             with self._store.transaction() as connection:
                 known = memories.fetch(connection, part)
-                page = [known[key] for key in part if key in known]
-                read = _with_context(connection, page, extractor, context) if context else list(sources(page))
-            yield from read
-
-    def _pages(self, limit: int | None) -> Iterator[list[Memory]]:
-        """Memories a batch at a time, so that no cursor stays open for a long run."""
+            yield [known[key] for key in part if key in known]
         after = taken = 0
-        while limit is None or taken < limit:
+        while only is None and (limit is None or taken < limit):
             size = BATCH if limit is None else min(BATCH, limit - taken)
             with self._store.transaction() as connection:
                 page = memories.page(connection, after=after, limit=size)
@@ -296,19 +290,6 @@ class GraphBuilder:
                 return
             yield list(page.values())
             after, taken = max(page), taken + len(page)
-
-
-def _with_context(
-    connection: Connection[Any], page: Sequence[Memory], extractor: Extractor, context: StoreContext
-) -> list[Source]:
-    """Memories with what other memories tell of them."""
-    done: set[str | int] = set()
-    if len(page) > FEW:
-        # What is done is not read again; it passes as it is, so that it is counted. Of few the run asks soon enough.
-        done |= set(extractions.done(connection, [memory.external_id for memory in page], extractor.identity))
-    read = context.filled(connection, [memory for memory in page if memory.external_id not in done])
-    fresh = {source.memory_id: source for source in read}
-    return [fresh.get(source.memory_id, source) for source in sources(page)]
 
 
 def _text_reader(extractor: Extractor) -> Extractor:
@@ -321,27 +302,6 @@ class RangeRead(NamedTuple):
 
     extracted: list[Extracted]
     skipped: int
-
-
-def _surveyed(engine: Engine, store: Store, ranges: Sequence[IdRange]) -> Iterator[dict[str, CorpusSurvey]]:
-    """Survey ranges of memories, each scope's apart unless scopes are shared; `_joined` makes one of them."""
-    return map_batches(engine, with_shared(_survey_range, store), ranges, place=_place)
-
-
-def _joined(parts: Iterator[dict[str, CorpusSurvey]]) -> Surveys:
-    """Join the surveys of several ranges."""
-    surveys: dict[str, CorpusSurvey] = {}
-    for part in parts:
-        for scope, survey in part.items():
-            surveys.setdefault(scope, CorpusSurvey()).words.merge(survey.words)
-    return surveys
-
-
-def _read_ranges(
-    engine: Engine, store: Store, extractor: Extractor, surveys: Surveys, ranges: Sequence[IdRange]
-) -> Iterator[RangeRead]:
-    """Extract from those memories of each range that the extractor has not dealt with."""
-    return map_batches(engine, with_shared(_extract_range, _Reader(store, extractor, surveys)), ranges, place=_place)
 
 
 @dataclass(frozen=True)

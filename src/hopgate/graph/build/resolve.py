@@ -1,27 +1,46 @@
-"""New names against the concepts that are there: merged, left apart or asked about, and never a re-clustering."""
+"""Which concept a name is: all names of a store clustered anew, or new names against the concepts that are there."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.errors import WithdrawnError
 from hopgate.extract.rules.plural import comparison_form
-from hopgate.graph.canonicalise import Candidate, Canonicaliser, ContextMention, closeness
+from hopgate.extract.runner import Progress
+from hopgate.graph.build.derive import rederive, rederive_all
+from hopgate.graph.build.merge import apply_rulings, join_aliases, take_apart
+from hopgate.graph.canonicalise import (
+    FLOOR,
+    Candidate,
+    Canonicaliser,
+    ContextMention,
+    Relations,
+    Units,
+    canonicalise_relations,
+    closeness,
+)
 from hopgate.graph.names import initials, tokens
+from hopgate.sending import guarded
 from hopgate.store import journal
-from hopgate.store.graph import concept_rows, graph_vectors, name_rows
+from hopgate.store.build_lock import share
+from hopgate.store.graph import concept_rows, fact_rows, graph_vectors, name_rows, version
 from hopgate.store.graph.name_rows import NameKey, NameRow
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from psycopg import Connection
 
     from hopgate.store.store import Store
 
-Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 Ask = Callable[[str, str | None, tuple[str, ...]], bool | None]
 """Given a name, its kind and a concept's names: whether they are one concept, or None when that is unknown."""
 
@@ -33,7 +52,7 @@ Ask = Callable[[str, str | None, tuple[str, ...]], bool | None]
 MERGE = 0.8
 # Between this and MERGE a person or a model decides; below, names are different things.
 ASK = 0.5
-# Neighbours by embedding, as in the global canonicalisation (`blocks.NEIGHBOURS`).
+# Neighbours by embedding, as in the global canonicalisation (`likeness.NEIGHBOURS`).
 NEIGHBOURS = 10
 # Of the names that have a word in common so many are compared: enough to see that a short name has many expansions and
 # so is short for none of them.
@@ -42,6 +61,10 @@ NAMES = 8
 # So many vectors are read to measure how alike unrelated names are, and fewer than `ENOUGH` are too few.
 SAMPLE = 2000
 ENOUGH = 100
+# So often a graph may change while all its names are compared before they are compared under its lock.
+ATTEMPTS = 3
+# More relations than this are compared by their words alone: a text takes about 7 ms of a core with bge-small.
+MAX_EMBEDDED = 4096
 
 
 @dataclass(slots=True)
@@ -51,15 +74,6 @@ class Tally:
     merged: int = 0
     ambiguous: int = 0
     new: int = 0
-
-
-class FactKey(NamedTuple):
-    """A fact of a scope, by the normal forms of its ends."""
-
-    scope: str
-    subject: str
-    relation: str
-    object: str
 
 
 class CosineScale:
@@ -77,8 +91,6 @@ class CosineScale:
 
     def __call__(self, scope: str, cosines: Sequence[float]) -> list[float | None]:
         """Closeness of each; None while there are too few names to measure how alike unrelated ones are."""
-        import numpy as np
-
         scale = self._of.get(scope)
         return list(scale(np.array(cosines, np.float32)).tolist()) if scale else [None] * len(cosines)
 
@@ -109,67 +121,30 @@ class NameResolver:
         self._ask = ask
         self._forget = forget
         self._vectors: dict[NameKey, NDArray[np.float32]] = {}
-        self._texts: dict[FactKey, str] = {}
-        self._told: dict[str, NDArray[np.float32]] = {}
         self._scale = scale or CosineScale()
         self.tally = Tally()
 
-    def prepare(self, store: Store, spellings: Mapping[NameKey, str], facts: Collection[FactKey] = ()) -> None:
-        """Embed the names (scope and normal form to spelling) that the store does not know, before its lock is taken.
-
-        Parameters
-        ----------
-        facts : collection of FactKey
-            Facts between such names. Their texts are embedded along with the names, so that all cores are used and the
-            edges that follow get their vectors at once.
-        """
-        self._vectors, self._texts, self._told = {}, {}, {}
+    def prepare(self, store: Store, spellings: Mapping[NameKey, str]) -> None:
+        """Embed the names (by scope and normal form) that the store does not know, before its lock is taken."""
+        self._vectors = {}
         if self._embed is None:
             return
         with store.transaction() as connection:
-            known = {row.key: row.name for row in name_rows.by_keys(connection, spellings) if row.uses}
+            known = {row.key for row in name_rows.by_keys(connection, spellings) if row.uses}
             for scope in {scope for scope, _ in spellings}:
                 self._scale.fit(connection, scope)
         fresh = [key for key in spellings if key not in known]
-        spelt = dict(spellings) | known
-        self._texts = {}
-        for fact in facts:
-            subject, object_ = spelt.get((fact.scope, fact.subject)), spelt.get((fact.scope, fact.object))
-            if subject is not None and object_ is not None:
-                self._texts[fact] = f"{subject} {fact.relation} {object_}"
-        if fresh or self._texts:
-            names = list(dict.fromkeys(spellings[key] for key in fresh))
-            told = list(dict.fromkeys(self._texts.values()))
-            made = self._embed([*names, *told])
-            vectors = dict(zip(names, made, strict=False))
+        if names := list(dict.fromkeys(spellings[key] for key in fresh)):
+            vectors = dict(zip(names, self._embed(names), strict=True))
             self._vectors = {key: vectors[spellings[key]] for key in fresh}
-            self._told = dict(zip(told, made[len(names) :], strict=True))
 
-    def take_back(self, names: Iterable[str], facts: Collection[tuple[str, str, str]]) -> None:
+    def take_back(self, names: Iterable[str]) -> None:
         """Drop from the cache what was prepared of memories that turned sensitive, or went, on the way."""
         if self._forget is not None:
-            told = [text for fact, text in self._texts.items() if (fact.subject, fact.relation, fact.object) in facts]
-            self._forget([*names, *told])
-
-    def give_vectors(self, connection: Connection[Any]) -> None:
-        """Give the edges that follow from what was prepared their vectors, in the transaction that made them.
-
-        An edge's text is read from the store, so that one that is called otherwise by now waits for `embed`.
-        """
-        import numpy as np
-
-        if not self._told:
-            return
-        # An edge has a row for each time that it held: twice as many rows as facts are nearly always all.
-        waiting = graph_vectors.newest_pending(connection, "concept_edges", limit=2 * len(self._told))
-        if known := [(key, self._told[text]) for key, text in waiting if text in self._told]:
-            rows = np.stack([vector for _, vector in known])
-            graph_vectors.write(connection, "concept_edges", [key for key, _ in known], rows)
+            self._forget(list(names))
 
     def __call__(self, connection: Connection[Any], fresh: Sequence[NameRow]) -> None:
         """Merge new names into the concepts they mean."""
-        import numpy as np
-
         embedded = [row for row in fresh if row.key in self._vectors]
         if embedded:
             rows = np.stack([self._vectors[row.key] for row in embedded])
@@ -184,25 +159,21 @@ class NameResolver:
     def _resolve(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> None:
         candidates = self._candidates(connection, row, unseen)
         decision = self._canonicaliser.resolve(ContextMention(row.name, row.kind), candidates)
-        if decision.action == "new" or decision.concept is None:
-            self.tally.new += 1
-            return
-        (found,) = (candidate for candidate in candidates if candidate.id == decision.concept)
-        method = "incremental"
+        answer: bool | None = decision.action == "merge"
+        method, concept = "incremental", int(str(decision.concept or 0))
         if decision.action == "ask":
-            answer = self._ask(row.name, row.kind, found.names) if self._ask else None
-            if answer is None:
-                near = name_rows.of_concepts(connection, [int(str(found.id))])[0]
-                concept_rows.mark_ambiguous(connection, row.id, near.id, decision.score)
-                self.tally.ambiguous += 1
-                return
-            if not answer:
-                self.tally.new += 1
-                return
             method = "incremental, asked"
-        pair = int(str(found.id)), row.concept_id
-        journal.merge(connection, [pair], method=method, score=decision.score)
-        self.tally.merged += 1
+            (found,) = (candidate for candidate in candidates if candidate.id == concept)
+            answer = self._ask(row.name, row.kind, found.names) if self._ask else None
+        if answer is None:
+            near = name_rows.of_concepts(connection, [concept])[0]
+            concept_rows.mark_ambiguous(connection, row.id, near.id, decision.score)
+            self.tally.ambiguous += 1
+        elif answer:
+            journal.merge(connection, [(concept, row.concept_id)], method=method, score=decision.score)
+            self.tally.merged += 1
+        else:
+            self.tally.new += 1
 
     def _candidates(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> list[Candidate]:
         words = tokens(row.normal)
@@ -232,3 +203,132 @@ class NameResolver:
             )
             for key, known in rows.items()
         ]
+
+
+# All names at once, while others write.
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """All that clusters are made of, as it was in one version of the graph."""
+
+    version: int
+    names: Sequence[NameRow]
+    contexts: Mapping[int, Mapping[tuple[str, str], int]]
+    relations: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Which names are one concept and which relations one relation; `version` is the graph's that they were made of."""
+
+    version: int
+    names: Sequence[Sequence[NameRow]]
+    threshold: float
+    relations: Mapping[str, Relations]
+
+
+def canonicalise_store(
+    store: Store, canonicaliser: Canonicaliser | None, embed: Embed | None, show: Callable[[Progress], object]
+) -> None:
+    """Cluster all names and relations, and derive everything from them.
+
+    The graph's lock is for the write alone; where the graph changed while its names were compared, once more.
+    """
+    canonicaliser = canonicaliser or Canonicaliser(threshold=MERGE)
+
+    def write(clusters: Clusters, connection: Connection[Any]) -> bool:
+        name_rows.lock(connection)
+        if version.current(connection) != clusters.version:
+            return False
+        _write_clusters(connection, clusters)
+        show(Progress(stage="deriving edges"))
+        rederive_all(connection)
+        return True
+
+    def at_once(connection: Connection[Any]) -> None:
+        name_rows.lock(connection)
+        write(_clustered(_read_material(connection), canonicaliser, embed), connection)
+
+    show(Progress(stage="bringing names together"))
+    for _ in range(ATTEMPTS):
+        read = store.run(_read_material)
+        # A hosted embedder takes minutes over all names: before each request it is looked whether one went.
+        same = partial(_is_still, read.version)
+        with suppress(WithdrawnError), guarded(name_rows.guard(store, same)):
+            clusters = _clustered(read, canonicaliser, embed)
+            if store.run(partial(write, clusters)):
+                return
+    store.run(at_once)
+
+
+def _is_still(known: int, connection: Connection[Any]) -> bool:
+    return version.current(connection) == known
+
+
+def _read_material(connection: Connection[Any]) -> Material:
+    return Material(
+        version.current(connection),
+        name_rows.all_names(connection),
+        fact_rows.contexts(connection),
+        fact_rows.raw_relations(connection),
+    )
+
+
+def _clustered(read: Material, canonicaliser: Canonicaliser, embed: Embed | None) -> Clusters:
+    """Cluster each scope's names and relations: the long part, for which nobody needs to wait."""
+    by_scope: dict[str, list[NameRow]] = defaultdict(list)
+    for row in read.names:
+        by_scope[row.scope].append(row)
+    clusters: dict[tuple[str, int], list[NameRow]] = defaultdict(list)
+    for scope, rows in by_scope.items():
+        # Each name is one unit, and its mentions are counted already.
+        units = Units(
+            names=tuple(row.normal for row in rows),
+            kinds=tuple(row.kind for row in rows),
+            counts=np.array([max(1, row.uses) for row in rows], dtype=np.float64),
+            spellings=tuple(row.name for row in rows),
+            contexts=tuple(read.contexts.get(row.id, {}) for row in rows),
+            of_mention=np.arange(len(rows), dtype=np.int64),
+        )
+        result = canonicaliser.fit_units(units, embed, max(canonicaliser.threshold, FLOOR))
+        for row, label in zip(rows, result.labels_.tolist(), strict=True):
+            clusters[scope, label].append(row)
+    relations = {}
+    for scope, counts in read.relations.items():
+        repeated = [raw for raw, count in counts.items() for _ in range(count)]
+        relations[scope] = canonicalise_relations(repeated, embed=embed if len(counts) <= MAX_EMBEDDED else None)
+    return Clusters(read.version, list(clusters.values()), canonicaliser.threshold, relations)
+
+
+def _write_clusters(connection: Connection[Any], clusters: Clusters) -> None:
+    """Merge the concepts of each cluster; every merge is a row. What people merged and split stays so."""
+    decided = take_apart(connection)
+    several = [members for members in clusters.names if len(members) > 1]
+    known = name_rows.by_id(connection, [row.id for members in several for row in members])
+    concept = {row.id: row.concept_id for row in known}
+    merges = []
+    for members in several:
+        kept, *others = sorted(members, key=lambda row: (-row.uses, -len(row.name), row.name))
+        merges += [(concept[kept.id], concept[other.id]) for other in others]
+    journal.merge(connection, merges, method=f"global, threshold {clusters.threshold}")
+    join_aliases(connection)
+    apply_rulings(connection, decided)
+    for scope, relations in clusters.relations.items():
+        fact_rows.set_canonical(connection, scope, relations.canonical, relations.scores)
+
+
+def declare(connection: Connection[Any], single: Collection[str], several: Collection[str], whole: bool) -> None:
+    """Note which relations have one value at a time; edges follow at once, or at the end of a whole build."""
+    if not whole:
+        if not several and fact_rows.are_single_valued(connection, single):
+            # As at every addition but the first: nobody's lock is waited for.
+            return
+        share(connection)
+    name_rows.lock(connection)
+    declared = fact_rows.declare_single_valued(connection, {*single} - {*several})
+    declared += fact_rows.declare_several_valued(connection, several)
+    if whole:
+        version.set_derived(connection, False)
+    elif declared:
+        rederive(connection, groups=fact_rows.groups_of_relations(connection, declared))

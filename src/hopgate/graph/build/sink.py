@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import WithdrawnError
@@ -20,7 +21,6 @@ from hopgate.extract.rules.survey import CorpusSurvey
 from hopgate.extract.runner import Extracted, text_key
 from hopgate.graph.build.derive import rederive, revoke
 from hopgate.graph.build.merge import join_aliases
-from hopgate.graph.build.resolve import FactKey
 from hopgate.graph.names import initials, normalise
 from hopgate.memory import Memory, cleared
 from hopgate.sending import guarded
@@ -68,12 +68,8 @@ def add(
 ) -> None:
     """Write mentions and facts, in the caller's transaction.
 
-    Parameters
-    ----------
-    deriving : bool
-        Whether edges and memories' concepts follow at once. A backfill derives once, after canonicalisation.
-    resolve : callable, optional
-        Finds among known concepts those that new names mean, before anything is derived.
+    Edges and memories' concepts follow at once if `deriving`; a backfill derives once, after canonicalisation. Before
+    that `resolve` finds among known concepts those that new names mean.
     """
     name_rows.lock(connection)
     scopes = name_rows.scopes_of(connection, [entry.memory_id for entry in batch])
@@ -88,7 +84,8 @@ def add(
         for fact in entry.extraction.facts:
             subject, object_ = (known.get((scope, normalise(end))) for end in (fact.subject, fact.object))
             start, end = moment(fact.valid_from), moment(fact.valid_to)
-            if subject is None or object_ is None or not fact.relation.strip() or backwards(start, end):
+            backwards = start is not None and end is not None and end < start
+            if subject is None or object_ is None or not fact.relation.strip() or backwards:
                 continue
             facts.append(
                 FactRow(entry.memory_id, subject.id, fact.relation[:MAX_NAME], object_.id, fact.confidence, start, end,
@@ -104,14 +101,13 @@ def add(
     if not deriving:
         version.bump(connection)
         return
-    new_names = [row for row in known.values() if row.is_new]
-    if resolve and new_names:
-        resolve(connection, new_names)
+    new_ids = {row.id for row in known.values() if row.is_new}
+    if resolve and new_ids:
+        resolve(connection, [row for row in known.values() if row.is_new])
     rows = name_rows.by_id(connection, name_ids)
+    new_names = [row for row in rows if row.id in new_ids]
     memory_ids = [entry.memory_id for entry in batch]
-    new_ids = {row.id for row in new_names}
-    older = mentions_of_new_names(connection, [row for row in rows if row.id in new_ids], memory_ids)
-    if older:
+    if older := mentions_of_new_names(connection, new_names, memory_ids):
         fact_rows.add_mentions(connection, older)
         memory_ids += sorted({row[0] for row in older})
     rederive(
@@ -119,7 +115,7 @@ def add(
         concept_ids=sorted({row.concept_id for row in rows}),
         memory_ids=memory_ids,
         groups=fact_rows.groups_of_memories(connection, memory_ids),
-        names=[row for row in rows if row.id in new_ids],
+        names=new_names,
         scopes=set(scopes.values()),
     )
     join_aliases(connection, [entry.memory_id for entry in batch])
@@ -131,10 +127,9 @@ def spellings(extractions: Iterable[tuple[str, Extraction]]) -> dict[NameKey, tu
     for scope, extraction in extractions:
         for name, kind in names_used(extraction):
             normal = normalise(name)
-            if not is_name(name, normal):
-                continue
-            spelling, first = wanted.get((scope, normal), (name, None))
-            wanted[scope, normal] = (spelling, first or kind)
+            if is_name(name, normal):
+                spelling, first = wanted.get((scope, normal), (name, None))
+                wanted[scope, normal] = (spelling, first or kind)
     return wanted
 
 
@@ -158,14 +153,10 @@ def _name(source: Source) -> str:
 
 
 class GraphSink:
-    """Write extractions into a store.
+    """Writes extractions into a store: a memory wholly or not at all, in the place of its earlier extraction.
 
-    Parameters
-    ----------
-    deriving : bool
-        Whether edges follow at once; a backfill derives once, at its end.
-    resolution : NameResolver, optional
-        Resolves each batch's new names, inside its transaction.
+    Edges follow at once if `deriving`, and `resolution` resolves each batch's new names inside its transaction; a
+    backfill derives once, at its end.
     """
 
     def __init__(self, store: Store, *, deriving: bool = True, resolution: NameResolver | None = None) -> None:
@@ -179,22 +170,14 @@ class GraphSink:
             return extractions.done(connection, [str(key) for key in memory_ids], identity)
 
     def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
-        """Write a batch with its provenance, in the place of these memories' earlier extractions.
-
-        A memory is there wholly or not at all; a batch of many names takes the graph's lock more than once, so that
-        who waits for it waits for a few of them.
-        """
+        """Write a batch with its provenance; one of many names takes the lock more than once, for others wait."""
         kept = [entry._replace(extraction=bounded(entry.extraction)) for entry in batch]
         # Before the first build nobody waits for the graph.
         for portion in _portions(kept) if self._deriving else [kept]:
-            self._write_portion(portion, identity)
+            left = self._prepared(self._resolution, portion) if self._resolution else portion
+            self._store.run(partial(self._write, left, identity))
 
-    def _write_portion(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
-        if self._resolution:
-            batch = self._prepared(self._resolution, batch)
-        self._store.run(lambda connection: self._write(connection, batch, identity))
-
-    def _write(self, connection: Connection[Any], batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
+    def _write(self, batch: Sequence[Extracted], identity: ExtractorIdentity, connection: Connection[Any]) -> None:
         # Where a whole build was broken off meanwhile, nothing follows until the next.
         deriving = share(connection) if self._deriving else False
         # Every writer of both locks memories first and the graph second, so that no two wait for each other.
@@ -206,27 +189,23 @@ class GraphSink:
         gone = {*map(_name, later)} - extractions.readable(connection, later, lock=False).keys() if later else set()
         known = {name: row for name, row in known.items() if name not in gone}
         if self._resolution and (lost := [entry for entry in batch if _name(entry.source) not in known]):
-            used = {name for entry in lost for name, _ in names_used(entry.extraction)}
-            self._resolution.take_back(used, {(key.subject, key.relation, key.object) for key in _fact_keys(lost)})
+            self._resolution.take_back({name for entry in lost for name, _ in names_used(entry.extraction)})
         before = extractions.recorded(connection, [row.id for row in known.values()], identity)
         # What another build has written since is left as it is; a failed extraction does not replace an earlier one.
         rows = [
-            (*known[name], entry)
+            (known[name], entry)
             for name, entry in ((_name(entry.source), entry) for entry in batch)
             if name in known
             and not before.get(known[name].id, False)
             and not (known[name].id in before and entry.extraction.state is State.FAILED)
         ]
-        if again := [key for key, _, _ in rows if key in before]:
+        if again := [row.id for row, _ in rows if row.id in before]:
             revoke(connection, again)
-        dated = [DatedExtraction(key, recorded_at, entry.extraction) for key, recorded_at, entry in rows]
-        if dated:
+        if rows:
+            dated = [DatedExtraction(row.id, row.recorded_at, entry.extraction) for row, entry in rows]
             add(connection, dated, deriving=deriving, resolve=self._resolution)
-            if deriving and self._resolution:
-                self._resolution.give_vectors(connection)
-            extractions.record(
-                connection, ((key, text_key(entry.source), entry.extraction) for key, _, entry in rows), identity
-            )
+            made = ((row.id, text_key(entry.source), entry.extraction) for row, entry in rows)
+            extractions.record(connection, made, identity)
 
     def _prepared(self, resolution: NameResolver, batch: Sequence[Extracted]) -> Sequence[Extracted]:
         """Let names be embedded before the lock is taken; give what is left of the batch when that is done."""
@@ -238,29 +217,13 @@ class GraphSink:
             names = spellings((scopes[_name(entry.source)], entry.extraction) for entry in batch)
             try:
                 with guarded(extractions.guard(self._store, read)):
-                    resolution.prepare(
-                        self._store, {key: name for key, (name, _) in names.items()}, _fact_keys(batch, scopes)
-                    )
+                    resolution.prepare(self._store, {key: name for key, (name, _) in names.items()})
             except WithdrawnError:
                 with self._store.transaction() as connection:
                     known = extractions.readable(connection, read, lock=False)
-                batch = [entry for entry in batch if str(entry.source.memory_id) in known]
+                batch = [entry for entry in batch if _name(entry.source) in known]
             else:
                 return batch
-
-
-def _fact_keys(batch: Iterable[Extracted], scopes: Mapping[str, str] | None = None) -> set[FactKey]:
-    """The facts that some extractions state, by their ends' keys."""
-    return {
-        FactKey(
-            scopes[_name(entry.source)] if scopes else "",
-            normalise(fact.subject),
-            fact.relation[:MAX_NAME],
-            normalise(fact.object),
-        )
-        for entry in batch
-        for fact in entry.extraction.facts
-    }
 
 
 def names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
@@ -277,19 +240,11 @@ def is_name(name: str, normal: str) -> bool:
     return bool(normal) and len(normal) <= MAX_NAME and len(name) <= 2 * MAX_NAME
 
 
-def backwards(start: datetime | None, end: datetime | None) -> bool:
-    """Whether an interval ends before it begins."""
-    return start is not None and end is not None and end < start
-
-
 class StoreContext:
     """Fills in what sources cannot know by themselves, from one store.
 
-    Parameters
-    ----------
-    surveys : mapping of scope to CorpusSurvey, optional
-        What all memories show, for a backfill. Without it the store's names are looked up for each batch. Where scopes
-        are shared there is one survey, under ""; else a scope learns nothing of another.
+    For a backfill there are surveys, by scope, of what all memories show; else the store's names are looked up for each
+    batch. Where scopes are shared there is one survey, under ""; else a scope learns nothing of another.
     """
 
     def __init__(self, surveys: Mapping[str, CorpusSurvey] | None = None) -> None:

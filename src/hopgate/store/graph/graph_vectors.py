@@ -68,12 +68,6 @@ def pending(
     return {table: rows.fetchall() for table, rows in asked.items()}
 
 
-def newest_pending(connection: Connection[Any], table: Table, *, limit: int) -> list[tuple[int, str]]:
-    """The last rows without a vector, each with its text: those that this transaction has just made are among them."""
-    which = "e.embedding IS NULL ORDER BY e.id DESC LIMIT %s"
-    return connection.execute(_TEXTS[table].format(which=which), (limit,)).fetchall()
-
-
 def guard(store: Store, rows: Rows) -> StoreGuard:
     """Guard names, facts and statements on their way to an embedder: texts that are still what was read."""
 
@@ -125,21 +119,19 @@ def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
     )
 
 
-def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(_INDEXES)) -> set[Table]:
+def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(_INDEXES)) -> None:
     """Build the HNSW indexes of some tables: of concepts' names, and of facts and statements once there are enough.
 
-    With them resolving a new name, and finding the facts near a query, costs the same however many there are. Gives the
-    tables that have none yet.
+    With them resolving a new name, and finding the facts near a query, costs the same however many there are.
     """
-    row = connection.execute(
-        "SELECT " + ", ".join(f"to_regclass('{index}') IS NULL" for index in _INDEXES.values())
-    ).fetchone()
-    assert row is not None
-    lacking = [table for table, without in zip(_INDEXES, row, strict=True) if without and table in tables]
-    due = [table for table in lacking if table == "concepts" or _many(connection, table)]
-    left: set[Table] = {table for table, without in zip(_INDEXES, row, strict=True) if without and table not in due}
+    lacking = connection.execute(
+        "SELECT t FROM unnest(%s::text[], %s::text[]) AS i (t, name) WHERE to_regclass(name) IS NULL",
+        (list(tables), [_INDEXES[table] for table in tables]),
+    ).fetchall()
+    many = f"SELECT 1 FROM {{}} WHERE embedding IS NOT NULL LIMIT 1 OFFSET {EXACT_BELOW}"
+    due = [table for (table,) in lacking if table == "concepts" or connection.execute(many.format(table)).fetchone()]
     if not due:
-        return left
+        return
     # Building one lets nobody write: not in the middle of somebody's change of several tables.
     name_rows.lock(connection)
     for table in due:
@@ -155,15 +147,6 @@ def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(
         connection.execute(
             f"CREATE INDEX IF NOT EXISTS {table}_unembedded ON {table} (id) WHERE embedding IS NULL{named}"
         )
-    return left
-
-
-def _many(connection: Connection[Any], table: Table) -> bool:
-    """Whether so many rows have a vector that an index pays."""
-    row = connection.execute(
-        f"SELECT 1 FROM {table} WHERE embedding IS NOT NULL LIMIT 1 OFFSET %s", (EXACT_BELOW,)
-    ).fetchone()
-    return row is not None
 
 
 def near_concepts(
@@ -264,13 +247,8 @@ def read_seeds(
 ) -> SeedRows:
     """Look up names, and so many facts and statements, a memory for each of its own; without a vector only names.
 
-    Parameters
-    ----------
-    exact, exact_facts : bool
-        Whether every vector is compared, or every fact in view: where there are few, that is as quick as the index,
-        which does not know whose they are.
-    condition, parameters : str, mapping
-        Which memories' statements; sensitive ones have none.
+    Every vector is compared if `exact`, or every fact in view if `exact_facts`: where there are few, that is as quick
+    as the index, which does not know whose they are. The condition says which memories' statements.
     """
     names = name_rows.by_normal(connection, normals, view.graph_scopes)
     if vector is None:
