@@ -64,7 +64,7 @@ ON_A_STORE = {
     "db language klingon": "no text search for 'klingon'",
     "serve --host 0.0.0.0": "--token-file",
     "serve --token-file /nowhere/token": "cannot be read",
-    "mcp --http --host 0.0.0.0": "--token-file",
+    "mcp --http": "--help",
     # What destroys is refused on a pipe, and names the store.
     "db drop": "add --yes",
     "delete m0 m1 m2 m3 m4 m5 m6 m7 m8 m9 m10": "add --yes",

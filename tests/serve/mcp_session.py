@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import threading
-import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -15,12 +13,9 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ElicitRequestParams, ElicitResult
 from patience import PATIENCE
-from serving import TOKEN
+from serving import TOKEN, serving
 
 from hopgate.kb import KnowledgeBase
-from hopgate.serve import ServeSettings
-from hopgate.serve.launch import bound_socket, server_of
-from hopgate.serve.mcp import http_app
 
 
 def command(dsn: str, *options: str) -> StdioServerParameters:
@@ -36,19 +31,8 @@ def command(dsn: str, *options: str) -> StdioServerParameters:
 @contextlib.contextmanager
 def mcp_serving(kb: KnowledgeBase, **bounds: Any) -> Iterator[str]:
     """Serve by HTTP on a real port until the block ends; give the address."""
-    settings = ServeSettings(TOKEN, port=0, **bounds)
-    server = server_of(http_app(kb, settings), settings, lifespan="on")
-    with bound_socket(settings) as listening:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        while not server.started:
-            assert thread.is_alive()
-            time.sleep(0.01)
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
-        finally:
-            server.should_exit = True
-            thread.join(PATIENCE)
+    with serving(kb, mcp=True, **bounds) as running:
+        yield f"{running.url}/mcp"
 
 
 @contextlib.asynccontextmanager

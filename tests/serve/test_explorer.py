@@ -148,6 +148,9 @@ def test_a_concept_is_found_expanded_and_its_edges_filtered(page, address):
 def test_an_answer_that_comes_late_does_not_take_the_place_of_a_newer_one(page, address):
     visit(page, address, "/graph")
     drawn(page)
+    page.locator(".names button").first.click()  # a cluster
+    expect(page).to_have_url(re.compile("cluster="), timeout=PATIENCE)
+    drawn(page)
     held = []
     page.route(re.compile(r"/concepts/-?\d+$"), lambda route: route.continue_() if held else held.append(route))
     first, second = page.locator(".names button").all_inner_texts()[:2]

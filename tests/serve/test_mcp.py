@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import subprocess
 from collections.abc import Iterator
 from typing import Any
@@ -135,30 +134,6 @@ def test_a_client_that_cannot_ask_confirms_in_a_second_step(own_kb: KnowledgeBas
 
     with mcp_serving(own_kb) as url:
         asyncio.run(session(url))
-
-
-@pytest.mark.full
-def test_the_command_serves_by_http_behind_the_token_that_it_prints(shared_kb: KnowledgeBase) -> None:
-    server = command(shared_kb.store.dsn, "--http", "--port", "0", "--read-only", "--scope", "home")
-    running = subprocess.Popen(
-        [server.command, *server.args], env={**os.environ, **(server.env or {})}, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert running.stdout is not None
-        found = re.fullmatch(
-            r"connect to (http://127\.0\.0\.1:\d+/mcp) with the bearer token (\S+)\n", running.stdout.readline()
-        )
-        assert found
-
-        async def session() -> None:
-            async with by_http(found[1], token=found[2]) as client:
-                assert [tool.name for tool in (await client.list_tools()).tools] == READING
-                assert (await told(client, "relations_of", concept="Ada Lovelace"))["relations"]
-
-        asyncio.run(session())
-    finally:
-        running.terminate()
-        running.wait(PATIENCE)
 
 
 def test_hopgate_serve_serves_assistants_too_where_it_is_asked_to(shared_kb: KnowledgeBase) -> None:

@@ -11,27 +11,20 @@ import click
 
 from hopgate.cli import parameters
 from hopgate.cli.output import say
-from hopgate.cli.parameters import PATH, Where, click_options, flag, on_store
+from hopgate.cli.parameters import Where, click_options, flag, on_store, path
 from hopgate.errors import HopgateError
 from hopgate.options import options_of
-from hopgate.serve.settings import MCP_PORT, ServeSettings, is_loopback, new_token
+from hopgate.serve.settings import Bounds, ServeSettings, is_loopback, new_token
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
 
-token_file = click.option(
-    "--token-file",
-    type=PATH,
-    help="Read the token from this file, which only you may read.",
-    show_default="a new one, printed once",
-)
-MCP_ASKED = ("scopes", "read_only", "show_sensitive", "host", "port")
-ASKED = (*MCP_ASKED, "questions", "mcp")
+ASKED = ("scopes", "read_only", "show_sensitive", "host", "port", "questions", "mcp")
 
 
 @click.command("serve")
 @click_options(option for option in options_of(ServeSettings) if option.name in ASKED)
-@token_file
+@path("--token-file", "Read the token from this file, which only you may read.", show_default="a new one, printed once")
 @flag("--open", "Open it in the browser.", "open_browser")
 @on_store
 def serve(where: Where, token_file: Path | None, open_browser: bool, **given: Any) -> None:
@@ -42,7 +35,15 @@ def serve(where: Where, token_file: Path | None, open_browser: bool, **given: An
     Example: hopgate serve --read-only --open
     """
     require_packages()
-    settings = ServeSettings(_token(given["host"], token_file), **parameters.values(given))
+    from hopgate.serve.launch import read_token
+
+    host = given["host"]
+    if token_file is None and host is not None and not is_loopback(host):
+        raise HopgateError(
+            f"others can reach {host}: write a token into a file that only you can read, and give it with --token-file"
+        )
+    token = new_token() if token_file is None else read_token(token_file)
+    settings = ServeSettings(token, **parameters.values(given))
     with where.opened() as kb:
         run(kb, settings, open_browser=open_browser, token_file=token_file)
 
@@ -55,10 +56,8 @@ def run(
 
     with launch.bound_socket(settings) as listening:
         address = launch.url_of(settings, listening, settings.token)
-        if token_file is None:
-            say(f"open {address}")
-        else:
-            say(f"open {launch.url_of(settings, listening, 'TOKEN')} with the token that is in {token_file}")
+        hidden = launch.url_of(settings, listening, "TOKEN")
+        say(f"open {address}" if token_file is None else f"open {hidden} with the token that is in {token_file}")
         say("Ctrl-C ends it")
         if open_browser:
             import threading
@@ -71,48 +70,22 @@ def run(
 
 
 @click.command("mcp")
-@click_options(option for option in options_of(ServeSettings) if option.name in MCP_ASKED)
-@flag("--http", "Serve by HTTP under /mcp, at --host and --port (8378), instead of on standard input.")
-@token_file
+@click_options(options_of(Bounds))
 @on_store
-def mcp(where: Where, http: bool, token_file: Path | None, **given: Any) -> None:
+def mcp(where: Where, **given: Any) -> None:
     """Offer the store to an assistant by the Model Context Protocol: remember, recall, explain, forget.
 
-    An assistant starts it itself and talks to it on standard input and output. With --http it is a server of its own,
-    behind a token that is printed once. Sensitive memories are not there without --show-sensitive. The first --scope is
-    the one that is written to.
+    An assistant starts it itself and talks to it on standard input and output; hopgate serve --mcp does so by HTTP.
+    Sensitive memories are not there without --show-sensitive. The first --scope is the one that is written to.
 
     Example: hopgate mcp --scope home --read-only
     """
     require_packages("mcp")
-    from hopgate.serve.mcp import PATH, create_mcp, http_app, run_stdio
+    from hopgate.serve.mcp import create_mcp, run_stdio
 
-    settings = ServeSettings(_token(given["host"], token_file), **{"port": MCP_PORT, **parameters.values(given)})
+    bounds = Bounds(**parameters.values(given))
     with where.opened() as kb:
-        if not http:
-            run_stdio(create_mcp(kb, settings))
-            return
-        from hopgate.serve.launch import bound_socket, server_of, url_of
-
-        with bound_socket(settings) as listening:
-            token = settings.token if token_file is None else f"in {token_file}"
-            say(f"connect to {url_of(settings, listening, None).rstrip('/')}{PATH} with the bearer token {token}")
-            with contextlib.suppress(KeyboardInterrupt):
-                server_of(http_app(kb, settings), settings, lifespan="on").run(sockets=[listening])
-            say("ended")
-
-
-def _token(host: str | None, token_file: Path | None) -> str:
-    """The token of a file, or a new one where only this machine can reach the server."""
-    if token_file is not None:
-        from hopgate.serve.launch import read_token
-
-        return read_token(token_file)
-    if host is not None and not is_loopback(host):
-        raise HopgateError(
-            f"others can reach {host}: write a token into a file that only you can read, and give it with --token-file"
-        )
-    return new_token()
+        run_stdio(create_mcp(kb, bounds))
 
 
 def require_packages(*names: str) -> None:

@@ -150,11 +150,10 @@ def _reason(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
 
 
-def url_of(settings: ServeSettings, listening: socket.socket, token: str | None) -> str:
-    """Give the address to open, with the token where it is to be shown."""
+def url_of(settings: ServeSettings, listening: socket.socket, token: str) -> str:
+    """Give the address to open."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    query = f"?token={token}" if token else ""
-    return f"http://{host}:{listening.getsockname()[1]}/{query}"
+    return f"http://{host}:{listening.getsockname()[1]}/?token={token}"
 
 
 def read_token(path: Path) -> str:

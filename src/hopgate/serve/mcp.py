@@ -34,7 +34,6 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
-from starlette.applications import Starlette
 
 import hopgate
 from hopgate.errors import HopgateError, TakenError
@@ -44,8 +43,7 @@ from hopgate.recall.hit import Hit
 from hopgate.recall.why_not import LegSight
 from hopgate.redact import redacted
 from hopgate.serve.bounds import BoundStore, Key, Moment, Text
-from hopgate.serve.middleware import guard
-from hopgate.serve.settings import Bounds, ServeSettings
+from hopgate.serve.settings import Bounds
 from hopgate.store.graph.edge_rows import Edge
 
 # How often recall is asked again without the sensitive memories that it found.
@@ -512,26 +510,15 @@ def run_stdio(server: MCPServer[Any]) -> None:
     anyio.run(run)
 
 
-def http_app(kb: KnowledgeBase, settings: ServeSettings) -> Starlette:
-    """Make the application that serves by HTTP: behind the same token, headers and limits as `hopgate serve`."""
-    app = _inner(create_mcp(kb, settings))
-    # A client keeps a stream open; what is too large the protocol itself answers.
-    guard(app, replace(settings, concurrent=64, max_body=2 * MAX_MESSAGE))
-    return app
-
-
-def mount(app: FastAPI, kb: KnowledgeBase, settings: ServeSettings) -> None:
+def mount(app: FastAPI, kb: KnowledgeBase, bounds: Bounds) -> None:
     """Serve assistants beside an API, within its bounds and behind what stands around it; it needs a lifespan then."""
-    server = create_mcp(kb, settings)
-    # Before the pages, which take every address that nobody else does.
-    app.router.routes[:0] = _inner(server).routes
-    app.router.lifespan_context = lambda _: server.session_manager.run()
-
-
-def _inner(server: MCPServer[Any]) -> Starlette:
-    return server.streamable_http_app(
+    server = create_mcp(kb, bounds)
+    inner = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=MAX_MESSAGE,
         # Host and Origin are looked at before, by `Access`.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
+    # Before the pages, which take every address that nobody else does.
+    app.router.routes[:0] = inner.routes
+    app.router.lifespan_context = lambda _: server.session_manager.run()

@@ -13,7 +13,6 @@ from hopgate.errors import HopgateError
 from hopgate.options import check, setting
 
 PORT = 8377
-MCP_PORT = 8378
 # What a cookie and a header both carry unquoted; shorter ones could be guessed.
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
 
@@ -67,7 +66,7 @@ class ServeSettings(Bounds):
     host: str = setting("127.0.0.1", "the address to listen on; beyond this machine with --token-file")
     port: int = setting(PORT, "the port; 0 takes any that is free", low=0, high=65535)
     questions: tuple[Path, ...] = setting((), "a folder with queries and qrels that gates may be run on")
-    mcp: bool = setting(False, "serve assistants, too, under /mcp: see hopgate mcp")
+    mcp: bool = setting(False, "serve assistants, too, under /mcp")
     gates: Path | None = setting(None, "where gates are kept", shown="in the store's own folder")
     max_body: int = setting(1 << 20, "the largest body of a request, in bytes", low=1)
     concurrent: int = setting(16, "requests at work at once; more are refused and may come again", low=1)

@@ -1,8 +1,7 @@
 // Which page an address shows. Every page's state is in its address: it can be kept, and back and forward work.
 
-import { get } from "./api.js";
+import { around, get } from "./api.js";
 import { announce, h, put } from "./dom.js";
-import { around } from "./parts/around.js";
 import { themeSwitch } from "./theme.js";
 
 // A title, the page, and what it will ask for first: that is on its way while the page itself is loaded.

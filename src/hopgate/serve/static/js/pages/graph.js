@@ -1,10 +1,9 @@
 // Graph: clusters and neighbourhoods to walk around in, and the last question's walk lit up step by step.
 
-import { get, post } from "../api.js";
+import { around, get, post } from "../api.js";
 import { announce, count, field, h, put } from "../dom.js";
-import { around } from "../parts/around.js";
 import { graphCanvas } from "../parts/canvas.js";
-import { conceptPanel, memoryPanel } from "../parts/detail.js";
+import { conceptPanel, memoryPanel } from "../parts/memory.js";
 import { failure } from "../parts/messages.js";
 import { noCanvas } from "../parts/no-canvas.js";
 import { along, colours, NONE } from "../parts/palette.js";

@@ -3,10 +3,9 @@
 import { get, post, remove } from "../api.js";
 import { count, field, h, put, scrolling } from "../dom.js";
 import { confirmed } from "../parts/confirm.js";
-import { memoryText } from "../parts/detail.js";
-import { memorySearch } from "../parts/memory-search.js";
+import { memoryText } from "../parts/memory.js";
 import { done, empty, failure, filled } from "../parts/messages.js";
-import { search } from "../parts/search.js";
+import { memorySearch, search } from "../parts/search.js";
 import { tabs } from "../parts/tabs.js";
 
 // Some work for a place: what it says, or the sentence why not; then the rest of the page follows.
@@ -36,6 +35,18 @@ function doneWithUndo(place, text, entry) {
   undo.focus();
 }
 
+// A button whose work gives what was done and its entry in the log, or nothing where somebody thought better of it.
+function button(text, place, work, kind = "small") {
+  return h("button", { class: kind, onclick: async () => {
+    try {
+      const [said, entry] = (await work()) ?? [];
+      if (said) doneWithUndo(place, said, entry);
+    } catch (error) {
+      place.append(failure(error));
+    }
+  } }, text);
+}
+
 async function mergeConfirmed(kept, merged) {
   const change = await post("mend/merges/preview", { kept, merged });
   return confirmed({
@@ -55,22 +66,10 @@ function proposal(one) {
     [concept.kind, count(concept.memory_count, "memory", "memories"), concept.aliases.length > 1 && `${concept.aliases.length} names`].filter(Boolean).join(" · ")));
   const why = Object.entries(one.evidence).map(([kind, value]) => `${kind} ${value.toFixed(2)}`);
   const [a, b, score] = one.least_similar;
-  const accept = h("button", { class: "primary small", onclick: async () => {
-    try {
-      if (!(await mergeConfirmed(one.near, one.name))) return;
-      const entry = await post("mend/merges", { kept: one.near, merged: one.name });
-      doneWithUndo(place, `“${one.other.name}” is part of “${one.one.name}” now.`, entry);
-    } catch (error) {
-      place.append(failure(error));
-    }
-  } }, "Merge …");
-  const refuse = h("button", { class: "small", onclick: async () => {
-    try {
-      doneWithUndo(place, `“${one.name}” and “${one.near}” stay apart.`, await post("mend/merges/refuse", { name: one.name }));
-    } catch (error) {
-      place.append(failure(error));
-    }
-  } }, "Keep apart");
+  const accept = button("Merge …", place, async () => (await mergeConfirmed(one.near, one.name))
+    && [`“${one.other.name}” is part of “${one.one.name}” now.`, await post("mend/merges", { kept: one.near, merged: one.name })], "primary small");
+  const refuse = button("Keep apart", place, async () =>
+    [`“${one.name}” and “${one.near}” stay apart.`, await post("mend/merges/refuse", { name: one.name })]);
   return put(place,
     h("div", { class: "pair" }, side(one.one), h("span", { class: "tag" }, `alike ${one.score.toFixed(2)}`), side(one.other)),
     h("p", { class: "small" }, h("span", { class: "muted" }, "Why: "), `“${one.near}” and “${one.name}”`, why.length ? `: ${why.join(", ")}` : ": their vectors are near"),
@@ -88,16 +87,12 @@ function byHand() {
   });
   return h("section", { class: "card", "aria-label": "Merge two concepts" }, h("h2", {}, "Merge two of your own choice"),
     h("div", { class: "options" }, finder("This one stays", "kept"), finder("This one becomes part of it", "merged"),
-      h("button", { onclick: async () => {
-        try {
-          if (!chosen.kept || !chosen.merged) throw new Error("choose two concepts first");
-          if (!(await mergeConfirmed(chosen.kept, chosen.merged))) return;
-          const entry = await post("mend/merges", { kept: chosen.kept, merged: chosen.merged });
-          doneWithUndo(place, `“${chosen.merged}” is part of “${chosen.kept}” now.`, entry);
-        } catch (error) {
-          put(place, failure(error));
-        }
-      } }, "Preview the merge")),
+      button("Preview the merge", place, async () => {
+        put(place);
+        if (!chosen.kept || !chosen.merged) throw new Error("choose two concepts first");
+        return (await mergeConfirmed(chosen.kept, chosen.merged))
+          && [`“${chosen.merged}” is part of “${chosen.kept}” now.`, await post("mend/merges", chosen)];
+      }, "")),
     place);
 }
 
@@ -126,19 +121,10 @@ function curationItem(one) {
     h("p", {}, h("strong", {}, `The newer one ${MEANINGS[one.action] ?? one.action} the older one`)),
     h("div", { class: "versus" }, side(one.memory), side(one.older)),
     h("div", { class: "row" },
-      h("button", { class: "small", onclick: async () => {
-        try {
-          const sure = await confirmed({
-            title: `Let ${gone} give way?`,
-            body: h("p", {}, "Recall leaves it out from then on. Nothing is deleted, and it can be undone."), action: "Let it give way",
-          });
-          if (!sure) return;
-          const entry = await post("mend/curation", one);
-          doneWithUndo(place, `${gone} gave way.`, entry);
-        } catch (error) {
-          place.append(failure(error));
-        }
-      } }, "Let it give way …")));
+      button("Let it give way …", place, async () => (await confirmed({
+        title: `Let ${gone} give way?`,
+        body: h("p", {}, "Recall leaves it out from then on. Nothing is deleted, and it can be undone."), action: "Let it give way",
+      })) && [`${gone} gave way.`, await post("mend/curation", one)])));
 }
 
 function curation(place) {
@@ -166,17 +152,12 @@ function memories(place, context, bound) {
     const address = `memories/${encodeURIComponent(id)}`;
     const memory = await get(address);
     const box = h("div", { class: "card" });
-    const change = (label, work, title, last, said, danger) => h("button", { class: danger ? "danger small" : "small", onclick: async () => {
-      try {
-        const preview = await post("mend/removal/preview", { ids: [id] });
-        if (!(await confirmed({ title, body: removalBody(preview, last), action: label, danger }))) return;
-        await work();
-        const [entry] = bound || danger ? [null] : await get("mend/log", { limit: 1 });
-        doneWithUndo(box, said, entry);
-      } catch (error) {
-        box.append(failure(error));
-      }
-    } }, `${label} …`);
+    const change = (label, work, title, last, said, danger) => button(`${label} …`, box, async () => {
+      const preview = await post("mend/removal/preview", { ids: [id] });
+      if (!(await confirmed({ title, body: removalBody(preview, last), action: label, danger }))) return null;
+      await work();
+      return [said, bound || danger ? null : (await get("mend/log", { limit: 1 }))[0]];
+    }, danger ? "danger small" : "small");
     return put(box, h("code", {}, id), memoryText(memory), h("div", { class: "row" },
       !memory.is_sensitive && change("Mark as sensitive", () => post(`${address}/sensitive`, { sensitive: true }), `Mark ${id} as sensitive?`, "Its vector, mentions and evidence go at once; it stays findable by its words.", `${id} is sensitive now.`),
       change("Delete", () => remove(address), `Delete ${id}?`, "This cannot be undone.", `${id} is deleted.`, true)));

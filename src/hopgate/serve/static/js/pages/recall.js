@@ -2,10 +2,9 @@
 
 import { get, post } from "../api.js";
 import { announce, count, field, h, put, scrolling, short } from "../dom.js";
-import { hitCard } from "../parts/hit.js";
-import { memorySearch } from "../parts/memory-search.js";
+import { LEGS, hitCard } from "../parts/memory.js";
 import { empty, failure, filled } from "../parts/messages.js";
-import { LEGS } from "../parts/shares.js";
+import { memorySearch } from "../parts/search.js";
 
 const shown = (value) => Number(value).toFixed(2).replace(/\.?0+$/, "");
 

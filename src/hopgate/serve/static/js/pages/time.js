@@ -2,9 +2,8 @@
 
 import { get } from "../api.js";
 import { count, day, field, h, interval, put, scrolling } from "../dom.js";
-import { memoryItem } from "../parts/detail.js";
-import { edgeLine } from "../parts/edge-line.js";
 import { historyPicture } from "../parts/history.js";
+import { edgeLine, memoryItem } from "../parts/memory.js";
 import { empty, failure, filled } from "../parts/messages.js";
 import { search } from "../parts/search.js";
 

@@ -1,6 +1,8 @@
 // A search with suggestions, usable by keyboard: arrows, Enter, Escape.
 
-import { h, newId, put } from "../dom.js";
+import { post } from "../api.js";
+import { h, newId, put, short } from "../dom.js";
+import { untitled } from "./memory.js";
 
 export function search({ label, placeholder, find, chosen, describe, text }) {
   const list = h("ul", { id: newId("list"), role: "listbox", "aria-label": label, hidden: true });
@@ -78,4 +80,14 @@ export function search({ label, placeholder, find, chosen, describe, text }) {
   const place = h("div", { class: "field combo" }, h("label", { for: input.id }, label), input, list);
   place.input = input;
   return place;
+}
+
+// A memory found by its words: nobody knows ids by heart.
+export function memorySearch(chosen) {
+  return search({
+    label: "Find a memory by its words", placeholder: "some of its words …",
+    find: async (query, signal) => (query ? (await post("recall", { query, k: 8, legs: ["lexical"], explain: false }, signal)).hits : []),
+    text: ({ memory }) => (memory.content === null ? "a sensitive memory" : short(untitled(memory), 70)), describe: ({ memory }) => memory.id,
+    chosen: ({ memory }) => chosen(memory.id),
+  });
 }
