@@ -9,7 +9,7 @@ import pytest
 from hopgate.extract.context import with_context
 from hopgate.extract.dates import checked, iso
 from hopgate.extract.extraction import Source
-from hopgate.extract.rules.date_spans import date_spans
+from hopgate.extract.rules.dates import date_spans
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.rules.reading import read
 from hopgate.memory import Cleared, Memory
@@ -202,8 +202,7 @@ def test_weekdays_ahead_and_habits_are_no_dates(text: str) -> None:
     ("text", "until"),
     [
         ("The choir is led by Anneliese until Christmas.", "led by|Anneliese|2024-12-25"),
-        ("Immich runs on cedar until Easter.", "runs on|cedar|2025-04-20"),
-        ("Bis Ostern läuft Immich auf cedar.", "runs on|cedar|2025-04-20"),
+        ("Bis Weihnachten läuft Immich auf cedar.", "runs on|cedar|2024-12-25"),
     ],
 )
 def test_a_feast_is_a_day(text: str, until: str) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from hopgate.extract.extraction import Source
-from hopgate.extract.rules.date_spans import date_spans
+from hopgate.extract.rules.dates import date_spans
 from hopgate.extract.rules.tokenise import analysed
 from hopgate.times import moment
 

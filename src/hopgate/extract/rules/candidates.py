@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hopgate.extract.rules.capitals import is_given
-from hopgate.extract.rules.date_spans import DateSpan
+from hopgate.extract.rules.dates import DateSpan
 from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.words import ABBREVIATIONS, MONTHS, TITLES, words
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from hopgate.extract.extraction import Source
 from hopgate.extract.rules.candidates import Span, candidates, title
 from hopgate.extract.rules.capitals import is_given, judged, plain
-from hopgate.extract.rules.date_spans import date_spans
+from hopgate.extract.rules.dates import date_spans
 from hopgate.extract.rules.han_names import han_names
 from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import GIVEN_NAMES, KIN

@@ -20,7 +20,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.extract.rules.date_spans import date_spans
+from hopgate.extract.rules.dates import date_spans
 from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.tokenise import analysed
 from hopgate.graph.names import name_words
