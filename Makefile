@@ -15,7 +15,7 @@ COVERED := 93
 # in its place the run would wait for ever.
 PARALLEL := --numprocesses $(shell expr $(CORES) + 1) --dist loadfile --no-loadscope-reorder --max-worker-restart=0
 
-.PHONY: demo test install lint types unit full soak api coverage docs screenshots clean help
+.PHONY: demo test install lint types unit full soak coverage docs screenshots clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -59,10 +59,7 @@ full: test $(STAMPS)/full ## and what is slow or heavy: browsers, Ray, kernels, 
 
 soak: $(STAMPS)/full ## kill, race and load for an hour, and end with a table of figures
 	$(BIN)/python tests/reliability/soak.py
-	HOPGATE_SOAK=1 $(BIN)/pytest -m "" tests/reliability/test_reliability_scopes.py tests/reliability/test_reliability_linear.py
-
-api: $(STAMPS)/full ## send 5,000 made-up requests to the HTTP API, and print what came back
-	$(BIN)/python tests/serve/fuzz_api.py --requests 5000
+	HOPGATE_SOAK=1 $(BIN)/pytest -m "" tests/reliability/test_reliability_scopes.py tests/reliability/test_reliability_linear.py tests/serve/test_serve_fuzz.py
 
 coverage: $(STAMPS)/full ## the tests with every line traced, which takes twice as long: which lines none of them runs
 	$(BIN)/pytest -m "" $(PARALLEL) --cov --cov-report=term --cov-fail-under=$(COVERED)

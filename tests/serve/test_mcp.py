@@ -20,7 +20,6 @@ from serve_store import CANARY, SECRET
 from serving import TOKEN, serving
 
 from hopgate.kb import KnowledgeBase
-from hopgate.sensitivity import SensitivityRules
 
 READING = ["recall", "explain", "relations_of", "what_changed"]
 WRITING = ["remember", "forget"]
@@ -176,25 +175,6 @@ def test_sensitive_memories_are_not_there_unless_allowed(shared_kb: KnowledgeBas
     assert CANARY not in shown and '"id": "secret-1"' not in shown
     with mcp_serving(shared_kb, show_sensitive=True) as url:
         assert CANARY in asyncio.run(ask(url))
-
-
-def test_a_rule_of_the_store_holds_before_anybody_has_applied_it(own_kb: KnowledgeBase) -> None:
-    """What another program writes is marked by the next embedding; until then the rule alone speaks."""
-    own_kb.add_sensitivity(SensitivityRules(patterns=("quokka",)))
-    with own_kb.store.transaction() as connection:
-        connection.execute(
-            "INSERT INTO memories (external_id, content, is_sensitive) VALUES ('d1', 'The quokka is unwell.', false)"
-        )
-
-    async def session(url: str) -> None:
-        async with by_http(url) as client:
-            assert "d1" not in {hit["id"] for hit in (await told(client, "recall", query="quokka unwell"))["hits"]}
-            assert "no memory" in await refused(client, "explain", query="quokka", id="d1")
-            shown = await told(client, "what_changed", since="2020-01-01", limit=1000)
-            assert "quokka" not in json.dumps(shown)
-
-    with mcp_serving(own_kb) as url:
-        asyncio.run(session(url))
 
 
 def test_of_a_sensitive_text_nothing_is_told_not_even_whether_it_is_there(own_kb: KnowledgeBase) -> None:

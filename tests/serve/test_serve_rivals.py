@@ -11,7 +11,7 @@ import pytest
 from patience import PATIENCE
 from serving import Running, serving
 
-from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
+from hopgate.errors import TakenError, UnknownMemoryError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.serve.mcp import AssistantStore
@@ -78,22 +78,14 @@ def test_what_comes_between_the_look_and_the_write_is_refused_as_if_it_had_been_
             assert stored is not None and (stored.scope, stored.text, stored.is_sensitive) == ("B", "text of B", False)
 
 
-def test_an_assistant_forgets_and_remembers_within_its_scopes_alone(
+def test_an_assistant_remembers_under_another_id_where_its_own_is_taken(
     own_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bound = AssistantStore(own_kb, Bounds(scopes=("A",)))
-    own_kb.add(Memory("m", "text of A", scope="A"))
-    meanwhile(monkeypatch, own_kb, "delete", lambda: own_kb.load([Memory("m", "text of B", scope="B")]))
-    for _ in range(2):
-        with pytest.raises(HopgateError, match=r"^there is no memory 'm'$"):
-            bound.delete("m")
-    assert own_kb.get("m") is not None
-
-    given: dict[str, Any] = {"title": "", "tags": (), "scope": None, "created_at": None, "sensitive": False}
-    first = bound.remember("text of A", **given)
+    first = bound.remember("text of A")
     own_kb.delete([first.id])
     meanwhile(monkeypatch, own_kb, "add", lambda: own_kb.load([Memory(first.id, "text of B", scope="B")]))
-    second = bound.remember("text of A", **given)
+    second = bound.remember("text of A")
     assert second.new and second.id != first.id
     stored = own_kb.get(first.id)
     assert stored is not None and stored.text == "text of B"
