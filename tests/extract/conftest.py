@@ -18,24 +18,42 @@ GOOD_FACT = {"subject": "Ada", "relation": "owns", "object": "NAS", "valid_from"
 GOOD = {"mentions": [{"name": "Ada", "kind": "person"}, {"name": "NAS", "kind": "device"}], "facts": [GOOD_FACT]}
 GOOD_TEXT = json.dumps(GOOD)
 
-ANSWERS: dict[str, str] = {
+
+def facts(*rows: dict[str, Any]) -> str:
+    return json.dumps({"mentions": [], "facts": rows})
+
+
+# What is answered about one memory; those of TOLD may stand among several, each by its entry.
+TOLD = {
     "good": GOOD_TEXT,
-    "blank": "",
     "nothing": "{}",
+    "repeats": facts(*[GOOD_FACT] * 500),
+    "no-subject": facts({**GOOD_FACT, "subject": " "}, GOOD_FACT),
+    "long-relation": facts({**GOOD_FACT, "relation": "owns " * 2000}, GOOD_FACT),
+    "ungrounded": facts({**GOOD_FACT, "object": "Titanic"}),
+}
+ANSWERS = TOLD | {
+    "blank": "",
     "prose": "I am sorry, but I cannot do that.",
     "cut": GOOD_TEXT[:-25],
     "schema": json.dumps({"type": "object", "properties": {"mentions": {"type": "array"}}, "required": ["mentions"]}),
-    "repeats": json.dumps({"mentions": [], "facts": [GOOD_FACT] * 500}),
     "thought": f"<think>Who owns {{what}}? Ada, I think.</think>\n```json\n{GOOD_TEXT}\n```",
     "only-thought": "<think>hm, let me see",
-    "no-subject": json.dumps({"mentions": [], "facts": [{**GOOD_FACT, "subject": " "}, GOOD_FACT]}),
-    "long-relation": json.dumps({"mentions": [], "facts": [{**GOOD_FACT, "relation": "owns " * 2000}, GOOD_FACT]}),
-    "ungrounded": json.dumps({"mentions": [], "facts": [{**GOOD_FACT, "object": "Titanic"}]}),
 }
 
 
+def case_of(text: str) -> str:
+    found = re.search(r"case:([\w-]+)", text)
+    return found[1] if found else "good"
+
+
+def completion(text: str, finish: str = "stop") -> bytes:
+    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": finish}
+    return json.dumps({"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 20}}).encode()
+
+
 class Server(ThreadingHTTPServer):
-    """Counts what it was asked; `formats` are the response formats it accepts."""
+    """Counts what it was asked; `formats` are the response formats it accepts, `most` the memories of a call."""
 
     daemon_threads = True
 
@@ -63,94 +81,66 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         rows = json.loads(body["messages"][-1]["content"])
-        if len(rows) > 1:
-            self.several(rows, body)
-            return
-        text = rows[0]["text"]
-        found = re.search(r"case:([\w-]+)", text)
-        case = found[1] if found else "good"
-        wanted = body.get("response_format", {"type": "none"})["type"]
+        case = case_of(rows[0]["text"]) if len(rows) == 1 else "several"
         with self.server.lock:
-            self.server.asked[case] += 1
             self.server.requests.append(body)
+            self.server.asked[case] += len(rows)
             count = self.server.asked[case]
+        if len(rows) > 1:
+            self.several(rows)
+            return
+        wanted = body.get("response_format", {"type": "none"})["type"]
         if wanted not in self.server.formats:
-            self.reply(400, {"error": {"message": f"response_format {wanted} is not supported"}})
+            self.refuse(400, f"response_format {wanted} is not supported")
         elif case == "busy" and count == 1:
             self.server.waits.append(time.monotonic())
-            self.reply(429, {"error": "slow down"}, {"Retry-After": "0.2"})
+            self.refuse(429, "slow down", {"Retry-After": "0.2"})
         elif case == "error" or (case == "once" and count == 1):
-            self.reply(500, {"error": "out of order"})
+            self.refuse(500, "out of order")
         elif case == "key":
-            self.reply(401, {"error": "who are you"})
+            self.refuse(401, "who are you")
         elif case == "not-json":
             self.send(200, b"<html>gateway</html>")
         elif case == "no-choice":
-            self.reply(200, {"choices": []})
+            self.send(200, b'{"choices": []}')
         elif case == "bad-bytes":
-            self.send(200, json.dumps(self.completion(GOOD_TEXT)).encode().replace(b"Ada", b"A\xff\xfeda"))
+            self.send(200, completion(GOOD_TEXT).replace(b"Ada", b"A\xff\xfeda"))
         elif case == "stall":
-            self.stall()
+            # Promise a body, send some of it, and keep the line open.
+            self.send(200, b'{"choices": [', {"Content-Length": "1000"})
+            self.server.release.wait(PATIENCE)
         else:
             if case == "busy":
                 self.server.waits.append(time.monotonic())
-            self.reply(200, self.completion(ANSWERS.get(case, GOOD_TEXT)))
+            self.send(200, completion(ANSWERS.get(case, GOOD_TEXT)))
 
-    def several(self, rows: list[dict[str, str]], body: dict[str, Any]) -> None:
+    def several(self, rows: list[dict[str, str]]) -> None:
         """Answer about several memories at once, each as its text asks."""
         entries = []
         for row in rows:
-            case = (re.search(r"case:([\w-]+)", row["text"]) or ["", "good"])[1]
-            with self.server.lock:
-                self.server.asked["several"] += 1
-            if case in ANSWERS and case not in ("blank", "prose", "cut", "schema", "thought", "only-thought"):
-                entries += [{"id": row["id"], **json.loads(ANSWERS[case])}] * (2 if "twice" in row["text"] else 1)
-        with self.server.lock:
-            self.server.requests.append(body)
-        whole = json.dumps({"memories": entries})
-        if "too large" in rows[0]["text"] or len(rows) > self.server.most:
-            self.reply(413, {"error": "too large"})
-        elif "out of order" in rows[0]["text"]:
-            self.reply(500, {"error": "out of order"})
-        elif "breaks off" in rows[0]["text"]:
-            self.reply(200, self.completion(whole[:-40], "length"))
-        elif "in pieces" in rows[0]["text"]:
-            self.pieces(json.dumps(self.completion(whole)).encode())
+            if case := TOLD.get(case_of(row["text"])):
+                entries += [{"id": row["id"], **json.loads(case)}] * (2 if "twice" in row["text"] else 1)
+        whole, first = json.dumps({"memories": entries}), rows[0]["text"]
+        if "too large" in first or len(rows) > self.server.most:
+            self.refuse(413, "too large")
+        elif "out of order" in first:
+            self.refuse(500, "out of order")
+        elif "breaks off" in first:
+            self.send(200, completion(whole[:-40], "length"))
         else:
-            self.reply(200, self.completion(whole))
+            self.send(200, completion(whole), pieces=50 if "in pieces" in first else 1 << 20)
 
-    def pieces(self, raw: bytes) -> None:
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(raw)))
-        self.end_headers()
-        for at in range(0, len(raw), 50):
-            self.wfile.write(raw[at : at + 50])
-            self.wfile.flush()
+    def refuse(self, status: int, why: str, headers: dict[str, str] | None = None) -> None:
+        self.send(status, json.dumps({"error": {"message": why}}).encode(), headers)
 
-    def completion(self, text: str, finish: str = "stop") -> dict[str, Any]:
-        return {
-            "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": finish}],
-            "usage": {"prompt_tokens": 100, "completion_tokens": 20},
-        }
-
-    def reply(self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> None:
-        self.send(status, json.dumps(body).encode(), headers)
-
-    def send(self, status: int, raw: bytes, headers: dict[str, str] | None = None) -> None:
+    def send(self, status: int, raw: bytes, headers: dict[str, str] | None = None, pieces: int = 1 << 20) -> None:
         self.send_response(status)
         for name, value in {"Content-Length": str(len(raw)), **(headers or {})}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(raw)
-
-    def stall(self) -> None:
-        """Promise a body, send half of it, and keep the line open."""
-        self.send_response(200)
-        self.send_header("Content-Length", "1000")
-        self.end_headers()
-        self.wfile.write(b'{"choices": [')
-        self.wfile.flush()
-        self.server.release.wait(PATIENCE)
+        for at in range(0, len(raw), pieces):
+            self.wfile.write(raw[at : at + pieces])
+            self.wfile.flush()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Keep the tests' output quiet."""
