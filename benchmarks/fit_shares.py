@@ -30,7 +30,7 @@ from hopgate.extract.files import Replay
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.graph.walk.rank import bundled_model
 from hopgate.kb import KnowledgeBase
-from hopgate.recall.legs.graph import GraphLeg, GraphRanking
+from hopgate.recall.graph_leg import GraphLeg, GraphRanking
 from hopgate.recall.settings import Settings
 from hopgate.store import memories
 

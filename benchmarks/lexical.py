@@ -21,7 +21,7 @@ from typing import Any
 import hopgate
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.filters import Filters
-from hopgate.recall.legs.lexical import RANKERS, LexicalRanker, lexical_leg
+from hopgate.recall.lexical import RANKERS, LexicalRanker, lexical_leg, query_words
 from hopgate.store import memories
 
 
@@ -72,7 +72,7 @@ def latency(size: int, count: int, seed: int = 0) -> dict[str, Any]:
             for ranker in pick.sample(RANKERS, len(RANKERS)):
                 start = time.perf_counter()
                 with kb.store.transaction() as connection:
-                    lexical_leg(connection, query, Filters(), ranker=ranker)
+                    lexical_leg(connection, query_words(connection, query, Filters()), Filters(), ranker=ranker)
                 if number >= 10:  # the first ten warm up
                     taken[ranker].append(1000 * (time.perf_counter() - start))
     found: dict[str, Any] = {"memories": size, "queries": count}

@@ -35,9 +35,9 @@ from hopgate.embed.bundled import BgeSmall
 from hopgate.graph.walk import rank
 from hopgate.graph.walk.pagerank import warm
 from hopgate.kb import KnowledgeBase
+from hopgate.recall import legs
 from hopgate.recall import recall as recall_module
-from hopgate.recall import run_legs
-from hopgate.recall.legs.graph import GraphLeg
+from hopgate.recall.graph_leg import GraphLeg
 from hopgate.store import fill as fill_module
 from hopgate.store import vectors
 from hopgate.store.graph import graph_vectors, version
@@ -67,15 +67,15 @@ class GivenVectors:
 PARTS: tuple[tuple[Any, str, str], ...] = (
     (fill_module.Embedding, "query", "embed"),
     (GivenVectors, "query", "embed"),
-    (run_legs, "_run_lexical", "lexical"),
-    (run_legs, "dense_leg", "dense"),
-    (run_legs, "complete", "completion"),
+    (legs, "_run_lexical", "lexical"),
+    (legs, "dense_leg", "dense"),
+    (legs, "complete", "completion"),
     (GraphLeg, "look_up", "look up (matrix, names, facts)"),
     (graph_vectors, "read_seeds", "names and facts"),
     (rank, "source_walks", "walk"),
     (rank, "ranked_by_walks", "mix and rank"),
-    (recall_module, "pooled", "pool"),
-    (recall_module, "rank_pool", "order and fetch"),
+    (recall_module, "fused", "fuse"),
+    (recall_module, "_final", "order and fetch"),
 )
 
 
@@ -180,7 +180,7 @@ def synthetic(size: int, count: int, dimension: int, folder: Path) -> dict[str, 
         filled = time.perf_counter() - start
         with np.load(asked) as kept:
             queries = dict(zip(kept["texts"].tolist()[:count], kept["vectors"], strict=False))
-        kb._pipeline = run_legs.RecallPipeline(kb.store, GivenVectors(queries), kb.graph_leg, kb._workers)
+        kb._pipeline = legs.RecallPipeline(kb.store, GivenVectors(queries), kb.graph_leg, kb._workers)
         found = figures(kb, list(queries))
         after = after_a_change(kb, list(queries)[:20])
         return {**found, "after_to_next": after, "dimension": dimension, "filled_s": round(filled, 1)}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from hopgate.errors import HopgateError
-from hopgate.recall.fuse.parse import parse
+from hopgate.recall.fusers import parse
 
 
 @pytest.mark.parametrize(("read", "text"), [(parse, "RRF(k=1if 1else 2)")])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hopgate.eval.data.dataset import read_dataset
     from hopgate.eval.gate import run_gate
     from hopgate.kb import KnowledgeBase
-    from hopgate.recall.fuse import RRF, TM2C2
+    from hopgate.recall.fusers import RRF, TM2C2
     from hopgate.recall.hit import Hit
     from hopgate.recall.settings import Settings
     from hopgate.store.owners_table import OwnersTable
@@ -41,9 +41,9 @@ __all__ = [
 _MODULES = {
     "Hit": "hopgate.recall.hit",
     "KnowledgeBase": "hopgate.kb",
-    "RRF": "hopgate.recall.fuse",
+    "RRF": "hopgate.recall.fusers",
     "Settings": "hopgate.recall.settings",
-    "TM2C2": "hopgate.recall.fuse",
+    "TM2C2": "hopgate.recall.fusers",
     "read_dataset": "hopgate.eval.data.dataset",
     "run_gate": "hopgate.eval.gate",
 }

@@ -12,7 +12,7 @@ from hopgate.errors import HopgateError, WithdrawnError
 from hopgate.memory import Cleared
 from hopgate.recall.filters import Filters, Scopes, check_query
 from hopgate.sending import guarded
-from hopgate.store import superseded, vectors
+from hopgate.store import superseded
 from hopgate.store.graph import concept_rows, edge_rows, fact_rows, graph_vectors, name_rows
 from hopgate.store.graph.visible import View, view_of
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         Neighbourhood,
         QueryWalk,
     )
-    from hopgate.recall.legs.graph import GraphLeg
+    from hopgate.recall.legs import RecallPipeline
     from hopgate.store.fill import Embedding
     from hopgate.store.graph.concept_rows import Ambiguous, Concept
     from hopgate.store.graph.edge_rows import Edge, TimeSpan
@@ -68,10 +68,10 @@ class ConceptGraph:
     >>> folder.cleanup()
     """
 
-    def __init__(self, store: Store, embedding: Embedding, leg: GraphLeg) -> None:
+    def __init__(self, store: Store, embedding: Embedding, pipeline: RecallPipeline) -> None:
         self._store = store
         self._embedding = embedding
-        self._leg = leg
+        self._pipeline = pipeline
 
     @contextmanager
     def _looking(
@@ -216,20 +216,12 @@ class ConceptGraph:
     ) -> QueryWalk:
         """Walk from a query as the graph leg does, and give so many memories and concepts that it visits most."""
         from hopgate.graph.inspect import query_walk
-        from hopgate.recall.completion import complete, fused_base, pool_of
-        from hopgate.recall.legs.dense import dense_leg
-        from hopgate.recall.legs.lexical import lexical_leg
+        from hopgate.recall.filters import Query
+        from hopgate.recall.legs import run_legs
+        from hopgate.recall.settings import Settings
 
         text, filters = check_query(query), Filters(scope, as_of=as_of)
-        space = self._store.run(vectors.space)
-        vector = self._embedding.query(text, space) if space else None
-        with self._store.transaction() as connection:
-            lists = {"lexical": lexical_leg(connection, text, filters)}
-            if vector is not None:
-                lists["dense"] = dense_leg(connection, vector, filters, exact=True)
-            scores = complete(connection, text, vector, lists, pool_of(lists), filters=filters)
-        base = [(hit.id, hit.score) for hit in fused_base(scores)]
-        trace = self._leg.rank(text, vector, base, filters, depth=50, legs=scores, exact=True).trace
+        trace = run_legs(self._pipeline, Query(text, filters, exact=True), Settings()).trace
         if trace is None or not trace.start:
             raise HopgateError(f"nothing in the graph answers to {query!r}: build it, or ask for something it names")
         return self._store.run(

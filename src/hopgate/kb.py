@@ -17,13 +17,12 @@ from hopgate.graph_api import ConceptGraph
 from hopgate.leg_reading import LegReading
 from hopgate.memory import Memory
 from hopgate.memory_writer import Advance, MemoryWriter, once_each, with_progress
-from hopgate.recall.filters import Filters, Scopes, check_query, note_unknown_scopes, read_filters
+from hopgate.recall.filters import Filters, Query, Scopes, check_query, note_unknown_scopes, read_filters
+from hopgate.recall.graph_leg import GraphLeg
 from hopgate.recall.hit import Hit
-from hopgate.recall.legs.graph import GraphLeg
-from hopgate.recall.preload import preload
-from hopgate.recall.reach.warn import BarredLegWarning, warn_if_barred
+from hopgate.recall.legs import RecallPipeline, preload
+from hopgate.recall.reachability import BarredLegWarning, warn_if_barred
 from hopgate.recall.recall import recall
-from hopgate.recall.run_legs import RecallPipeline
 from hopgate.recall.settings import RecallOptions, Settings, StoreSettings
 from hopgate.store import memories, setting_rows, vectors
 from hopgate.store.fill import Embedding
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from hopgate.extract.extraction import Extractor
     from hopgate.extract.runner import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
-    from hopgate.recall.why_not import ExplainOptions, Explanation
+    from hopgate.recall.explain import ExplainOptions, Explanation
     from hopgate.scale.backfill import Backfilled, BackfillOptions
     from hopgate.scale.engine import Engine
     from hopgate.sensitivity import SensitivityRules
@@ -82,8 +81,8 @@ class KnowledgeBase(LegReading):
         self._warned: set[str] = set()
         self.store_settings = StoreSettings(store)
         self.graph_leg = GraphLeg(store)
-        self.graph = ConceptGraph(store, self._embedding, self.graph_leg)
         self._pipeline = RecallPipeline(store, self._embedding, self.graph_leg, self._workers)
+        self.graph = ConceptGraph(store, self._embedding, self._pipeline)
 
     def add(self, *new: Memory, within: Sequence[str] | None = None) -> Written:
         """Add memories, or bring those with the same external id up to date; an id given twice is refused.
@@ -265,9 +264,11 @@ class KnowledgeBase(LegReading):
         )
         warn_if_barred(settings, self._warned)
         pipeline = self._pipeline.walking(settings.walk)
-        preload(place, self._embedding, self._workers, settings)
+        if {"dense", "graph"} <= set(settings.fuser.active) and not self._embedding.loaded:
+            preload(pipeline, self._embedding.load)
+        asked = Query(text, filters, exact=exact)
         # A change of the embedder may meet a query in the middle: it is asked again.
-        hits = retried(lambda: recall(pipeline, text, settings, filters, exact=exact, explain=explain))
+        hits = retried(lambda: recall(pipeline, asked, settings, explain=explain))
         if not hits:
             note_unknown_scopes(place, filters)
         return hits
@@ -277,7 +278,7 @@ class KnowledgeBase(LegReading):
 
         Takes the filters and settings that `recall` takes.
         """
-        from hopgate.recall.why_not import explain
+        from hopgate.recall.explain import explain
 
         return explain(self._pipeline, self.store_settings, query, external_id, options)
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from hopgate.recall.completion import pool_of
-from hopgate.recall.filters import Filters, check_query
-from hopgate.recall.run_legs import Legs, RecallPipeline, run_legs
+from hopgate.recall.filters import Filters, Query, check_query
+from hopgate.recall.legs import Legs, RecallPipeline, pool_of, run_legs
+from hopgate.recall.lexical import exact_matches
 from hopgate.store import memories, vectors
 
 if TYPE_CHECKING:
-    from hopgate.recall.legs.graph import GraphLeg
+    from hopgate.recall.graph_leg import GraphLeg
     from hopgate.recall.settings import Settings, StoreSettings
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
@@ -51,15 +51,13 @@ class LegReading:
         """
         text, filters = check_query(query), Filters(scope, as_of=as_of, known_at=known_at)
         settings = settings or self.store_settings.resolve().settings
-        legs = run_legs(self._pipeline, text, settings, filters, exact=exact, further=graphs)
+        legs = run_legs(self._pipeline, Query(text, filters, exact=exact), settings, further=graphs)
         with self.store.transaction() as connection:
             known = memories.weights(connection, sorted(pool_of(legs.found)))
         return legs, {key: importance for key, (importance, _) in known.items()}
 
     def exact_matches(self, query: str, external_ids: Sequence[str]) -> set[str]:
         """Give those of the memories that the exact-match bonus of recall would go to: for an evaluation of it."""
-        from hopgate.recall.fuse import exact_matches
-
         with self.store.transaction() as connection:
             known = memories.external_ids(connection, memories.ids_of(connection, external_ids))
             return {known[key] for key in exact_matches(connection, query, list(known))}

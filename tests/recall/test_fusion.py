@@ -102,7 +102,8 @@ def test_text_that_is_no_fuser_is_refused_in_one_sentence(text):
 def test_rrf_is_the_formula(found, weights, k):
     expected = {}
     for leg, listed in found.items():
-        for rank, (id, _) in enumerate(listed if weights[leg] else (), start=1):
+        for id, score in listed if weights[leg] else ():
+            rank = 1 + sum(other > score for _, other in listed)
             expected[id] = expected.get(id, 0.0) + weights[leg] / (k + rank)
     ranking = fused(Pool.of(found), RRF(k=k), weights)
     assert dict(ranking.top()) == pytest.approx(expected)
@@ -151,20 +152,23 @@ def test_the_order_of_the_legs_does_not_matter(case, fuser, random):
 
 
 @given(lists(), KINDS, st.floats(0.05, 5), st.sampled_from(LEGS))
-def test_a_leg_alone_keeps_its_own_order_though_scores_tie(found, fuser, weight, leg):
-    assert fused(Pool.of({leg: found[leg]}), fuser, {leg: weight}).ids == [id for id, _ in found[leg]]
+def test_a_leg_alone_keeps_its_own_order_and_what_ties_goes_by_id(found, fuser, weight, leg):
+    in_order = sorted(found[leg], key=lambda pair: (-pair[1], pair[0]))
+    assert fused(Pool.of({leg: found[leg]}), fuser, {leg: weight}).ids == [id for id, _ in in_order]
 
 
 @given(completed(), KINDS, WEIGHTS)
-def test_ties_go_to_the_better_single_rank_and_then_by_id(case, fuser, weights):
+def test_ties_go_to_what_more_legs_saw_the_better_single_rank_and_then_by_id(case, fuser, weights):
     pool = Pool.of(*case)
     ranking = fused(pool, fuser, weights)
     on = [row for row, leg in enumerate(pool.legs) if weights[leg] > 0]
     for above, below in itertools.pairwise(ranking.order):
         assert ranking.scores[above] >= ranking.scores[below] * (1 - 1e-11)
         if ranking.scores[above] == ranking.scores[below]:
-            best, other = (pool.ranks[on, place].min() for place in (above, below))
-            assert (best, above) < (other, below)
+            first, second = (
+                (pool.blind[on, place].sum(), pool.ranks[on, place].min(), place) for place in (above, below)
+            )
+            assert first < second
 
 
 def test_ties_go_by_another_order_where_one_is_given():

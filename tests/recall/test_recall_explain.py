@@ -1,77 +1,117 @@
-"""Every hit accounts for its score: contributions, bonus and prior add up, and the ranks are the legs' own."""
+"""Why a memory is not a hit: what each leg has of it, and what left it out."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
+from datetime import UTC, datetime
 
+import psycopg
 import pytest
-from word_endpoint import WordEndpoint, serving
 
-from hopgate import Memory
-from hopgate.cli.recall import why
+import hopgate
+from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
-from hopgate.recall.completion import pooled
-from hopgate.recall.fuse import active, total
+from hopgate.memory import Memory
+from hopgate.recall.explain import filtered_by, without_filters
+from hopgate.recall.filters import Filters
+from hopgate.store.server import EmbeddedServer
 
-pytestmark = pytest.mark.filterwarnings("ignore::hopgate.kb.BarredLegWarning")
-
-
-@pytest.fixture
-def endpoint() -> Iterator[WordEndpoint]:
-    with serving() as running:
-        yield running
+MAY, JUNE = datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
 
 
-@pytest.fixture
-def filled(kb: KnowledgeBase, endpoint: WordEndpoint) -> KnowledgeBase:
-    words = ["amber birch", "amber", "birch cedar", "cedar dune", "amber birch cedar", "dune"]
-    kb.add(*(Memory(f"m{n}", text, importance=n / 10) for n, text in enumerate(words)))
-    kb.embed(endpoint.spec)
-    return kb
+@pytest.fixture(scope="module")
+def asked(server: EmbeddedServer, template: str) -> Iterator[KnowledgeBase]:
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE why_not TEMPLATE {template}")
+    with hopgate.open(server.dsn.replace("dbname=postgres", "dbname=why_not")) as kb:
+        fill(kb)
+        yield kb
+
+
+def fill(kb: KnowledgeBase) -> None:
+    kb.add(
+        Memory("m1", "Ada Lovelace lives in London.", scope="home", created_at=MAY),
+        Memory("m2", "Bea Miller feeds the cat in London.", scope="work", created_at=JUNE),
+        Memory("m3", "The vault in London is locked.", is_sensitive=True, created_at=MAY),
+        Memory("m4", "A kettle.", created_at=MAY),
+        Memory(
+            "old", "Ada Lovelace lived in Paris, not London.", created_at=MAY, superseded_by="m1", superseded_at=JUNE
+        ),
+        Memory("out", "Nothing of the kind.", created_at=MAY),
+    )
+    kb.embed()
+    kb.build()
+    kb.add(Memory("new", "A boat on the Thames."))
+
+
+def test_a_hit_is_said_to_be_one_with_its_rank_in_every_leg(asked: KnowledgeBase) -> None:
+    hits = asked.recall("who lives in London", explain=True)
+    for hit in hits:
+        found = asked.explain("who lives in London", hit.external_id)
+        assert found.present and found.rank == hit.rank and found.removed_by == ()
+        listed = {name: part.rank for name, part in hit.legs.items()}
+        seen = {name: sight.rank for name, sight in found.legs.items() if sight.rank is not None}
+        assert seen.items() <= listed.items()
+    assert found.to_dict()["_id"] == hits[-1].external_id
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "word"),
     [
-        {},
-        {"graph": 0},
-        {"fuser": "RRF"},
-        {"fuser": "TM2C2"},
-        {"fuser": "StretchedRRF"},
-        {"exact_match": 0.7},
-        {"dense": 0},
+        ({"scope": "work"}, "scope: it is in 'home'"),
+        ({"exclude": ["m1"]}, "exclude:"),
+        ({"known_at": datetime(2024, 4, 1, tzinfo=UTC)}, "known_at: it is of 2024-05-01"),
+        ({"min_score": 1000.0}, "min_score: its score"),
     ],
 )
-def test_a_score_is_the_sum_of_its_parts(filled: KnowledgeBase, options: dict[str, Any]) -> None:
-    settings = filled.settings(**options)
-    legs, importance = filled.legs("amber birch", settings=settings)
-    lists, unseen = pooled(legs.found, legs.scores, active(settings.fuser))
-    for hit in filled.recall("amber birch", explain=True, **options):
-        parts = total([part.contribution for part in hit.legs.values()] + list(hit.unseen.values()))
-        assert set(hit.unseen) == {name for name, keys in unseen.items() if keys} - set(hit.legs)
-        assert hit.score == pytest.approx((parts + hit.bonus) * hit.prior, rel=1e-12)
-        assert hit.prior == pytest.approx(0.7 + 0.3 * hit.memory.importance)
-        for name, part in hit.legs.items():
-            key, score = lists[name][part.rank - 1]
-            assert score == part.score
-            assert importance[key] == hit.memory.importance
+def test_a_filter_that_removes_a_memory_is_named(asked: KnowledgeBase, options: dict[str, object], word: str) -> None:
+    found = asked.explain("who lives in London", "m1", **options)  # type: ignore[arg-type]
+    assert not found.present and word in found.removed_by[0] and word in found.sentence
+    assert found.rank == 1 and found.legs["lexical"].rank == 1
 
 
-def test_nothing_is_explained_unasked(filled: KnowledgeBase) -> None:
-    (hit, *_) = filled.recall("amber")
-    assert hit.legs == {} and hit.path == ()
-    assert "legs" not in hit.to_dict()
+def test_what_k_cuts_off_comes_with_its_rank(asked: KnowledgeBase) -> None:
+    second = asked.recall("who lives in London")[1]
+    found = asked.explain("who lives in London", second.external_id, k=1)
+    assert not found.present and found.rank == 2 and found.removed_by == ("k: it comes at rank 2, and 1 are returned",)
 
 
-def test_json_and_words(filled: KnowledgeBase) -> None:
-    (hit, *_) = filled.recall("amber birch", explain=True, exact_match=0.5)
-    told = json.loads(json.dumps(hit.to_dict()))
-    assert {"rank", "_id", "score", "content", "importance", "scope", "created_at", "legs", "bonus", "prior"} <= set(
-        told
+def test_what_was_superseded_is_said_to_be(asked: KnowledgeBase) -> None:
+    found = asked.explain("who lives in London", "old")
+    assert found.removed_by == (
+        "superseded: it is superseded by 'm1' since 2024-06-01, and such memories were not asked for "
+        "(include_superseded, or --include-superseded)",
     )
-    assert set(told["legs"]["lexical"]) == {"rank", "score", "contribution"}
-    lines = why(hit).splitlines()
-    assert lines[0].startswith("lexical #") and lines[-1].startswith("prior ×")
-    assert any(line.startswith("exact match") for line in lines)
+    assert asked.explain("who lives in London", "old", include_superseded=True).present
+
+
+def test_a_leg_says_why_it_does_not_have_a_memory(asked: KnowledgeBase) -> None:
+    sensitive = asked.explain("London", "m3")
+    assert sensitive.present and sensitive.legs["lexical"].rank is not None
+    assert "sensitive" in sensitive.legs["dense"].reason and "sensitive" in sensitive.legs["graph"].reason
+    plain = asked.explain("London", "m4", legs=("lexical",))
+    assert not plain.present and plain.rank is None
+    assert plain.legs["lexical"].reason == "no word of the query is in it"
+    assert "weight is 0" in plain.legs["graph"].reason and "no leg lists it" in plain.sentence
+    waiting = asked.explain("a boat", "new")
+    assert "waits for a vector" in waiting.legs["dense"].reason
+    assert "the graph does not have it" in waiting.legs["graph"].reason
+
+
+def test_deeper_than_recall_goes_it_is_still_found(asked: KnowledgeBase) -> None:
+    last = asked.explain("who lives in London", "m4", depth=1, legs=("dense",))
+    assert not last.present
+    assert last.legs["dense"].rank is not None and "lists 1" in last.legs["dense"].reason
+
+
+def test_an_unknown_memory_is_refused(asked: KnowledgeBase) -> None:
+    with pytest.raises(HopgateError, match="there is no memory 'nobody'"):
+        asked.explain("London", "nobody")
+
+
+def test_filters_without_what_removes_let_the_memory_through() -> None:
+    memory = Memory("m", "x", scope="home", created_at=JUNE, superseded_at=JUNE, superseded_by="n")
+    filters = Filters(scope=("work", "play"), exclude=(1, 2), known_at=MAY)
+    assert len(filtered_by(1, memory, filters)) == 3
+    free = without_filters(1, memory, filters)
+    assert filtered_by(1, memory, free) == [] and free.exclude == (2,)

@@ -21,8 +21,8 @@ from hopgate.embed import EmbeddingCache
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared
 from hopgate.passages import LONG_BYTES, PASSAGE_BYTES, is_long, passage_text, passages
+from hopgate.recall.dense import dense_leg
 from hopgate.recall.filters import Filters
-from hopgate.recall.legs.dense import dense_leg
 from hopgate.recall.settings import RecallOptions
 from hopgate.store import connect, vectors
 from hopgate.store.vectors import to_sql

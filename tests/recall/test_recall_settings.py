@@ -12,9 +12,9 @@ from hopgate import HopgateError, Memory
 from hopgate.graph.walk.config import Walk
 from hopgate.kb import KnowledgeBase
 from hopgate.options import to_toml
-from hopgate.recall.fuse import RRF, TM2C2, MinMax, parse
-from hopgate.recall.legs.graph import GraphLeg
-from hopgate.recall.settings import FILE, OPTIONS, RecallOptions, Settings, resolve_settings
+from hopgate.recall.fusers import RRF, TM2C2, parse
+from hopgate.recall.graph_leg import GraphLeg
+from hopgate.recall.settings import DEFAULT_FUSER, FILE, OPTIONS, RecallOptions, Settings, resolve_settings
 
 
 def test_file_then_environment_then_arguments(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_gate_writes_what_it_chose_and_the_graph_may_leave_it_behind(
     kb.build()
     assert kb.store_settings.stale_gate() == "gate 1f3c"
     kb.store_settings.unset(["walk", "fuser"])
-    assert _walked(kb, monkeypatch) == [Walk()] and isinstance(kb.settings().fuser, MinMax)
+    assert _walked(kb, monkeypatch) == [Walk()] and kb.settings().fuser == DEFAULT_FUSER
 
 
 def test_what_is_no_setting_is_refused(kb: KnowledgeBase) -> None:

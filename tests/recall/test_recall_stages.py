@@ -15,8 +15,8 @@ from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared
 from hopgate.recall import rerank
 from hopgate.recall.rerank import RerankCutShort, Reranker
-from hopgate.recall.run_stages import belief, in_places
 from hopgate.recall.settings import Settings, Stages, resolve_settings
+from hopgate.recall.stages import in_places, rerank_mass
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopgate.kb.BarredLegWarning")
 ENOUGH = 60.0
@@ -73,9 +73,9 @@ def test_what_keeps_its_place_keeps_it(order: list[int], fixed: dict[int, int]) 
             assert found[place] == key
 
 
-def test_belief_is_the_logit_over_two() -> None:
-    assert belief({1: 2.0, 2: 0.0}) == {1: 1.0, 2: pytest.approx(0.36788, abs=1e-5)}
-    assert belief({}) == {}
+def test_the_mass_is_the_logit_over_two() -> None:
+    assert rerank_mass({1: 2.0, 2: 0.0}) == {1: 1.0, 2: pytest.approx(0.36788, abs=1e-5)}
+    assert rerank_mass({}) == {}
 
 
 class Likes:

@@ -38,8 +38,8 @@ from hopgate.graph.walk.config import walk_of
 from hopgate.jsonl import parse_json
 from hopgate.memory import Cleared
 from hopgate.passages import passages
-from hopgate.recall.fuse.parse import parse
-from hopgate.recall.legs.query_time import asked_time
+from hopgate.recall.fusers import parse
+from hopgate.recall.query_time import asked_time
 from hopgate.recall.settings import OPTIONS, Settings, resolve_settings
 from hopgate.redact import redacted
 from hopgate.sources.tables import parse_map
@@ -273,9 +273,7 @@ def readers(folder: Path) -> list[Target]:
             lambda text: resolve_settings(environ={"HOPGATE_" + text[:8].upper(): text, "HOPGATE_GRAPH": text}),
             VALUES,
         ),
-        Target(
-            "fusers", parse, (VALUES[6], "TM2C2(lexical=.3, dense=.7)", "MinMax(lexical=0.015, dense=0.035, graph=5)")
-        ),
+        Target("fusers", parse, (VALUES[6], "TM2C2(lexical=.3, dense=.7)", "MinMax(lexical=0.3, graph=1)")),
         Target("walks", walk_of, ('{"damping": 0.8}', '{"dates": true, "damping": 0.5}')),
         Target("measures", parse_measure, ("recall@10", "nDCG@5", "MRR")),
         Target(

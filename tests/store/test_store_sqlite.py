@@ -87,7 +87,7 @@ def direct(rows: list[Memory], query: str) -> list[tuple[str, float]]:
     dropped=st.integers(0, 5),
 )
 def test_the_leg_and_its_fusion_are_exactly_fts5s_order(rows, asked, depth, scope, dropped):
-    from hopgate.recall.fuse import RRF
+    from hopgate.recall.fusion import RRF, Pool, fused
 
     exclude = {row.external_id for row in rows[:dropped]}
     with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +103,8 @@ def test_the_leg_and_its_fusion_are_exactly_fts5s_order(rows, asked, depth, scop
         if expected:
             break
     assert leg == expected
-    assert [hit.id for hit in RRF().fuse({"lexical": leg})] == ids(leg)
+    scores = dict(leg)
+    assert [scores[id] for id in fused(Pool.of({"lexical": leg}), RRF()).ids] == list(scores.values())
 
 
 def test_filters_do_not_starve_the_leg(tmp_path):

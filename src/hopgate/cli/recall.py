@@ -17,8 +17,8 @@ from hopgate.recall.settings import OPTIONS, Settings, resolve_settings
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
+    from hopgate.recall.explain import Explanation
     from hopgate.recall.hit import Hit
-    from hopgate.recall.why_not import Explanation
 
 SNIPPET = 200
 AUDITED = ("fuser", "lexical", "dense", "graph", "k", "depth", "prior", "exact_match")
@@ -99,29 +99,13 @@ def _show_hits(query: str, hits: list[Hit], explain: bool) -> None:
         text = one_line(hit.memory) if hit.passage is None else fitting_part(hit.passage.text, query)
         content = " ".join(text.split())
         snippet = content if len(content) <= SNIPPET else content[: SNIPPET - 1] + "…"
-        rows.append([str(hit.rank), hit.external_id, marked_score(hit), snippet, *([why(hit)] if explain else [])])
+        rows.append([str(hit.rank), hit.external_id, f"{hit.score:.4f}", snippet, *([why(hit)] if explain else [])])
     heads = ["", "memory", "score", "content", *(["why"] if explain else [])]
     table(heads, rows, right=("", "score"))
-    if any(hit.lifted for hit in hits):
-        say("↑ lifted: a leg, or lexical and dense together, has it first")
     # A query has one mixture of walks and one date, whatever the hit.
     for what, texts in (("walks from", [hit.mixture for hit in hits]), ("as of", [hit.as_of for hit in hits])):
         if any(texts):
             say(f"{what} {max(texts)}")
-
-
-def marked_score(hit: Hit) -> str:
-    """A hit's score, marked where the hit stands higher than it says: else the column would look out of order.
-
-    Examples
-    --------
-    >>> from hopgate.memory import Memory
-    >>> from hopgate.recall.hit import Hit
-    >>> memory = Memory("m1", "The NAS moved to the cellar.")
-    >>> [marked_score(Hit(3, "m1", 0.91, memory, {}, lifted=lifted)) for lifted in (False, True)]
-    ['0.9100', '↑ 0.9100']
-    """
-    return f"{'↑ ' if hit.lifted else ''}{hit.score:.4f}"
 
 
 def fitting_part(text: str, query: str) -> str:
@@ -143,17 +127,17 @@ def fitting_part(text: str, query: str) -> str:
 
 def why(hit: Hit) -> str:
     """Say in a few lines what put a hit where it is."""
-    lines = [f"{name} #{part.rank} ({part.score:.3f}) +{part.contribution:.4f}" for name, part in hit.legs.items()]
-    if hit.unseen:
-        lines += [f"{name} could not see it +{granted:.4f}" for name, granted in hit.unseen.items()]
-        lines.append(f"scaled ×{hit.scale:.2f} for that")
+    lines = []
+    for name, part in hit.legs.items():
+        place = f"#{part.rank}" if part.rank is not None else "below its list"
+        score = f" ({part.score:.3f})" if part.score is not None else ""
+        lines.append(f"{name} {place}{score} +{part.contribution:.4f}")
+    lines += [f"{name} could not see it, granted +{granted:.4f}" for name, granted in hit.unseen.items()]
     if hit.bonus:
         lines.append(f"exact match +{hit.bonus:.4f}")
     lines.append(f"prior ×{hit.prior:.2f}")
     if not hit.in_graph:
-        lines.append("the graph does not have it: scored by its place in the base")
-    if hit.lifted:
-        lines.append("lifted: first in a leg or in the base")
+        lines.append("the graph does not have it")
     if hit.rerank_score is not None:
         lines.append(f"reranked {hit.rerank_score:.2f}")
     if hit.rerank_cost is not None and hit.rank == 1:
@@ -237,38 +221,36 @@ def audit(where: Where, leg: str | None, queries: Path | None, as_json: bool, **
 
     Example: hopgate audit --fuser "RRF(k=60, graph=0.35)" --json
     """
-    from hopgate.recall.fuse import ExactMatch, Importance, active
-    from hopgate.recall.reach import bound, on_lists
+    from hopgate.recall.order import ExactMatch, prior_of
+    from hopgate.recall.reachability import bound, on_lists
 
     directory = where.place if isinstance(where.place, Path) else None
     chosen = resolve_settings(directory, arguments=given).settings
-    legs = [leg] if leg else list(active(chosen.fuser))
-    extras: dict[str, Any] = {
-        "prior": Importance(chosen.prior) if chosen.prior < 1 else None,
-        "exact": ExactMatch(chosen.exact_match) if chosen.exact_match else None,
-    }
-    bounds = [bound(chosen.fuser, leg=name, k=chosen.k, depths=chosen.depth, **extras) for name in legs]
+    legs = [leg] if leg else list(chosen.fuser.active)
+    prior = prior_of(chosen.prior, chosen.sort_by)
+    exact = ExactMatch(chosen.exact_match) if chosen.exact_match else None
+    asked: dict[str, Any] = {"k": chosen.k, "prior": prior}
+    bounds = [bound(chosen.fuser, leg=name, depths=chosen.depth, exact=exact, **asked) for name in legs]
     values: dict[str, Any] = {"bounds": {reach.leg: reach for reach in bounds}}
     judged = []
     if queries:
-        lists, importance = _lists(where, queries, chosen)
-        extras["importance"] = importance
-        judged = [on_lists(chosen.fuser, lists, leg=name, k=chosen.k, **extras) for name in legs]
+        pools, importance = _pools(where, queries, chosen)
+        judged = [on_lists(chosen.fuser, pools, leg=name, importance=importance, **asked) for name in legs]
         values["lists"] = {reach.leg: reach for reach in judged}
     output.show(as_json, values, (str(reach) for reach in [*bounds, *judged]))
 
 
-def _lists(where: Where, queries: Path, chosen: Settings) -> tuple[dict[str, Any], dict[int, float]]:
-    """What each leg lists for each query, and the importance of what is listed."""
+def _pools(where: Where, queries: Path, chosen: Settings) -> tuple[dict[str, Any], dict[int, float]]:
+    """What the legs give for each query, and the importance of what is listed."""
     from hopgate.eval.data.dataset import read_queries
 
-    lists: dict[str, Any] = {}
+    pools: dict[str, Any] = {}
     importance: dict[int, float] = {}
     read = read_queries(queries)
     with where.opened() as kb, progress("recalling", len(read)) as advance:
         for query in read.values():
             found, weights = kb.legs(query.text, scope=query.scope, settings=chosen)
-            lists[query.id] = found.found
+            pools[query.id] = found.pool(chosen.fuser)
             importance |= weights
             advance(1)
-    return lists, importance
+    return pools, importance

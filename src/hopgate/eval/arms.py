@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,16 @@ from hopgate.eval.controls import parts_of
 from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import Qrels, Run, relevant
 from hopgate.eval.evidence import PARTS, Arm
-from hopgate.recall.completion import complete
 from hopgate.recall.fusers import MAX_WEIGHT, RRF, TM2C2, Fuser, MinMax
 from hopgate.recall.fusion import Pool, fused
-from hopgate.recall.legs.graph import GraphLeg, GraphRanking
+from hopgate.recall.graph_leg import GraphLeg, GraphRanking, LookedUp
+from hopgate.recall.legs import complete
 from hopgate.recall.settings import Settings
 
 if TYPE_CHECKING:
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.kb import KnowledgeBase
-    from hopgate.recall.filters import Filters
+    from hopgate.recall.filters import Query as RecallQuery
 
 Change = Callable[["GraphMatrix"], "GraphMatrix"]
 Floats = NDArray[np.float64]
@@ -179,10 +179,7 @@ class Asking:
             if not statements:
                 looked_up = looked_up._replace(statements=())
             began = time.perf_counter()
-            ranking = leg.rank(
-                asked.text, asked.vector, asked.base, asked.filters, self.settings.depth,
-                legs=asked.legs, exact=True, found=looked_up,
-            )  # fmt: skip
+            ranking = leg.rank(asked.query, asked.base, self.settings.depth, legs=asked.legs, found=looked_up)
             spent += time.perf_counter() - began
             found[query.id] = self._named(ranking.hits)
             scores[query.id] = self._named({**ranking.scores, **dict(ranking.hits)}.items())
@@ -197,10 +194,8 @@ class Asking:
         """The base legs' scores of what this walk found beside them."""
         pool = {key for listed in asked.legs.values() for key, _ in listed} | {key for key, _ in ranking.hits}
         with self.kb.store.transaction() as connection:
-            return complete(
-                connection, asked.text, asked.vector, asked.listed, pool, asked.legs,
-                filters=asked.filters, ranker=self.settings.lexical_ranker,
-            )  # fmt: skip
+            ranker = self.settings.lexical_ranker
+            return complete(connection, asked.query, asked.listed, pool, asked.legs, ranker=ranker)
 
     def _named(self, scored: Iterable[tuple[int, float]]) -> list[tuple[str, float]]:
         return [(self.names[key], score) for key, score in scored if key in self.names]
@@ -210,27 +205,32 @@ class Asking:
 class _Recorded:
     """What the graph leg was given for a query."""
 
-    text: str
-    vector: NDArray[np.float32] | None
+    query: RecallQuery
     base: Sequence[tuple[int, float]]
-    filters: Filters
     legs: Mapping[str, list[tuple[int, float]]]
     listed: Mapping[str, list[tuple[int, float]]]
-    found: Any
+    found: LookedUp
 
 
 class _Recorder(GraphLeg):
     """The store's graph leg, which keeps what it is given."""
 
     def record_into(self, kept: dict[str, _Recorded]) -> None:
-        self.kept, self.query = kept, ""
+        self.kept, self.name = kept, ""
 
-    def rank(self, query: str, vector: Any, base: Any, filters: Any, depth: int, **more: Any) -> GraphRanking:
-        found = more.get("found")
+    def rank(
+        self,
+        query: RecallQuery,
+        base: Sequence[tuple[int, float]],
+        depth: int,
+        *,
+        legs: Mapping[str, Sequence[tuple[int, float]]] | None = None,
+        found: LookedUp | None = None,
+    ) -> GraphRanking:
         if found is not None and found.matrix.graph.arcs:
-            legs = {leg: list(listed) for leg, listed in (more.get("legs") or {}).items()}
-            self.kept[self.query] = _Recorded(query, vector, list(base), filters, legs, {}, found)
-        return super().rank(query, vector, base, filters, depth, **more)
+            lists = {leg: list(listed) for leg, listed in (legs or {}).items()}
+            self.kept[self.name] = _Recorded(query, list(base), lists, {}, found)
+        return super().rank(query, base, depth, legs=legs, found=found)
 
 
 def ask(
@@ -251,7 +251,7 @@ def ask(
     found: dict[str, dict[str, list[tuple[str, float]]]] = {leg: {} for leg in ("lexical", "dense", "graph")}
     scores: dict[str, dict[str, list[tuple[str, float]]]] = {leg: {} for leg in found}
     for query in queries:
-        recorder.query = query.id
+        recorder.name = query.id
         legs, _ = kb.legs(
             query.text, settings=settings, scope=query.scope, exact=True, graphs={"graph": recorder},
             as_of=query.moment("as_of"), known_at=query.moment("known_at"),

@@ -1,4 +1,4 @@
-"""Which memories a recall may return: the same SQL condition in every leg, applied before fusion."""
+"""What is asked: a query's text, and which memories it may return, by one SQL condition in every leg before fusion."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from hopgate.store.graph import concept_rows
 from hopgate.times import utc
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hopgate.recall.lexical import QueryWords
     from hopgate.store.store import Store
 
 LOG = logging.getLogger("hopgate.recall")
@@ -85,6 +89,30 @@ class Filters:
             conditions.append(concept_rows.LINKED_TO)
             parameters["concepts"] = list(self.concepts)
         return " AND ".join(conditions) or "true", parameters
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """A query on its way through the legs.
+
+    Parameters
+    ----------
+    text : str
+    filters : Filters
+    vector : array, optional
+        Its embedding; none where the dense leg is off or the store has no vectors.
+    words : QueryWords, optional
+        Its words as the store knows them, where the lexical leg looked them up.
+    exact : bool, optional
+        Whether every vector and fact is compared and the whole graph solved, as in an evaluation; by default only where
+        a table is small or has no index.
+    """
+
+    text: str
+    filters: Filters
+    vector: NDArray[np.float32] | None = None
+    words: QueryWords | None = None
+    exact: bool | None = None
 
 
 def read_filters(

@@ -62,6 +62,14 @@ class Weighted:
         """Give the same fuser with other weights for the legs named."""
         return replace(self, **weights)
 
+    def top(self, weight: float) -> float:
+        """Give the most that a leg of this weight adds to a score: what its first gets."""
+        return weight
+
+    def weight_for(self, score: float) -> float:
+        """Give the weight at which `top` is this score: every weight above it scores more."""
+        return score
+
     def __repr__(self) -> str:
         own = [each.name for each in fields(self) if each.name not in LEGS]
         return f"{type(self).__name__}({', '.join(f'{name}={number(getattr(self, name))}' for name in (*own, *LEGS))})"
@@ -92,6 +100,14 @@ class RRF(Weighted):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "k", finite("k", self.k, 0))
+
+    def top(self, weight: float) -> float:
+        """Give the most that a leg of this weight adds to a score: what its first gets."""
+        return weight / (self.k + 1)
+
+    def weight_for(self, score: float) -> float:
+        """Give the weight at which `top` is this score: every weight above it scores more."""
+        return score * (self.k + 1)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

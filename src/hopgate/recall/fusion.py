@@ -36,7 +36,7 @@ class Share(NamedTuple):
     Parameters
     ----------
     rank : int, optional
-        The memory's rank in the leg's list, from 1; none where the leg did not list it.
+        The memory's rank in the leg's list; none where the leg did not list it.
     score : float, optional
         The leg's real score of it; none where the leg could not see it.
     contribution : float
@@ -58,13 +58,13 @@ class Pool(Generic[Id]):
     Parameters
     ----------
     ids : tuple
-        The memories, in the order that breaks ties.
+        The memories, in the order that breaks the last ties.
     legs : tuple of str
         The legs that found something.
     scores : array, legs × ids
         Each leg's real scores; NaN where it gave none.
     ranks : array, legs × ids
-        Each memory's rank in the leg's own list, from 1; infinite where it is not listed.
+        Each memory's rank in the leg's own list, see `shared_ranks`; infinite where it is not listed.
     blind : array of bool, legs × ids
         What a leg could not see.
     """
@@ -116,7 +116,7 @@ class Pool(Generic[Id]):
             further = {id: score for id, score in known.items() if id in column}
             real[row, [column[id] for id in further]] = list(further.values())
             real[row, places] = [score for _, score in listed]
-            ranks[row, places] = np.arange(1, len(listed) + 1)
+            ranks[row, places] = shared_ranks([score for _, score in listed])
             for id, score in {**further, **dict(listed)}.items():
                 if not math.isfinite(score):
                     raise HopgateError(f"the {leg} leg scores {id!r} with {score}: a score must be a finite number")
@@ -248,7 +248,9 @@ class Ranking(Generic[Id]):
 
 
 def fused(pool: Pool[Id], fuser: Fuser, weights: Mapping[str, float] | None = None) -> Ranking[Id]:
-    """Rank a pool, best first; ties go to the better single rank, then by the order of the pool's ids.
+    """Rank a pool, best first.
+
+    Ties go to what more legs could see, then to the better single rank, then by the order of the pool's ids.
 
     Parameters
     ----------
@@ -270,7 +272,21 @@ def fused(pool: Pool[Id], fuser: Fuser, weights: Mapping[str, float] | None = No
     return Ranking(pool, fuser, row[0], scores, top[top >= 0])
 
 
-def tie_key(scores: Floats) -> Floats:
+def shared_ranks(scores: Sequence[float]) -> list[int]:
+    """Give the ranks of scores in falling order, from 1; equal scores share the better rank, so that no age decides.
+
+    Examples
+    --------
+    >>> shared_ranks([0.9, 0.5, 0.5, 0.1])
+    [1, 2, 2, 4]
+    """
+    ranks: list[int] = []
+    for place, score in enumerate(scores):
+        ranks.append(ranks[-1] if place and score == scores[place - 1] else place + 1)
+    return ranks
+
+
+def tie_key(scores: Floats | Sequence[float]) -> Floats:
     """Round scores so that sums which differ by the order of adding alone are equal.
 
     Examples
@@ -284,7 +300,7 @@ def tie_key(scores: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Units:
-    """What some legs give at weight 1, which memories they list, and these by best single rank and the pool's order."""
+    """What some legs give at weight 1, which memories they list, and these in the order that breaks ties."""
 
     values: Floats
     listed: NDArray[np.bool_]
@@ -300,7 +316,7 @@ class _Units:
             values[row, listed] = _unit(fuser, pool.legs[leg], pool.scores[leg, listed], ranks[row, listed])
         _expect(values, blind, in_list, listed)
         best = ranks.min(axis=0, initial=np.inf)
-        return cls(values, listed, np.argsort(best, kind="stable"))
+        return cls(values, listed, np.lexsort((best, blind.sum(axis=0))))
 
 
 def _unit(fuser: Fuser, leg: str, scores: Floats, ranks: Floats) -> Floats:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LegPart:
-    """One leg's part in a hit: where it put the memory, with what score, and what that contributed."""
+    """One leg's part in a hit: the memory's rank in its list (none: not listed), its real score, and what that adds."""
 
-    rank: int
-    score: float
+    rank: int | None
+    score: float | None
     contribution: float
 
 
@@ -43,7 +43,7 @@ class Hit:
         (the legs' contributions + what is granted for legs that could not see the memory + bonus) × prior; the
         stages after fusion reorder and leave it as it is. It is 0 for what only the last walk brought.
     legs : mapping of leg name to LegPart
-        Empty unless an explanation was asked for.
+        The legs that could see it and say something; empty unless an explanation was asked for.
     path : tuple of str
         For the graph leg: seed concept → relation → concept → memory.
     path_parts : tuple of PathPart
@@ -52,11 +52,7 @@ class Hit:
         The legs that could not see the memory (no vector, sensitive, not linked), and what it was granted in the place
         of each; empty unless an explanation was asked for.
     in_graph : bool
-        Whether the graph has it. Where not, the graph leg scores it by what its place in the base is worth.
-    scale : float
-        By what that scaled the contributions of the legs that could see it.
-    lifted : bool
-        Whether it stands higher than its score says, because a leg, or the base, has it first.
+        Whether the graph has it.
     mixture : str
         For the graph leg: how much its walks from memories, names and facts count for this query, and why.
     as_of : str
@@ -73,15 +69,13 @@ class Hit:
     external_id: str
     score: float
     memory: Memory
-    legs: Mapping[str, LegPart]
+    legs: Mapping[str, LegPart] = field(default_factory=dict)
     bonus: float = 0.0
     prior: float = 1.0
     rerank_score: float | None = None
     path: tuple[str, ...] = ()
     unseen: Mapping[str, float] = field(default_factory=dict)
     in_graph: bool = True
-    scale: float = 1.0
-    lifted: bool = False
     mixture: str = ""
     as_of: str = ""
     walk_score: float | None = None
@@ -90,7 +84,7 @@ class Hit:
     path_parts: tuple[PathPart, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The hit as plain values."""
+        """The hit as plain values; what was not asked for or did not happen is left out."""
         values: dict[str, Any] = {
             "rank": self.rank,
             "_id": self.external_id,
@@ -101,25 +95,15 @@ class Hit:
             "created_at": self.memory.created_at.isoformat() if self.memory.created_at else None,
         }
         if self.legs:
-            values["legs"] = {
-                name: {"rank": part.rank, "score": part.score, "contribution": part.contribution}
-                for name, part in self.legs.items()
-            }
-            values |= {"bonus": self.bonus, "prior": self.prior}
-            values |= {"unseen": dict(self.unseen), "scale": self.scale, "lifted": self.lifted}
-            values["in_graph"] = self.in_graph
-        if self.rerank_score is not None:
-            values["rerank_score"] = self.rerank_score
-        if self.walk_score is not None:
-            values["walk_score"] = self.walk_score
-        if self.rerank_cost is not None:
-            values["rerank_cost"] = self.rerank_cost.to_dict()
-        if self.passage is not None:
-            values["passage"] = asdict(self.passage)
-        if self.path:
-            values["path"] = list(self.path)
-        if self.mixture:
-            values["mixture"] = self.mixture
-        if self.as_of:
-            values["as_of"] = self.as_of
-        return values
+            values["legs"] = {name: asdict(part) for name, part in self.legs.items()}
+            values |= {"bonus": self.bonus, "prior": self.prior, "unseen": dict(self.unseen), "in_graph": self.in_graph}
+        optional = {
+            "rerank_score": self.rerank_score,
+            "walk_score": self.walk_score,
+            "rerank_cost": self.rerank_cost and self.rerank_cost.to_dict(),
+            "passage": self.passage and asdict(self.passage),
+            "path": list(self.path) or None,
+            "mixture": self.mixture or None,
+            "as_of": self.as_of or None,
+        }
+        return values | {name: value for name, value in optional.items() if value is not None}

@@ -7,15 +7,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.config import Walk, walk_of
 from hopgate.memory import check_several
 from hopgate.options import Option, as_rows, check, environment_values, from_toml, options_of, setting
-from hopgate.recall.fuse import RRF, STANDARD, AnyFuser, MinMax, SortBy, parse
-from hopgate.recall.fuse.weights import MAX_WEIGHT
-from hopgate.recall.legs.lexical import DEFAULT_RANKER, LexicalRanker
+from hopgate.recall.fusers import LEGS, MAX_WEIGHT, RRF, Fuser, parse
+from hopgate.recall.lexical import DEFAULT_RANKER, LexicalRanker
 from hopgate.store import setting_rows
 from hopgate.store.graph import version
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from hopgate.store.store import Store
 
+SortBy = Literal["relevance", "importance", "recency"]
 MAX_DEPTH = 1000  # hnsw.ef_search ends there
 MAX_TIMEOUT_S = 3600
 FILE = "settings.toml"
@@ -33,10 +33,9 @@ SCOPES = (setting_rows.WALLS, setting_rows.SHARED)
 SCOPES_MEANING = "walls: no scope moves another's answers; shared: walks pass through all, for one person's many"
 _STEP = re.compile(r"(rerank)(?:\((\d{1,9})\))?|(walk)")
 
-# Base to graph 1 : 100, the base in its own proportions. The walk starts from the base and so holds it already: fused
-# again at more than that it falls back towards the base, which is there to break ties. Best on dev of musique, level
-# on 2wiki, within .002 of the best on locomo (docs/research/retest.md). A store without a graph is left with the base.
-DEFAULT_FUSER = MinMax(lexical=0.015, dense=0.035, graph=5)
+# By it each leg's best is in the top ten whatever the others list, which the closed form of `recall.reachability`
+# proves: k = 1 is the largest whole number of which that is true. The graph counts as much as both others together.
+DEFAULT_FUSER = RRF(k=1, lexical=1, dense=1, graph=2)
 
 
 class Stage(NamedTuple):
@@ -136,15 +135,17 @@ class Settings:
 
     Examples
     --------
-    >>> Settings().replaced({"graph": 2, "k": 5}).fuser
-    MinMax(lexical=0.015, dense=0.035, graph=2)
+    >>> Settings().replaced({"graph": 0.5, "k": 5}).fuser
+    RRF(k=1, lexical=1, dense=1, graph=0.5)
     """
 
-    fuser: AnyFuser = setting(DEFAULT_FUSER, "how the legs' lists become one ranking; it carries the legs' weights")
+    fuser: Fuser = setting(DEFAULT_FUSER, "how the legs' lists become one ranking; it carries the legs' weights")
     k: int = setting(10, "how many hits are returned", low=1, high=MAX_DEPTH)
     depth: int = setting(50, "how many memories each leg lists", low=1, high=MAX_DEPTH)
     prior: float = setting(0.7, "what a memory of importance 0 keeps of its score; 1 is no prior", low=0, high=1)
-    sort_by: SortBy = setting("relevance", "the order of the hits")
+    sort_by: SortBy = setting(
+        "relevance", "the order of the hits; importance multiplies by all of it, recency puts the newest of them first"
+    )
     exact_match: float = setting(0.0, "bonus of an exact match, as a leg's weight; 0 is none", low=0, high=MAX_WEIGHT)
     rerank: bool = setting(False, "whether a cross-encoder reads the fused top again, where relevance is the order")
     rerank_depth: int = setting(30, "how many of the fused top the cross-encoder reads", low=1, high=MAX_DEPTH)
@@ -190,14 +191,14 @@ class Settings:
         fuser = changes.get("fuser", self.fuser)
         if isinstance(fuser, str):
             fuser = parse(fuser)
-        if not isinstance(fuser, AnyFuser):
+        if not isinstance(fuser, Fuser):
             raise HopgateError(f"fuser must be a fuser as it prints, such as {RRF()!r}, not {fuser!r}")
-        fuser = fuser.reweighed(**{name: changes[name] for name in STANDARD if name in changes})
+        fuser = fuser.reweighed(**{name: changes[name] for name in LEGS if name in changes})
         stages = changes.get("stages", self.stages)
         stages = Stages(stages) if isinstance(stages, str) else stages
         if not isinstance(stages, Stages):
             raise HopgateError(f"stages must be text such as {str(DEFAULT_STAGES)!r}, not {stages!r}")
-        rest = {name: value for name, value in changes.items() if name not in (*STANDARD, "fuser", "stages")}
+        rest = {name: value for name, value in changes.items() if name not in (*LEGS, "fuser", "stages")}
         if rest.get("walk") is not None:
             rest["walk"] = walk_of(rest["walk"])
         return replace(self, fuser=fuser, stages=stages, **rest)
@@ -208,7 +209,7 @@ class Settings:
         Examples
         --------
         >>> Settings().only(["lexical"]).fuser
-        MinMax(lexical=0.015, dense=0, graph=0)
+        RRF(k=1, lexical=1, dense=0, graph=0)
         """
         check_several(legs, "legs")
         weights = self.fuser.weights
@@ -223,9 +224,9 @@ class Settings:
         --------
         >>> values = Settings().to_dict()
         >>> values["graph"], values["stages"], values["walk"]
-        (5.0, 'fuse > rerank > walk', None)
+        (2.0, 'fuse > rerank > walk', None)
         """
-        weights = {name: weight for name, weight in self.fuser.weights.items() if name in STANDARD}
+        weights = {name: weight for name, weight in self.fuser.weights.items() if name in LEGS}
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         shown = {"fuser": repr(self.fuser), "stages": str(self.stages), "walk": self.walk and asdict(self.walk)}
         return {**weights, **values, **shown}
@@ -237,7 +238,7 @@ class RecallOptions(TypedDict, total=False):
     lexical: float
     dense: float
     graph: float
-    fuser: AnyFuser | str
+    fuser: Fuser | str
     k: int
     depth: int
     prior: float
@@ -258,7 +259,7 @@ OPTIONS = {
         name: Option(
             name, float, getattr(DEFAULT_FUSER, name), f"weight of the {name} leg; 0 skips it", low=0, high=MAX_WEIGHT
         )
-        for name in STANDARD
+        for name in LEGS
     },
     **{option.name: option for option in options_of(Settings)},
 }
@@ -315,7 +316,7 @@ def resolve_settings(
         except HopgateError as error:
             raise HopgateError(f"{place}: {error}" if place else str(error)) from None
         if "fuser" in by:
-            sources.update(dict.fromkeys(STANDARD, by["fuser"]))
+            sources.update(dict.fromkeys(LEGS, by["fuser"]))
         sources.update(by)
 
     rows = stored or {}
@@ -401,7 +402,7 @@ class StoreSettings:
         """
         values = {"fuser": fuser, "depth": depth, **({} if walk is None else {"walk": walk})}
         with self._store.transaction() as connection:
-            setting_rows.remove(connection, [*STANDARD, "walk"])
+            setting_rows.remove(connection, [*LEGS, "walk"])
             setting_rows.write_gate(connection, _checked(values), f"gate {fingerprint}")
 
     def scopes(self) -> str:

@@ -13,10 +13,10 @@ from pydantic import BaseModel, Field
 
 from hopgate.memory import DEFAULT_IMPORTANCE, MAX_SEARCHABLE_BYTES, Memory
 from hopgate.options import request_model
+from hopgate.recall.explain import Explanation
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS
 from hopgate.recall.hit import Hit, LegPart, Passage
 from hopgate.recall.settings import OPTIONS
-from hopgate.recall.why_not import Explanation
 from hopgate.serve.bounds import BoundStore, Key, Limit, MemoryId, Moment, ScopeQuery, Served, Service, Strict, Text
 from hopgate.serve.middleware import PREFIX
 from hopgate.upkeep import CaughtUp
@@ -128,7 +128,6 @@ class HitAnswer(BaseModel):
     unseen: dict[str, float]
     bonus: float
     prior: float
-    lifted: bool
     in_graph: bool
     rerank_score: float | None
     walk_score: float | None

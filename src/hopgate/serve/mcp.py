@@ -39,8 +39,8 @@ import hopgate
 from hopgate.errors import HopgateError, TakenError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
+from hopgate.recall.explain import LegReport
 from hopgate.recall.hit import Hit
-from hopgate.recall.why_not import LegSight
 from hopgate.redact import redacted
 from hopgate.serve.bounds import BoundStore, Key, Moment, Text
 from hopgate.serve.settings import Bounds
@@ -120,7 +120,7 @@ class ExplainResult(BaseModel, from_attributes=True):
     present: bool
     rank: int | None
     sentence: str
-    legs: dict[str, LegSight] = Field(description="What each leg says about it.")
+    legs: dict[str, LegReport] = Field(description="What each leg says about it.")
     removed_by: tuple[str, ...] = Field(description="What left it out.")
 
 

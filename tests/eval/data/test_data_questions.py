@@ -21,7 +21,7 @@ from hopgate.eval.data.questions import (
 from hopgate.eval.data.runs import read_qrels
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.recall.fuse import STANDARD
+from hopgate.recall.fusers import LEGS
 
 
 def test_a_file_is_filled_in_ticked_and_becomes_queries(kb: KnowledgeBase, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_every_leg_is_asked_whatever_the_store_uses(kb: KnowledgeBase) -> None:
     kb.build()
     kb.store_settings.set({"graph": 0, "dense": 0})
     _, pool = with_candidates(kb, [OwnQuestion("Where is Gitea?", {})], store_texts(kb))
-    assert {leg for found in pool["Where is Gitea?"].values() for leg in found} == {*STANDARD, "recall"}
+    assert {leg for found in pool["Where is Gitea?"].values() for leg in found} == {*LEGS, "recall"}
 
 
 def test_a_question_keeps_the_split_it_had(tmp_path: Path) -> None:

@@ -29,7 +29,8 @@ from hopgate.graph.walk.seeds import (
     starts,
 )
 from hopgate.graph.walk.walk_graph import BLOCK, Pairs, WalkGraph, mention_graph, top_k
-from hopgate.recall.completion import BASE_FUSER
+from hopgate.recall.fusion import Pool, fused
+from hopgate.recall.graph_leg import BASE_FUSER
 
 
 def town() -> WalkGraph:
@@ -83,7 +84,7 @@ def base_of(cosines: dict[int, float], words: dict[int, float]) -> list[tuple[in
         "dense": sorted(cosines.items(), key=lambda hit: -hit[1]),
         "lexical": sorted(words.items(), key=lambda hit: -hit[1]),
     }
-    return [(hit.id, hit.score) for hit in BASE_FUSER.fuse(legs)]
+    return fused(Pool.of(legs), BASE_FUSER).top()
 
 
 def mass_of(cosines: dict[int, float], words: dict[int, float], part: float = 1.0) -> dict[int, float]:

@@ -1,16 +1,23 @@
-"""The graph leg: walks from the base's hits, from names and from facts, mixed; memories ranked by where walks are."""
+"""The graph leg: walks from the base's hits, from names and from facts, mixed; memories ranked by where walks are.
+
+Nothing of the walk is imported before the first query that walks.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.graph.walk.config import Walk
-from hopgate.recall.filters import Filters
+from hopgate.recall.filters import Filters, Query
+from hopgate.recall.fusers import MinMax
 from hopgate.store import setting_rows
+from hopgate.store.graph import edge_rows, graph_vectors
 from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
@@ -22,10 +29,41 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.paths import PathPart
     from hopgate.graph.walk.rank import Mixture, QuerySeeds
     from hopgate.graph.walk.seeds import Starts
-    from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
 
 Scored = Sequence[tuple[int, float]]
+Over = Callable[["GraphMatrix"], "GraphMatrix"]
+
+# How the lexical and the dense leg are fused into the base that walks start from: the best family without a graph, on a
+# plateau, lexical .25 to .35 are alike.
+BASE_FUSER = MinMax(lexical=0.3, dense=0.7, graph=0)
+# Of a scope with no more edges than this each fact is compared: 10 ms.
+COMPARED_FACTS = 20_000
+# Most queries hold none of these, and reading times takes the months of every language, which a recall does without.
+_MAY_SAY_WHEN = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|\bbefore\b", re.IGNORECASE)
+
+
+class LookedUp(NamedTuple):
+    """What the graph leg asks the store for a query; it does not depend on the base, and so runs beside it.
+
+    Parameters
+    ----------
+    matrix : GraphMatrix
+        The graph that is walked: at this time, and of these scopes.
+    concepts : list of int
+        What the query names.
+    facts, statements : list of (int, float)
+        The nearest facts, and the memories of the nearest statements, with their cosines, best first.
+    as_of, asked : datetime, str
+        As of when, and why, where the query itself says so.
+    """
+
+    matrix: GraphMatrix
+    concepts: Sequence[int] = ()
+    facts: Scored = ()
+    statements: Scored = ()
+    as_of: datetime | None = None
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +92,9 @@ class GraphRanking(NamedTuple):
     trace : WalkTrace, optional
         The walk that ranked them; none where there is no graph.
     scores : dict
-        The score of every memory of the base, also of those that the graph does not have: what their mass is worth.
+        The score of every memory of the base that the graph has.
     blind : frozenset of int
-        Those of the base that the graph does not have: sensitive, new, or linked to nothing.
+        Those of the base that it does not have: sensitive, new, or linked to nothing.
     """
 
     hits: list[tuple[int, float]]
@@ -68,32 +106,22 @@ class GraphRanking(NamedTuple):
 class GraphLeg:
     """Ranks a store's memories by walks over its graph.
 
-    Nothing is loaded before the first `rank`: a recall whose graph leg is off does without NumPy.
-
     Parameters
     ----------
     store : Store
         Whose graph.
     walk : Walk, optional
-        How to seed and to walk; the defaults are measured. Another may be set, and holds from the next query on.
+        How to walk; the defaults are measured. Another may be set, and holds from the next query on.
     over : callable, optional
         Gives the graph to walk over in the place of the store's: a control of an evaluation.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        walk: Walk | None = None,
-        *,
-        over: Callable[[GraphMatrix], GraphMatrix] | None = None,
-    ) -> None:
+    def __init__(self, store: Store, walk: Walk | None = None, *, over: Over | None = None) -> None:
         self.walk = walk or Walk()
         self._store = store
         self._over = over
 
-    def variant(
-        self, *, walk: Walk | None = None, over: Callable[[GraphMatrix], GraphMatrix] | None = None
-    ) -> GraphLeg:
+    def variant(self, *, walk: Walk | None = None, over: Over | None = None) -> GraphLeg:
         """Give this leg with another walk or over another graph; what it has loaded is shared."""
         # Made before the copy, so that both have the same ones.
         _ = self.matrices
@@ -101,94 +129,88 @@ class GraphLeg:
         other.walk, other._over = walk or self.walk, over or self._over
         return other
 
-    def look_up(
-        self, query: str, vector: NDArray[np.float32] | None, filters: Filters, *, exact: bool | None = None
-    ) -> LookedUp:
+    def look_up(self, query: Query) -> LookedUp:
         """Ask the store for all that `rank` needs of it: the graph, and what the query names and resembles.
 
-        It does not depend on the base, so that it can run beside the base legs.
-
-        Parameters
-        ----------
-        vector : array, optional
-            The query's vector; without one facts and statements seed nothing.
-        exact : bool, optional
-            Whether every fact is compared, on the graph as it is now; by default where there is no index.
+        Without a vector facts and statements seed nothing.
         """
-        from hopgate.recall.legs.graph_seeds import asked_as_of, look_up
-
         with self._store.transaction() as connection:
-
-            def looked_up(filters: Filters) -> LookedUp:
-                matrix = self._matrix(connection, filters, fresh=bool(exact))
-                return look_up(connection, matrix, query, vector, filters, exact=bool(exact))
-
-            found = looked_up(filters)
-            asking = filters.as_of is None and self.walk.dates
-            moment, asked = asked_as_of(connection, found, query) if asking else (None, "")
-            if moment is None:
+            found = self._looked_up(connection, query)
+            if query.filters.as_of is not None or not self.walk.dates or not _MAY_SAY_WHEN.search(query.text):
                 return found
-            return looked_up(replace(filters, as_of=moment))._replace(as_of=moment, asked=asked)
+            from hopgate.recall.query_time import as_of, asked_time
+
+            asked = asked_time(query.text)
+            held = list(edge_rows.intervals(connection, found.concepts).values()) if asked else []
+            moment = as_of(asked, held) if asked else None
+            if asked is None or moment is None:
+                return found
+            then = replace(query, filters=replace(query.filters, as_of=moment))
+            why = f"{moment:%Y-%m-%d}, because the query says “{asked.words}”"
+            return self._looked_up(connection, then)._replace(as_of=moment, asked=why)
 
     def rank(
         self,
-        query: str,
-        vector: NDArray[np.float32] | None,
+        query: Query,
         base: Scored,
-        filters: Filters,
         depth: int,
         *,
         legs: Mapping[str, Scored] | None = None,
-        exact: bool | None = None,
         found: LookedUp | None = None,
     ) -> GraphRanking:
         """Walk from the base's hits and from what the query names and resembles; empty when nothing seeds.
 
         Parameters
         ----------
-        vector : array, optional
-            The query's vector; without one facts and statements seed nothing.
         base : sequence of (int, float)
             The base's ranking, best first: its hits carry the restart of the walk from memories.
         legs : mapping of name to list
             The base legs' own lists: what they show of the query helps to decide how much each walk counts.
-        exact : bool, optional
-            Whether every fact is compared and the whole graph solved, as an evaluation does; by default indexes are
-            asked where there are some, and walks look no further than the first `depth` memories need.
         found : LookedUp, optional
             What `look_up` gave for this query, where it ran already.
         """
         from hopgate.graph.walk.rank import ranked_by_walks, seeded, source_walks
 
-        walk = replace(self.walk, depth=depth)
-        found = found or self.look_up(query, vector, filters, exact=exact)
+        walk, legs, filters = replace(self.walk, depth=depth), legs or {}, query.filters
+        found = found or self.look_up(query)
         matrix = found.matrix
         if not matrix.graph.arcs:
             return GraphRanking([], None, {})
-        begun = seeded(matrix, self.seeds(found, base, legs or {}))
+        begun = seeded(matrix, self.seeds(found, base, legs))
         allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
-        walks = source_walks(matrix.graph, begun.starts, walk, near=not exact and allowed is None)
-        ranked = ranked_by_walks(matrix, begun, walks, walk, base, legs or {}, allowed=allowed)
+        walks = source_walks(matrix.graph, begun.starts, walk, near=not query.exact and allowed is None)
+        ranked = ranked_by_walks(matrix, begun, walks, walk, base, legs, allowed=allowed)
         start = begun.starts.mixed(ranked.mixture.shares)
         trace = WalkTrace(matrix, start, walk, ranked.mixture, walks, found.asked)
-        return GraphRanking(self._still_shown(ranked.hits, filters), trace, ranked.scores, begun.blind)
+        scores = {memory: score for memory, score in ranked.scores.items() if memory not in begun.blind}
+        return GraphRanking(self._still_shown(ranked.hits, filters), trace, scores, begun.blind)
 
     def seeds(self, found: LookedUp, base: Scored, legs: Mapping[str, Scored]) -> QuerySeeds:
-        """Give where walks start: hits of the base, statements, concepts the query names, and the nearest facts."""
-        from hopgate.recall.legs.graph_seeds import query_seeds
+        """Give where walks start: hits of the base and of statements, what the query names, and facts near enough.
 
-        return query_seeds(found, base, legs)
+        A fact is not where it lies too far below the nearest memory. Of hits without neighbours cosines count as they
+        are.
+        """
+        from hopgate.graph.walk.rank import QuerySeeds
+        from hopgate.graph.walk.seeds import FACT_FLOOR, by_cosine, memory_mass, share_without_neighbours
 
-    def rank_from(self, belief: Mapping[int, float], filters: Filters, depth: int) -> GraphRanking:
-        """Walk from memories alone, each with the mass that is believed in it: the stage after a cross-encoder.
+        dense = legs.get("dense") or ()
+        floor = dense[0][1] - FACT_FLOOR if dense else -1.0
+        facts = [(edge, cosine) for edge, cosine in found.facts if cosine >= floor]
+        part = share_without_neighbours(found.matrix, memory_mass(base))
+        base = by_cosine(base, dict(dense), part, dense=BASE_FUSER.dense)
+        return QuerySeeds(list(found.concepts), facts, memory_mass(base, found.statements))
+
+    def rank_from(self, mass: Mapping[int, float], filters: Filters, depth: int) -> GraphRanking:
+        """Walk from memories alone, each with its mass: the stage after a cross-encoder.
 
         A memory that is not in the graph scores what one of its mass got on average, so that it does not lose by that.
 
         Parameters
         ----------
-        belief : mapping of int to float
-            Masses of memories by the store's ids; their sum does not matter.
+        mass : mapping of int to float
+            By the store's ids; the sum does not matter.
         """
         from hopgate.graph.walk.rank import Mixture, QuerySeeds, pool_scores, seeded, source_walks
         from hopgate.graph.walk.walk_graph import top_k
@@ -196,13 +218,13 @@ class GraphLeg:
         with self._store.transaction() as connection:
             matrix = self._matrix(connection, filters)
         walk = replace(self.walk, depth=depth)
-        begun = seeded(matrix, QuerySeeds([], [], dict(belief)))
+        begun = seeded(matrix, QuerySeeds([], [], dict(mass)))
         if not begun.linked:
             return GraphRanking([], None, {})
         walks = source_walks(matrix.graph, begun.starts, walk)
         scores = walks[:, 0]
         allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude)
-        known = pool_scores(scores, begun.linked, belief)
+        known = pool_scores(scores, begun.linked, mass)
         known |= {int(matrix.memory_ids[at]): float(scores[at]) for at in top_k(scores, depth, allowed=allowed)}
         hits = self._still_shown(sorted(known.items(), key=lambda hit: (-hit[1], hit[0])), filters)
         mixture = Mixture((1.0, 0.0, 0.0))
@@ -227,6 +249,32 @@ class GraphLeg:
         """Wait for a matrix that is being read."""
         if "matrices" in vars(self):
             self.matrices.close()
+
+    def _looked_up(self, connection: Connection[Any], query: Query) -> LookedUp:
+        """The concepts that a query names, the nearest facts and the nearest statements, in one statement."""
+        from hopgate.graph.links import concepts_in, name_runs
+        from hopgate.graph.walk.seeds import NEAR_FACTS, NEAR_STATEMENTS
+
+        filters, exact = query.filters, bool(query.exact)
+        matrix = self._matrix(connection, filters, fresh=exact)
+        if not matrix.graph.arcs:
+            return LookedUp(matrix)
+        condition, parameters = filters.sql()
+        shared = setting_rows.scopes(connection) == setting_rows.SHARED
+        scopes = None if filters.scopes is None else tuple(filters.scopes)
+        found = graph_vectors.read_seeds(
+            connection,
+            name_runs([query.text]),
+            query.vector,
+            facts=NEAR_FACTS,
+            statements=NEAR_STATEMENTS,
+            view=View(scopes, filters.as_of, filters.known_at, shared),
+            exact=exact,
+            exact_facts=scopes is not None and len(matrix.edge_id) <= COMPARED_FACTS,
+            condition=condition,
+            parameters=parameters,
+        )
+        return LookedUp(matrix, concepts_in(query.text, found.names), found.facts, found.statements)
 
     def _matrix(self, connection: Connection[Any], filters: Filters, *, fresh: bool = False) -> GraphMatrix:
         """The graph at this time that a query walks; within walls that of its scopes, and no more is read."""

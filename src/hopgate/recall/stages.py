@@ -5,30 +5,24 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hopgate.memory import Memory, cleared
 from hopgate.passages import Extent, is_long
-from hopgate.recall.filters import Filters
-from hopgate.recall.fuse import Fused, active
-from hopgate.recall.hit import Hit, Passage
-from hopgate.recall.legs.dense import near_passages
+from hopgate.recall.dense import near_passages
+from hopgate.recall.filters import Query
+from hopgate.recall.fusion import Id
+from hopgate.recall.legs import RecallPipeline
 from hopgate.recall.settings import Settings
 from hopgate.store import memories
 from hopgate.store.graph import version
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from hopgate.recall.legs.graph import GraphLeg, WalkTrace
+    from hopgate.recall.graph_leg import WalkTrace
     from hopgate.recall.rerank import RerankCost
-    from hopgate.store.store import Store
 
-Id = TypeVar("Id", int, str)
-
-# A memory's mass is exp(logit / 2): 2 to 4 are alike on 190 dev queries of locomo (docs/research/rerank.md).
+# A memory's mass is exp(logit / 2): 2 to 4 are alike on 190 dev queries of locomo.
 TEMPERATURE = 2.0
 
 
@@ -36,7 +30,7 @@ TEMPERATURE = 2.0
 class Staged:
     """A ranking on its way through the stages: its memories, what each stage gave them, and what it cost."""
 
-    ranking: list[Fused[int]]
+    order: list[int]
     known: dict[int, Memory]
     rerank_scores: dict[int, float] = field(default_factory=dict)
     walk_scores: dict[int, float] = field(default_factory=dict)
@@ -44,43 +38,22 @@ class Staged:
     cost: RerankCost | None = None
     trace: WalkTrace | None = None
 
-    def applied(self, key: int, hit: Hit) -> Hit:
-        """Give a memory's hit with what the stages did for it."""
-        span = self.passages.get(key)
-        return replace(
-            hit,
-            rerank_score=self.rerank_scores.get(key),
-            walk_score=self.walk_scores.get(key),
-            rerank_cost=self.cost,
-            passage=Passage(*span, hit.memory.content[slice(*span)]) if span else None,
-        )
-
 
 def run_stages(
-    store: Store,
-    graph: GraphLeg,
-    query: str,
-    vector: NDArray[np.float32] | None,
-    ranking: Sequence[Fused[int]],
-    known: Mapping[int, Memory],
-    settings: Settings,
-    filters: Filters,
+    pipeline: RecallPipeline, query: Query, order: Sequence[int], known: Mapping[int, Memory], settings: Settings
 ) -> Staged:
     """Run the stages that follow fusion, where the settings ask for any; say which passage is nearest in any case.
 
     Sensitive memories are not read, are in no graph, and keep their places.
     """
-    staged = Staged(list(ranking), dict(known))
-    near: dict[int, list[Extent]] = {}
-    if vector is not None:
-        near = _near(store, vector, staged.known)
+    staged = Staged(list(order), dict(known))
+    near = _near(pipeline, query, staged.known)
     for stage in settings.pipeline.after:
         if stage.name == "rerank":
-            _rerank(staged, query, near, stage.depth or settings.rerank_depth, settings)
-        elif staged.rerank_scores and "graph" in active(settings.fuser):
-            _walk(staged, store, graph, settings.depth, filters)
-            if vector is not None:
-                near |= _near(store, vector, {key: staged.known[key] for key in staged.walk_scores if key not in near})
+            _rerank(staged, query.text, near, stage.depth or settings.rerank_depth, settings)
+        elif staged.rerank_scores and "graph" in settings.fuser.active:
+            _walk(staged, pipeline, query, settings.depth)
+            near |= _near(pipeline, query, {key: staged.known[key] for key in staged.walk_scores if key not in near})
     if staged.cost is not None and staged.cost.cut_short:
         from hopgate.recall.rerank import RerankCutShort
 
@@ -95,12 +68,12 @@ def run_stages(
     return staged
 
 
-def belief(scores: Mapping[int, float], temperature: float = TEMPERATURE) -> dict[int, float]:
+def rerank_mass(scores: Mapping[int, float], temperature: float = TEMPERATURE) -> dict[int, float]:
     """Turn a cross-encoder's logits into masses, the largest of them 1.
 
     Examples
     --------
-    >>> {key: round(mass, 3) for key, mass in belief({1: 4.0, 2: 0.0}).items()}
+    >>> {key: round(mass, 3) for key, mass in rerank_mass({1: 4.0, 2: 0.0}).items()}
     {1: 1.0, 2: 0.135}
     """
     best = max(scores.values(), default=0.0)
@@ -122,17 +95,18 @@ def in_places(order: Sequence[Id], fixed: Mapping[int, Id]) -> list[Id]:
     return found
 
 
-def _near(store: Store, vector: NDArray[np.float32], known: Mapping[int, Memory]) -> dict[int, list[Extent]]:
-    if not any(is_long(memory.content) for memory in known.values()):
+def _near(pipeline: RecallPipeline, query: Query, known: Mapping[int, Memory]) -> dict[int, list[Extent]]:
+    """The passages of the long ones, the nearest to the query first; none without a vector."""
+    if query.vector is None or not any(is_long(memory.content) for memory in known.values()):
         return {}
-    with store.transaction() as connection:
-        return near_passages(connection, vector, known)
+    with pipeline.store.transaction() as connection:
+        return near_passages(connection, query.vector, known)
 
 
 def _rerank(staged: Staged, query: str, near: Mapping[int, list[Extent]], depth: int, settings: Settings) -> None:
     from hopgate.recall.rerank import RerankCost, load_reranker
 
-    top = {fused.id: fused for fused in staged.ranking[:depth]}
+    top = staged.order[:depth]
     texts = dict(cleared((key, staged.known[key]) for key in top))
     spent = staged.cost or RerankCost()
     answer = load_reranker(settings.rerank_model).rerank(
@@ -145,25 +119,22 @@ def _rerank(staged: Staged, query: str, near: Mapping[int, list[Extent]], depth:
     staged.cost = spent + answer.cost
     staged.rerank_scores |= {key: score for key, score in answer.order if score is not None}
     staged.passages |= answer.passages
-    staged.ranking[:depth] = [top[key] for key, _ in answer.order]
+    staged.order[:depth] = [key for key, _ in answer.order]
 
 
-def _walk(staged: Staged, store: Store, graph: GraphLeg, depth: int, filters: Filters) -> None:
+def _walk(staged: Staged, pipeline: RecallPipeline, query: Query, depth: int) -> None:
     """Order by a walk from what was read; what it brings is added, and what it does not reach follows as it was."""
-    with store.transaction() as connection:
+    with pipeline.store.transaction() as connection:
         if version.current(connection) == 0:
             return
-    walked = graph.rank_from(belief(staged.rerank_scores), filters, depth)
+    walked = pipeline.graph.rank_from(rerank_mass(staged.rerank_scores), query.filters, depth)
     if walked.trace is None:
         return
-    with store.transaction() as connection:
+    with pipeline.store.transaction() as connection:
         new = [key for key, _ in walked.hits if key not in staged.known]
-        staged.known |= memories.fetch_by_id(connection, new, filters.scopes)
-    fused = {hit.id: hit for hit in staged.ranking}
-    fixed = {at: hit.id for at, hit in enumerate(staged.ranking) if staged.known[hit.id].is_sensitive}
+        staged.known |= memories.fetch_by_id(connection, new, query.filters.scopes)
+    fixed = {place: key for place, key in enumerate(staged.order) if staged.known[key].is_sensitive}
     staged.walk_scores = {key: score for key, score in walked.hits if key in staged.known}
-    rest = [hit.id for hit in staged.ranking if hit.id not in staged.walk_scores]
-    order = in_places([*staged.walk_scores, *rest], fixed)
-    # No leg found what the walk alone brings: its fused score is 0.
-    staged.ranking = [fused.get(key) or Fused(key, 0.0, {}, {}) for key in order]
+    rest = [key for key in staged.order if key not in staged.walk_scores]
+    staged.order = in_places([*staged.walk_scores, *rest], fixed)
     staged.trace = walked.trace

@@ -13,8 +13,8 @@ from hopgate.embed import Identity
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared
+from hopgate.recall.dense import as_text, dense_leg, nearest
 from hopgate.recall.filters import Filters
-from hopgate.recall.legs.dense import as_text, dense_leg
 from hopgate.store import connect, vectors
 
 DIMENSION = 8
@@ -106,8 +106,6 @@ def test_planner_settings_end_with_the_transaction(indexed: KnowledgeBase, rows:
 
 
 def test_an_index_never_serves_an_exact_search(indexed: KnowledgeBase, rows: Rows) -> None:
-    from hopgate.recall.legs.dense import nearest
-
     with indexed.store.transaction() as connection:
         connection.execute("SET LOCAL enable_seqscan = off")
         plan = connection.execute(

@@ -22,29 +22,22 @@ if TYPE_CHECKING:
 LEAST_EF_SEARCH = 40
 MOST_EF_SEARCH = 1000
 
-_NEAREST = """
-WITH nearest AS MATERIALIZED (
-  SELECT id, {distance} AS distance FROM memories
-  WHERE embedding IS NOT NULL AND NOT is_sensitive AND {filters} ORDER BY distance{tie} LIMIT %(depth)s
-)
-SELECT id, 1 - distance AS score FROM nearest ORDER BY score DESC, id
-"""
 # The distance of a row of `memories`: the best of its passages speaks for it, or its own vector where that is better.
 BEST_DISTANCE = (
     "least(memories.embedding <=> %(vector)s::halfvec, (SELECT min(passages.embedding <=> %(vector)s::halfvec) "
     "FROM passages WHERE passages.memory_id = memories.id))"
 )
-_NEAREST_OF_PASSAGES = """
-WITH whole AS MATERIALIZED (
+_WHOLE = """
   SELECT id, {distance} AS distance FROM memories
   WHERE embedding IS NOT NULL AND NOT is_sensitive AND {filters} ORDER BY distance{tie} LIMIT %(depth)s
-),
-part AS MATERIALIZED ({part}),
-nearest AS MATERIALIZED (
-  SELECT id, {best} AS distance FROM memories
-  WHERE id IN (SELECT id FROM whole UNION SELECT id FROM part) AND {filters} ORDER BY distance, id LIMIT %(depth)s
+"""
+_BEST_FIRST = "SELECT id, 1 - distance AS score FROM nearest ORDER BY score DESC, id"
+_OF_PASSAGES = f"""
+WITH whole AS MATERIALIZED ({{whole}}), part AS MATERIALIZED ({{part}}), nearest AS MATERIALIZED (
+  SELECT id, {BEST_DISTANCE} AS distance FROM memories
+  WHERE id IN (SELECT id FROM whole UNION SELECT id FROM part) AND {{filters}} ORDER BY distance, id LIMIT %(depth)s
 )
-SELECT id, 1 - distance AS score FROM nearest ORDER BY score DESC, id
+{_BEST_FIRST}
 """
 _PASSAGES = (
     "FROM passages JOIN memories ON id = memory_id "
@@ -93,10 +86,11 @@ def dense_leg(
         exact = count_kept(connection, filters.scopes) < vectors.EXACT_WITHIN
     if not exact:
         search_wide(connection, depth)
-        rows = _search(connection, nearest(condition, exact=False, passages=passages), values)
+        rows: list[tuple[int, float]]
+        rows = connection.execute(nearest(condition, exact=False, passages=passages), values).fetchall()
         if len(rows) >= depth:
             return rows
-    return _search(connection, nearest(condition, exact=True, passages=passages), values)
+    return connection.execute(nearest(condition, exact=True, passages=passages), values).fetchall()
 
 
 def dense_scores(
@@ -119,15 +113,12 @@ def dense_scores(
 
 
 def nearest(condition: str, *, exact: bool, passages: bool = False) -> str:
-    """The leg's statement, under a condition on `memories`.
-
-    A store without passages is asked what it was asked before there were any: the same statement, the same plan.
-    """
-    how = _EXACT if exact else _BY_INDEX
+    """The leg's statement, under a condition on `memories`; a store without passages is asked for none."""
+    whole = _WHOLE.format(filters=condition, **(_EXACT if exact else _BY_INDEX))
     if not passages:
-        return _NEAREST.format(filters=condition, **how)
+        return f"WITH nearest AS MATERIALIZED ({whole}) {_BEST_FIRST}"
     part = (_EVERY_PASSAGE if exact else _PASSAGES_BY_INDEX).format(filters=condition)
-    return _NEAREST_OF_PASSAGES.format(filters=condition, part=part, best=BEST_DISTANCE, **how)
+    return _OF_PASSAGES.format(whole=whole, part=part, filters=condition)
 
 
 def near_passages(
@@ -172,8 +163,3 @@ def as_text(vector: NDArray[np.float32]) -> str:
     if not 0 < length < float("inf"):
         raise HopgateError("the query's vector is zero or not a number: its embedder is broken, try another query")
     return to_sql(vector)
-
-
-def _search(connection: Connection[Any], statement: str, values: dict[str, Any]) -> list[tuple[int, float]]:
-    rows: list[tuple[int, float]] = connection.execute(statement, values).fetchall()
-    return rows

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.recall.filters import Filters, Scopes, check_query, read_filters
-from hopgate.recall.legs.dense import dense_scores
+from hopgate.recall.dense import dense_scores
+from hopgate.recall.filters import Filters, Query, Scopes, check_query, read_filters
+from hopgate.recall.fusion import shared_ranks
+from hopgate.recall.legs import Legs, RecallPipeline, run_legs
 from hopgate.recall.recall import recall
-from hopgate.recall.run_legs import Legs, RecallPipeline, run_legs
 from hopgate.recall.settings import MAX_DEPTH, RecallOptions, Settings, StoreSettings
 from hopgate.store import memories
 from hopgate.store.graph import concept_rows
 
 if TYPE_CHECKING:
     from hopgate.store.store import Store
+
+_FILTERS = ("scope", "exclude", "as_of", "known_at", "cluster")
 
 
 class ExplainOptions(RecallOptions, total=False):
@@ -34,7 +37,7 @@ class ExplainOptions(RecallOptions, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class LegSight:
+class LegReport:
     """Where a leg has a memory, and why there or not at all."""
 
     rank: int | None
@@ -54,7 +57,7 @@ class Explanation:
         Whether it is a hit.
     rank : int, optional
         Its rank; where it is no hit, the one it would have if nothing were filtered and cut.
-    legs : mapping of leg name to LegSight
+    legs : mapping of leg name to LegReport
         Where each leg has it, within a larger depth than recall's where it needs one.
     removed_by : tuple of str
         What left it out, a sentence each: filters, k, the least score.
@@ -65,20 +68,14 @@ class Explanation:
     external_id: str
     present: bool
     rank: int | None
-    legs: Mapping[str, LegSight]
+    legs: Mapping[str, LegReport]
     removed_by: tuple[str, ...]
     sentence: str
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as plain values."""
-        return {
-            "_id": self.external_id,
-            "present": self.present,
-            "rank": self.rank,
-            "legs": {name: asdict(sight) for name, sight in self.legs.items()},
-            "removed_by": list(self.removed_by),
-            "sentence": self.sentence,
-        }
+        values = asdict(self)
+        return {"_id": values.pop("external_id"), **values, "removed_by": list(self.removed_by)}
 
 
 def explain(
@@ -92,32 +89,51 @@ def explain(
     settings = settings if legs is None else settings.only(legs)
     filters = read_filters(pipeline.store, superseded=superseded, **narrowed)
     pipeline = pipeline.walking(settings.walk)
-    key, memory = _found(pipeline.store, external_id)
+    key, memory = _known(pipeline.store, external_id)
     if filters.scopes is not None and memory.superseded_by is not None:
         # Of another scope's memory not even the id is said.
-        later = _found(pipeline.store, memory.superseded_by)[1]
+        later = _known(pipeline.store, memory.superseded_by)[1]
         memory = memory if later.scope in filters.scopes else replace(memory, superseded_by=None)
     inside = _linked(pipeline.store, key, filters)
     removed = filtered_by(key, memory, filters, inside=inside)
-    rank = None
+    free = Query(text, without_filters(key, memory, filters, inside=inside))
+    reports = _reports(pipeline, free, key, memory, settings)
     if not removed:
-        hits = recall(pipeline, text, settings, filters)
-        rank = next((hit.rank for hit in hits if hit.external_id == memory.external_id), None)
-    free = without_filters(key, memory, filters, inside=inside)
-    sights = _sights(pipeline, text, key, memory, settings, free)
+        rank, _ = _place(pipeline, Query(text, filters), settings, external_id)
+        if rank is not None:
+            listed = ", ".join(f"{leg} {report.rank}" for leg, report in reports.items() if report.rank is not None)
+            sentence = f"{external_id} is hit {rank} of at most {settings.k} ({listed})"
+            return Explanation(external_id, True, rank, reports, (), sentence)
+    rank, score = _place(pipeline, free, replace(settings, k=MAX_DEPTH, min_score=None), external_id)
+    filtered = bool(removed)
+    if rank is not None and not removed:
+        if settings.min_score is not None and score < settings.min_score:
+            removed.append(f"min_score: its score {score:.4f} is less than {settings.min_score:g}")
+        if rank > settings.k:
+            removed.append(f"k: it comes at rank {rank}, and {settings.k} are returned")
+    sentence = _absence(external_id, rank, reports, removed, filtered=filtered)
+    return Explanation(external_id, False, rank, reports, tuple(removed), sentence)
+
+
+def _absence(
+    name: str, rank: int | None, reports: Mapping[str, LegReport], removed: Sequence[str], *, filtered: bool
+) -> str:
+    """Say in short why a memory is no hit."""
+    listed = ", ".join(f"{leg} {report.rank}" for leg, report in reports.items() if report.rank is not None)
+    if removed:
+        otherwise = f"; without that it would be at rank {rank}" if filtered and rank is not None else ""
+        return f"{name} is not here: {'; '.join(removed)}{otherwise}"
     if rank is not None:
-        return _explanation(memory, rank, sights, [], settings, present=True)
-    wide = recall(pipeline, text, replace(settings, k=MAX_DEPTH, min_score=None), free)
-    hit = next((hit for hit in wide if hit.external_id == memory.external_id), None)
-    if hit is not None and not removed:
-        if settings.min_score is not None and hit.score < settings.min_score:
-            removed.append(f"min_score: its score {hit.score:.4f} is less than {settings.min_score:g}")
-        if hit.rank > settings.k:
-            removed.append(f"k: it comes at rank {hit.rank}, and {settings.k} are returned")
-    return _explanation(memory, hit.rank if hit else None, sights, removed, settings, present=False)
+        return f"{name} comes at rank {rank} ({listed})"
+    reasons = "; ".join(f"{leg}: {report.reason}" for leg, report in reports.items() if report.rank is None)
+    deeper = f"; deeper down: {listed}" if listed else ""
+    return f"{name} is not here: no leg lists it ({reasons or 'each goes less deep'}){deeper}"
 
 
-_FILTERS = ("scope", "exclude", "as_of", "known_at", "cluster")
+def _place(pipeline: RecallPipeline, query: Query, settings: Settings, external_id: str) -> tuple[int | None, float]:
+    """A memory's rank among the hits of a recall, and its score."""
+    hits = recall(pipeline, query, settings)
+    return next(((hit.rank, hit.score) for hit in hits if hit.external_id == external_id), (None, 0.0))
 
 
 def filtered_by(key: int, memory: Memory, filters: Filters, *, inside: bool = True) -> list[str]:
@@ -186,7 +202,7 @@ def _linked(store: Store, key: int, filters: Filters) -> bool:
         return concept_rows.is_linked(connection, key, filters.concepts)
 
 
-def _found(store: Store, external_id: str) -> tuple[int, Memory]:
+def _known(store: Store, external_id: str) -> tuple[int, Memory]:
     with store.transaction() as connection:
         known = memories.fetch_by_id(connection, memories.ids_of(connection, [external_id]))
     for key, memory in known.items():
@@ -194,82 +210,61 @@ def _found(store: Store, external_id: str) -> tuple[int, Memory]:
     raise HopgateError(f"there is no memory {external_id[:80]!r}: ids are the _id of corpus.jsonl")
 
 
-def _sights(
-    pipeline: RecallPipeline, query: str, key: int, memory: Memory, settings: Settings, filters: Filters
-) -> dict[str, LegSight]:
+def _reports(
+    pipeline: RecallPipeline, query: Query, key: int, memory: Memory, settings: Settings
+) -> dict[str, LegReport]:
     """Look for a memory in every leg: as deep as recall goes, and then as deep as legs go at all."""
-    usual = run_legs(pipeline, query, settings, filters)
+    usual = run_legs(pipeline, query, settings)
     deep: Legs | None = None
-    sights: dict[str, LegSight] = {}
+    reports: dict[str, LegReport] = {}
     for name, weight in settings.fuser.weights.items():
         if weight == 0:
-            sights[name] = LegSight(None, None, "its weight is 0, so that it did not run")
+            reports[name] = LegReport(None, None, "its weight is 0, so that it did not run")
             continue
-        sight = _listed(usual, name, key, "it lists it")
-        if sight is None:
-            deep = deep or run_legs(pipeline, query, replace(settings, depth=MAX_DEPTH), filters)
-            sight = _listed(deep, name, key, f"the leg lists {settings.depth}, and this comes after them")
-        sights[name] = sight or _unlisted(pipeline.store, deep or usual, name, key, memory, filters)
-    return sights
+        report = _listed(usual, name, key, "it lists it")
+        if report is None:
+            deep = deep or run_legs(pipeline, query, replace(settings, depth=MAX_DEPTH))
+            report = _listed(deep, name, key, f"the leg lists {settings.depth}, and this comes after them")
+        reports[name] = report or _unlisted(pipeline.store, deep or usual, name, key, memory)
+    return reports
 
 
-def _listed(legs: Legs, name: str, key: int, reason: str) -> LegSight | None:
-    for rank, (other, score) in enumerate(legs.found.get(name, ()), start=1):
+def _listed(legs: Legs, name: str, key: int, reason: str) -> LegReport | None:
+    listed = legs.found.get(name, [])
+    for rank, (other, score) in zip(shared_ranks([score for _, score in listed]), listed, strict=True):
         if other == key:
-            return LegSight(rank, score, reason)
+            return LegReport(rank, score, reason)
     return None
 
 
-def _unlisted(store: Store, legs: Legs, name: str, key: int, memory: Memory, filters: Filters) -> LegSight:
+def _unlisted(store: Store, legs: Legs, name: str, key: int, memory: Memory) -> LegReport:
     """Say why a leg does not have a memory however deep it goes."""
+    score, reason = None, f"it is not among the first {MAX_DEPTH}"
     if name == "lexical":
-        full = len(legs.found.get(name, ())) >= MAX_DEPTH
-        return LegSight(
-            None, None, f"it is not among the first {MAX_DEPTH}" if full else "no word of the query is in it"
-        )
-    if memory.is_sensitive:
-        return LegSight(None, None, "it is sensitive: it has neither a vector nor a place in the graph")
-    if name == "dense":
-        return _without_vector(store, legs, key)
+        if len(legs.found.get(name, ())) < MAX_DEPTH:
+            reason = "no word of the query is in it"
+    elif memory.is_sensitive:
+        reason = "it is sensitive: it has neither a vector nor a place in the graph"
+    elif name == "graph":
+        reason = _not_walked_to(legs, key)
+    elif legs.query.vector is None:
+        reason = "the store has no vectors: run hopgate embed"
+    else:
+        with store.transaction() as connection:
+            score = dense_scores(connection, legs.query.vector, [key]).get(key)
+        reason = reason if score is not None else "it waits for a vector: run hopgate embed"
+    return LegReport(None, score, reason)
+
+
+def _not_walked_to(legs: Legs, key: int) -> str:
     if legs.trace is None:
-        return LegSight(None, None, "there is no graph, or nothing in it answers to the query: run hopgate build")
+        return "there is no graph, or nothing in it answers to the query: run hopgate build"
     place = int(legs.trace.matrix.memories([key])[0])
     if place < 0 or legs.trace.matrix.graph.dangling[place]:
-        return LegSight(None, None, "the graph does not have it: it waits to be linked, or names nothing")
-    then = f" as of {_day(filters.as_of)}" if filters.as_of else ""
-    return LegSight(None, None, f"the walk{then} does not bring it among the first {MAX_DEPTH}")
-
-
-def _without_vector(store: Store, legs: Legs, key: int) -> LegSight:
-    if legs.vector is None:
-        return LegSight(None, None, "the store has no vectors: run hopgate embed")
-    with store.transaction() as connection:
-        known = dense_scores(connection, legs.vector, [key])
-    if key not in known:
-        return LegSight(None, None, "it waits for a vector: run hopgate embed")
-    return LegSight(None, known[key], f"it is not among the first {MAX_DEPTH}")
-
-
-def _explanation(
-    memory: Memory, rank: int | None, sights: Mapping[str, LegSight], removed: list[str], settings: Settings, *,
-    present: bool,
-) -> Explanation:  # fmt: skip
-    """Put it together, and say it in short."""
-    name = memory.external_id
-    seen = ", ".join(f"{leg} {sight.rank}" for leg, sight in sights.items() if sight.rank is not None)
-    unseen = "; ".join(f"{leg}: {sight.reason}" for leg, sight in sights.items() if sight.rank is None)
-    if present:
-        sentence = f"{name} is hit {rank} of at most {settings.k} ({seen})"
-    elif removed:
-        filtered = not removed[0].startswith(("k:", "min_score:"))
-        otherwise = f"; without that it would be at rank {rank}" if filtered and rank is not None else ""
-        sentence = f"{name} is not here: {'; '.join(removed)}{otherwise}"
-    elif rank is None:
-        deeper = f"; deeper down: {seen}" if seen else ""
-        sentence = f"{name} is not here: no leg lists it ({unseen or 'each goes less deep'}){deeper}"
-    else:
-        sentence = f"{name} comes at rank {rank} ({seen or unseen}), beside what is lifted into the first {settings.k}"
-    return Explanation(name, present, rank, sights, tuple(removed), sentence)
+        return "the graph does not have it: it waits to be linked, or names nothing"
+    as_of = legs.query.filters.as_of
+    then = f" as of {_day(as_of)}" if as_of else ""
+    return f"the walk{then} does not bring it among the first {MAX_DEPTH}"
 
 
 def _day(moment: datetime | None) -> str:

@@ -1,1 +1,0 @@
-"""The three legs: lexical, dense, graph. Each ranks memories for one query."""

@@ -1,0 +1,357 @@
+"""The lexical leg: BM25 in SQL against BM25 in Python, ts_rank against the server's own, any text, scripts, filters."""
+
+from __future__ import annotations
+
+import math
+import random
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hopgate import HopgateError, Memory
+from hopgate.corpus import parse_memory, to_record
+from hopgate.kb import KnowledgeBase
+from hopgate.recall import lexical
+from hopgate.recall.filters import MAX_QUERY_CHARACTERS, Filters, check_query
+from hopgate.recall.lexical import RANKERS, lexical_leg, lexical_scores, query_words, rare_words
+from hopgate.store import memories
+
+WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath")
+ALL = Filters()
+SCOPES = (None, "", "home", "work")
+SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
+
+
+def leg(connection: Any, query: str, filters: Filters = ALL, **options: Any) -> list[tuple[int, float]]:
+    return lexical_leg(connection, query_words(connection, query, filters), filters, **options)
+
+
+def scores(connection: Any, query: str, ids: list[int], filters: Filters = ALL, **options: Any) -> dict[int, float]:
+    return lexical_scores(connection, query_words(connection, query, filters), ids, filters.scopes, **options)
+
+
+def found(kb: KnowledgeBase, query: str, filters: Filters = ALL, **options: Any) -> list[str]:
+    with kb.store.transaction() as connection:
+        listed = leg(connection, check_query(query), filters, **options)
+        names = memories.external_ids(connection, [key for key, _ in listed])
+    assert [score for _, score in listed] == sorted((score for _, score in listed), reverse=True)
+    return [names[key] for key, _ in listed]
+
+
+# BM25.
+
+
+def expected(connection: Any, lexemes: list[str], scope: str | None) -> dict[int, float]:
+    """BM25 by the textbook, over the vectors' words; memories without any of the query's words are not in it."""
+    rows = connection.execute(
+        "SELECT m.id, array_agg(u.lexeme), array_agg(cardinality(u.positions)) FROM memories m "
+        "LEFT JOIN LATERAL unnest(m.search_vector) u ON true WHERE %(scope)s::text IS NULL OR m.scope = %(scope)s "
+        "GROUP BY m.id",
+        {"scope": scope},
+    ).fetchall()
+    texts = {key: {w: n for w, n in zip(words, counts, strict=True) if w} for key, words, counts in rows}
+    mean = sum(sum(text.values()) for text in texts.values()) / max(1, len(texts))
+    by_hand: dict[int, float] = {}
+    for key, text in texts.items():
+        norm = 1.2 * (0.25 + 0.75 * sum(text.values()) / mean) if mean else 1.0
+        for lexeme in set(lexemes) & set(text):
+            held = sum(lexeme in other for other in texts.values())
+            idf = math.log(1 + (len(texts) - held + 0.5) / (held + 0.5))
+            by_hand[key] = by_hand.get(key, 0) + idf * 2.2 * text[lexeme] / (text[lexeme] + norm)
+    return by_hand
+
+
+def check(kb: KnowledgeBase, query: list[str], scope: str | None, depth: int) -> None:
+    with kb.store.transaction() as connection:
+        listed = leg(connection, " ".join(query), Filters(scope=scope), depth=depth)
+        every = memories.all_ids(connection)
+        real = scores(connection, " ".join(query), every, Filters(scope=scope))
+        wanted = expected(connection, [word.rstrip("s") for word in query], scope)
+    best = sorted(real.items(), key=lambda hit: (-hit[1], hit[0]))
+    assert listed == [hit for hit in best if hit[0] in wanted][:depth]
+    assert {key: real[key] for key in wanted} == pytest.approx(wanted, rel=1e-9)
+    if scope is None:
+        assert {key for key in every if real[key] > 0} == wanted.keys()
+
+
+@settings(max_examples=20, **SLOW)
+@given(
+    seed=st.integers(0, 10_000),
+    steps=st.lists(st.sampled_from(["add", "change", "delete", "mark", "fold", "elsewhere"]), max_size=8),
+    query=st.lists(st.sampled_from([*WORDS, "unheard"]), min_size=1, max_size=5),
+    scope=st.sampled_from(SCOPES),
+    depth=st.integers(1, 12),
+    first_look=st.sampled_from([0.001, 1, 40]),
+)
+def test_against_the_textbook_whatever_came_changed_and_went_before(
+    kb: KnowledgeBase, seed: int, steps: list[str], query: list[str], scope: str | None, depth: int, first_look: float
+) -> None:
+    with kb.store.transaction() as connection:
+        connection.execute("TRUNCATE memories CASCADE")
+    pick = random.Random(seed)
+    numbers = iter(range(10_000))
+
+    def made(key: str) -> Memory:
+        words = pick.choices(WORDS, weights=[8, 7, 5, 4, 3, 2, 1, 1], k=pick.randint(0, 12))
+        tags = tuple(pick.choices(WORDS, k=pick.randint(0, 2)))
+        return Memory(key, " ".join(words), tags=tags, scope=pick.choice(SCOPES))
+
+    known = [f"m{next(numbers)}" for _ in range(12)]
+    kb.add(*map(made, known))
+    for step in steps:
+        chosen = pick.sample(known, min(len(known), 3))
+        if step in ("add", "change"):
+            new = [f"m{next(numbers)}"]
+            kb.add(*map(made, (chosen if step == "change" else []) + new))
+            known += new
+        elif step == "delete" and chosen:
+            kb.delete(chosen)
+            known = [key for key in known if key not in chosen]
+        elif step == "mark" and chosen:
+            kb.mark_sensitive(chosen)
+        with kb.store.transaction() as connection:
+            if step == "fold":
+                memories.tidy(connection)
+            elif step == "elsewhere":
+                connection.execute("INSERT INTO memories (content, scope) VALUES ('amber amber birch', 'home')")
+                connection.execute("UPDATE memories SET scope = 'work', content = content || ' dune' WHERE id % 3 = 0")
+                connection.execute("DELETE FROM memories WHERE external_id IS NULL AND id % 2 = 0")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lexical, "FIRST_LOOK", first_look)
+        check(kb, query, scope, depth)
+
+
+def test_a_word_is_counted_however_often_it_stands(kb: KnowledgeBase) -> None:
+    kb.add(*(Memory(f"m{n}", "amber " * n + "birch") for n in (*range(1, 253, 9), 254, 255)))
+    check(kb, ["amber"], None, 100)
+
+
+def test_another_scope_changes_nothing(kb: KnowledgeBase) -> None:
+    kb.add(Memory("a", "amber birch", scope="home"), Memory("b", "birch cedar dune", scope="home"))
+    with kb.store.transaction() as connection:
+        before = leg(connection, "amber birch", Filters(scope="home"))
+    kb.add(*(Memory(f"x{n}", "amber amber heath", scope="work", language="german") for n in range(20)))
+    with kb.store.transaction() as connection:
+        assert leg(connection, "amber birch", Filters(scope="home")) == before
+        assert leg(connection, "amber birch") != before
+
+
+def test_a_long_memory_does_not_intrude(kb: KnowledgeBase) -> None:
+    kb.add(Memory("long", "amber birch " + "cedar dune ember fjord " * 700), Memory("short", "amber birch"))
+    assert found(kb, "amber birch") == ["short", "long"]
+
+
+def test_scores_of_both_rankers_are_real_and_a_word_that_went_is_forgotten(kb: KnowledgeBase) -> None:
+    kb.add(Memory("a", "amber amber birch"), Memory("b", "birch"), Memory("c", "cedar"))
+    with kb.store.transaction() as connection:
+        ids = memories.all_ids(connection)
+        for ranker in RANKERS:
+            real = scores(connection, "amber birch", ids, ranker=ranker)
+            assert real[ids[0]] > real[ids[1]] > real[ids[2]] == 0
+            assert scores(connection, "unheard", ids, ranker=ranker) == dict.fromkeys(ids, 0.0)
+            assert scores(connection, "amber", [], ranker=ranker) == {}
+    kb.delete(["a"])
+    with kb.store.transaction() as connection:
+        words = query_words(connection, "amber birch", Filters())
+    assert (words.memories, words.lexemes, words.unknown) == (2, ("birch",), ("amber",))
+
+
+def test_many_write_at_once_and_every_word_counts(kb: KnowledgeBase) -> None:
+    def write(n: int) -> None:
+        kb.add(*(Memory(f"m{n}-{i}", " ".join(WORDS[: i + 1])) for i in range(len(WORDS))))
+        with kb.store.transaction() as connection:
+            connection.execute("SELECT hopgate_fold_words()")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(8)))
+    check(kb, ["amber", "heath"], None, 50)
+
+
+# ts_rank, filters, and what is a query.
+
+
+@pytest.fixture
+def small(kb: KnowledgeBase) -> KnowledgeBase:
+    kb.add(
+        Memory("one", "amber"),
+        Memory("both", "amber birch", scope="home"),
+        Memory("two", "birch birch birch birch"),
+        Memory("tag", "nothing here", tags=("amber",)),
+        Memory("kind", "nothing either", category="amber"),
+    )
+    return kb
+
+
+def test_every_word_comes_before_any_word(small: KnowledgeBase) -> None:
+    assert found(small, "amber birch", ranker="ts_rank")[0] == "both"
+    assert set(found(small, "amber birch", ranker="ts_rank")) == {"both", "one", "two", "tag", "kind"}
+    assert found(small, "amber birch", depth=1, ranker="ts_rank") == ["both"]
+    with pytest.raises(HopgateError, match="lexical_ranker is one of bm25, ts_rank, not 'tfidf'"):
+        found(small, "amber", ranker="tfidf")
+
+
+def test_weights_of_content_keywords_tags_category_and_the_least_rank(kb: KnowledgeBase) -> None:
+    kb.add(
+        Memory("d", "x", category="amber"),
+        Memory("c", "x", tags=("amber",)),
+        Memory("b", "x", expanded_keywords=("amber",)),
+        Memory("a", "amber"),
+    )
+    assert found(kb, "amber", ranker="ts_rank") == ["a", "b", "c", "d"]
+    assert "d" not in found(kb, "amber " + " ".join(f"unheard{n}" for n in range(30)), ranker="ts_rank")
+
+
+def test_filters_hold_in_both_steps(small: KnowledgeBase) -> None:
+    assert found(small, "amber birch", Filters(scope="home")) == ["both"]
+    assert found(small, "amber birch", Filters(scope="elsewhere")) == []
+    with small.store.transaction() as connection:
+        without = Filters(exclude=tuple(memories.ids_of(connection, ["both"])))
+    for ranker in RANKERS:
+        assert "both" not in found(small, "amber birch", without, ranker=ranker)
+        assert len(found(small, "amber birch", without, depth=2, ranker=ranker)) == 2
+
+
+def test_superseded_and_later_memories_are_not_recalled(kb: KnowledgeBase) -> None:
+    kb.add(
+        Memory("old", "amber", created_at=datetime(2020, 1, 1, tzinfo=UTC)),
+        Memory("new", "amber", created_at=datetime(2022, 1, 1, tzinfo=UTC)),
+    )
+    with kb.store.transaction() as connection:
+        connection.execute("UPDATE memories SET superseded_at = '2022-01-01Z' WHERE external_id = 'old'")
+    assert found(kb, "amber") == ["new"]
+    assert found(kb, "amber", Filters(superseded=True)) == ["old", "new"]
+    # In 2021 the old one stood and nobody knew the new one; a time without a zone is UTC.
+    assert found(kb, "amber", Filters(known_at=datetime(2021, 1, 1))) == ["old"]
+    assert found(kb, "amber", Filters(known_at=datetime(2023, 1, 1, tzinfo=UTC))) == ["new"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["'", '"', "%", "%s", ":*", "'; drop table memories; --", "a & | ! b", "\\", "<->", "😀", "שלום עולם", "the of and",
+     "a\0b", "x" * 5000, "http://a.b/c?d=e&f=g", "well-known e-mail@example.org 10.0.0.7 -1.5e3"],
+)  # fmt: skip
+def test_any_text_is_a_query(small: KnowledgeBase, query: str) -> None:
+    for ranker in RANKERS:
+        assert set(found(small, query, ranker=ranker)) <= {"one", "both", "two", "tag", "kind"}
+    assert len(small) == 5
+
+
+@pytest.mark.parametrize("query", ["", "  \n", "x" * (MAX_QUERY_CHARACTERS + 1), "half \ud800"])
+def test_what_is_no_query_is_refused(query: str) -> None:
+    with pytest.raises(HopgateError, match="query"):
+        check_query(query)
+
+
+@settings(max_examples=15, **SLOW)
+@given(
+    texts=st.lists(st.lists(st.sampled_from(WORDS[:6]), min_size=1, max_size=5), min_size=1, max_size=12),
+    query=st.lists(st.sampled_from(WORDS[:6]), min_size=1, max_size=4, unique=True),
+    depth=st.integers(1, 6),
+)
+def test_ts_rank_against_brute_force(kb: KnowledgeBase, texts: list[list[str]], query: list[str], depth: int) -> None:
+    """A word's rank grows with its count, so the order is known only in part: step, then the server's own rank."""
+    with kb.store.transaction() as connection:
+        connection.execute("TRUNCATE memories CASCADE")
+    kb.add(*(Memory(f"{n:02}", " ".join(words)) for n, words in enumerate(texts)))
+    listed = found(kb, " ".join(query), depth=depth, ranker="ts_rank")
+    every = [f"{n:02}" for n, words in enumerate(texts) if set(query) <= set(words)]
+    some = [f"{n:02}" for n, words in enumerate(texts) if set(query) & set(words)]
+    assert len(listed) == len(set(listed)) == min(depth, len(some))
+    assert set(listed[: len(every)]) <= set(every) and set(listed) <= set(some)
+    with kb.store.transaction() as connection:
+        ranked = connection.execute(
+            "SELECT external_id, ts_rank(search_vector, to_tsquery('english', %s)) FROM memories ORDER BY 2 DESC, id",
+            (" | ".join(query),),
+        ).fetchall()
+    rest = [key for key, _ in ranked if key in some and key not in every]
+    assert len(every) >= depth or listed[len(every) :] == rest[: depth - len(every)]
+
+
+def test_rare_words_are_those_that_few_memories_hold(small: KnowledgeBase) -> None:
+    small.add(*(Memory(f"n{n}", "cellar note") for n in range(12)), Memory("key", "a spare key"))
+    with small.store.transaction() as connection:
+        assert rare_words(connection, "the spare key in the cellar, mispeled") == ["spare", "key"]
+        assert rare_words(connection, 'a "spare key"') == []
+
+
+# Languages and scripts.
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("the port is 51820/udp", "51820"),
+        ("the port is 51820", "51820/udp"),
+        ("error E-4012 at boot", "4012"),
+        ("it runs on db.example.org:5432", "5432"),
+        ("read-only file at http://host/a&b/c", "read-only http://host/a&b/c"),
+        ("see snake_case_name", "case"),
+        ("her résumé was read", "resume"),
+        ("her resume was read", "résumé"),
+        ("a café in Kraków", "krakow cafe"),
+        ("in der Hauptstraße", "hauptstrasse"),
+        ("Hovedbygården på Ærø", "aero"),
+        ("ISPARTA gülü", "ısparta"),
+        ("ışık", "isik"),
+        ("İzmir", "izmir"),
+        ("Łódź", "lodz"),
+        ("ｆｕｌｌ width", "full"),
+        ("Ёлка стоит", "елка"),
+        ("我喜欢喝绿茶", "绿茶"),
+        ("我喜欢喝绿茶", "喝"),
+        ("我喜欢喝绿茶", "喜欢咖啡"),
+        ("東京タワーに登った", "タワー"),
+        ("東京タワーに登った", "東京へ行く"),
+        ("서울에서 친구를 만났다", "친구"),
+        ("Tokyo 東京 の天気は晴れ", "weather 天気"),
+    ],
+)
+def test_is_found(kb: KnowledgeBase, text: str, query: str) -> None:
+    kb.add(Memory("it", text), Memory("other", "nothing of the kind 別物 其他"))
+    for ranker in RANKERS:
+        assert found(kb, query, ranker=ranker)[:1] == ["it"]
+
+
+def test_two_characters_are_not_found_by_one_of_them_and_a_query_may_mix_scripts(kb: KnowledgeBase) -> None:
+    kb.add(Memory("a", "绿色的树"), Memory("b", "红茶很好"), Memory("zh", "服务器在地下室"))
+    kb.add(Memory("de", "Der Drucker steht im Keller"))
+    assert found(kb, "绿茶") == []
+    assert set(found(kb, "地下室 or Keller")) == {"zh", "de"}
+
+
+def test_the_stores_language_and_a_memorys_own(kb: KnowledgeBase) -> None:
+    kb.add(Memory("a", "Die Häuser am Hafen"), Memory("b", "The houses at the harbour", language="en"))
+    assert found(kb, "Haus") == []
+    assert kb.language() == "english"
+    assert kb.language("de") == "german" == kb.language()
+    assert found(kb, "Haus") == ["a"]
+    assert found(kb, "house harbours") == ["b"]
+    kb.add(Memory("c", "Das Häuschen und das Haus"), Memory("d", "les maisons", language="french"))
+    assert set(found(kb, "Häuser")) == {"a", "c"}
+    assert found(kb, "maison") == ["d"]
+    memory = kb.get("b")
+    assert memory and memory.language == "english"
+
+
+def test_an_unknown_language_is_refused_and_a_known_one_comes_back_as_it_went_in(kb: KnowledgeBase) -> None:
+    with pytest.raises(HopgateError, match=r"no text search for 'klingon': there are .*english"):
+        kb.add(Memory("a", "nuqneH", language="klingon"))
+    with pytest.raises(HopgateError, match="no text search for 'klingon'"):
+        kb.language("klingon")
+    with pytest.raises(HopgateError, match="is no language"):
+        Memory("a", "x", language="'; drop")
+    record = {"_id": "a", "text": "Häuser", "metadata": {"language": "de"}}
+    kb.add(parse_memory(record), Memory("b", "x"))
+    first, second = (to_record(memory) for memory in kb.export())
+    assert first == record and "language" not in str(second)
+
+
+def test_a_text_of_the_largest_size_is_searched_in_any_script(kb: KnowledgeBase) -> None:
+    characters = "".join(chr(0x4E00 + (n * 7919) % 20000) for n in range(85_000))
+    kb.add(Memory("zh", characters), Memory("accents", "é" * 3 + " ".join(f"ä{n}" for n in range(25_000))))
+    assert found(kb, characters[100:104]) == ["zh"]
+    assert found(kb, "a24000") == ["accents"]
