@@ -155,7 +155,7 @@ class Upkeep:
 
         Memories that the file has statements about are not asked about again.
         """
-        from hopgate.extract.model.statements import StatementWriter
+        from hopgate.extract.model.judge import StatementWriter
         from hopgate.graph.build.write_statements import write_statements
 
         self._writer.mark_by_rules()

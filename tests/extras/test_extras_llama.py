@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from hopgate.extract.extraction import Fact, Source
-from hopgate.extract.model.judge import Judge
+from hopgate.extract.model.judge import Judge, StatementWriter
 from hopgate.extract.model.llama import Llama
-from hopgate.extract.model.statements import StatementWriter
 from hopgate.memory import Cleared
 
 SOURCES = [

@@ -16,11 +16,9 @@ from cli_run import Ran, Runner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Source
 from hopgate.extract.files import read_statements
-from hopgate.extract.model.statements import StatementWriter, read_statements_answer
-from hopgate.extract.rules.phrases import Phrases
+from hopgate.extract.model.judge import read_statements_answer
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared, Memory
 
@@ -99,15 +97,8 @@ def test_a_model_that_states_nothing_ends_with_1(
     out = tmp_path / "statements.jsonl"
     assert state(run, stating, out, "--json", status=1).json["unanswered"] == 1
     assert out.read_text() == ""
-
-
-def test_only_a_model_writes_statements(run: Runner, tmp_path: Path) -> None:
-    assert "only a model writes statements" in run("extract", "--statements", str(tmp_path / "x"), status=2).refused()
-
-
-def test_only_a_model_writes_them() -> None:
-    with pytest.raises(HopgateError, match="give --extractor llama or openai"):
-        StatementWriter(Phrases())
+    said = run("extract", "--statements", str(tmp_path / "x"), status=2).refused()
+    assert "only a model writes statements: give --extractor llama or openai" in said
 
 
 SOURCE = Source("m1", Cleared("She owns the kiln."), owner="Ada", before=(Cleared("Bob: Does Cleo pot?"),))
@@ -119,7 +110,7 @@ json_values = st.recursive(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(json_values.map(json.dumps) | st.text(max_size=60))
 def test_whatever_it_answers_is_read_or_left(answer: str) -> None:
     found, answered = read_statements_answer(answer, [SOURCE], Counter())
@@ -127,22 +118,14 @@ def test_whatever_it_answers_is_read_or_left(answer: str) -> None:
     assert all(one.doc_id == "m1" and one.statement for one in found)
 
 
-@pytest.mark.parametrize(
-    ("sentence", "kept"),
-    [
-        ("Cleo owns the kiln.", True),
-        ("Ada says that she owns the kiln.", True),
-        ("The Titanic sank in the cold Atlantic.", False),
-        ("", False),
-        ("kiln " * 1000, False),
-    ],
-)
-def test_a_statement_is_about_the_memory(sentence: str, kept: bool) -> None:
-    entry = {"id": "1", "statements": [{"subject": "Cleo", "statement": sentence, "valid_from": "May 2024"}]}
-    found, _ = read_statements_answer(json.dumps({"memories": [entry]}), [SOURCE], Counter())
-    assert bool(found) is kept
-    if kept:
-        assert (found[0].subject, found[0].valid_from) == ("Cleo", "2024-05")
+def test_a_statement_is_about_the_memory() -> None:
+    said = ["Cleo owns the kiln.", "Ada says that she owns the kiln.", "The Titanic sank in the cold Atlantic.", ""]
+    items = [{"subject": "Cleo", "statement": one, "valid_from": "May 2024"} for one in (*said, "kiln " * 1000)]
+    answer = json.dumps({"memories": [{"id": "1", "statements": items}]})
+    found, _ = read_statements_answer(answer, [SOURCE], Counter())
+    assert [(one.statement, one.subject, one.valid_from) for one in found] == [
+        (sentence, "Cleo", "2024-05") for sentence in said[:2]
+    ]
 
 
 def test_what_turns_sensitive_meanwhile_is_not_sent_and_not_written(

@@ -113,28 +113,14 @@ def _xllamacpp(settings: Llama) -> _Complete:
     import xllamacpp
 
     parameters = xllamacpp.CommonParams()
-    parameters.model.path = settings.path
-    chosen = {
-        "n_ctx": settings.window,
-        "n_parallel": 1,
-        "warmup": False,
-        "verbosity": -1,
-        # It opens a port on 127.0.0.1 that nobody needs: without a key, any program of this machine could ask it.
-        "api_keys": [secrets.token_hex()],
-        "endpoint_slots": False,
-        "endpoint_props": False,
-        "endpoint_metrics": False,
-        "ui": False,
-    }
-    # One reads the prompt, the other writes the answer.
-    threads = {} if settings.threads is None else {"n_threads": settings.threads}
-    for part, values in (
-        (parameters, chosen),
-        (parameters.cpuparams_batch, threads),
-        (parameters.cpuparams, threads),
-    ):
-        for name, value in values.items():
-            setattr(part, name, value)
+    parameters.model.path, parameters.n_ctx = settings.path, settings.window
+    parameters.n_parallel, parameters.warmup, parameters.verbosity = 1, False, -1
+    # It opens a port on 127.0.0.1 that nobody needs: without a key, any program of this machine could ask it.
+    parameters.api_keys = [secrets.token_hex()]
+    parameters.endpoint_slots = parameters.endpoint_props = parameters.endpoint_metrics = parameters.ui = False
+    if settings.threads is not None:
+        # One reads the prompt, the other writes the answer.
+        parameters.cpuparams_batch.n_threads = parameters.cpuparams.n_threads = settings.threads
     complete: _Complete = xllamacpp.Server(parameters).handle_chat_completions
     return complete
 

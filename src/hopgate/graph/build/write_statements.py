@@ -19,7 +19,7 @@ from hopgate.sending import guarded
 from hopgate.store import extractions, memories
 
 if TYPE_CHECKING:
-    from hopgate.extract.model.statements import StatementWriter
+    from hopgate.extract.model.judge import StatementWriter
     from hopgate.store.store import Store
 
 
