@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_check_counts_what_is_there(bare: Runner, folder: Path) -> None:
     counts = bare("dataset", "check", str(folder), "--json").json
-    assert counts.pop("fingerprint") == read_dataset(folder).fingerprint
+    assert counts.pop("fingerprint") == read_dataset(folder).fingerprint and counts.pop("folder") == str(folder)
     assert counts == {
         "memories": 3,
         "sensitive": 1,
@@ -45,9 +45,8 @@ def test_check_counts_what_is_there(bare: Runner, folder: Path) -> None:
         "statements": 0,
         "problems": [],
     }
-    printed = bare("dataset", "check", str(folder)).out
-    assert "3 memories, 1 of them sensitive" in printed
-    assert "2 dev, 2 test" in printed
+    printed = " ".join(bare("dataset", "check", str(folder)).out.split())
+    assert "memories 3 sensitive 1" in printed and "splits dev 2, test 2" in printed
 
 
 def test_check_lists_everything_that_a_gate_would_refuse(bare: Runner, folder: Path) -> None:
@@ -95,7 +94,7 @@ def test_import_of_a_public_layout(bare: Runner, tmp_path: Path) -> None:
     counts = bare("dataset", "import", "musique", str(tmp_path / "m.json"), str(out), "--json").json
     assert counts["folder"] == str(out)
     assert (counts["memories"], counts["queries"], counts["hops"]) == (17, 8, {"2": 8})
-    assert bare("dataset", "check", str(out)).out.startswith(f"{out}: 17 memories")
+    assert " memories 17 " in " ".join(bare("dataset", "check", str(out)).out.split())
     again = bare("dataset", "import", "musique", str(tmp_path / "m.json"), str(out), status=2).refused()
     assert "is not empty" in again
     for arguments, reason in (
@@ -137,7 +136,7 @@ def test_score_of_another_systems_run(bare: Runner, tmp_path: Path, folder: Path
     ).json
     assert row == {"run": str(run), "queries": 2, "missing": 1, "measures": {"recall@10": 0.25, "mrr": 0.5}}
     printed = bare("dataset", "score", str(folder), str(run), "--split", "dev").out
-    assert "recall@10 0.500" in printed and "(2 queries, 1 of them not in the run)" in printed
+    assert "recall@10 0.500" in printed and "(2 queries, 1 not in the run)" in printed
     assert (
         "'recall@0' is not a measure"
         in bare("dataset", "score", str(folder), str(run), "--measure", "recall@0", status=2).refused()

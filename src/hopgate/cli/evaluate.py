@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 PAGE = "page.html"
 # More problems than this are counted and not listed: they are usually one and the same.
 LISTED = 50
+
+MEASURES = ("recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr")
 
 folder_argument = click.argument("folder", help="A folder in the BEIR layout.", type=PATH, metavar="DIR")
 dev_share = click.option("--dev", type=float, default=0.5, help="Share of the queries that go to the split dev.")
@@ -272,13 +274,13 @@ def check(folder: Path, tune: str, split: str, as_json: bool) -> None:
         read, problems = check_dataset(folder)
     if read is not None:
         problems = plan_problems(read, Plan(tune=tune, split=split))
-    lines = problems[:LISTED] + ([f"… and {len(problems) - LISTED:,} more"] if len(problems) > LISTED else [])
     if read is not None and not problems:
-        lines = list(_dataset_lines(read))
-    output.show(as_json, {**(read.counts() if read else {}), "problems": problems}, lines)
-    if problems:
-        many = "one problem" if len(problems) == 1 else counted(len(problems), "problem")
-        raise HopgateError(f"{folder} has {many}: a gate would refuse it")
+        _show_dataset(read, as_json, problems=[])
+        return
+    more = [f"… and {len(problems) - LISTED:,} more"] if len(problems) > LISTED else []
+    output.show(as_json, {**(read.counts() if read else {}), "problems": problems}, problems[:LISTED] + more)
+    many = "one problem" if len(problems) == 1 else counted(len(problems), "problem")
+    raise HopgateError(f"{folder} has {many}: a gate would refuse it")
 
 
 @dataset.command("score")
@@ -299,15 +301,13 @@ def score(folder: Path, runs: Sequence[Path], split: str, measure: Sequence[str]
     from hopgate.eval.data.dataset import read_dataset
     from hopgate.eval.measures import parse_measure
 
-    names = measure or ["recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr"]
-    measures = [parse_measure(name) for name in names]
+    measures = [parse_measure(name) for name in measure or MEASURES]
     read = read_dataset(folder)
     rows = [_scored(read, split, path, measures) for path in runs]
     lines = []
     for row in rows:
         figures = "  ".join(f"{name} {figure:.3f}" for name, figure in row["measures"].items())
-        missing = f", {row['missing']} of them not in the run" if row["missing"] else ""
-        lines.append(f"{row['run']}: {figures}  ({counted(row['queries'], 'query')}{missing})")
+        lines.append(f"{row['run']}: {figures}  ({counted(row['queries'], 'query')}, {row['missing']} not in the run)")
     output.show(as_json, rows, lines)
 
 
@@ -328,21 +328,10 @@ def _scored(read: Dataset, split: str, path: Path, measures: Sequence[Measure]) 
     }
 
 
-def _show_dataset(read: Dataset, as_json: bool) -> None:
+def _show_dataset(read: Dataset, as_json: bool, **more: Any) -> None:
     """Print how much of everything there is in a data set that was written."""
-    output.show(as_json, {"folder": str(read.folder), **read.counts()}, _dataset_lines(read))
-
-
-def _dataset_lines(read: Dataset) -> Iterator[str]:
-    counts = read.counts()
-    yield f"{read.folder}: {counted(counts['memories'], 'memory')}, {counts['sensitive']:,} of them sensitive"
-    yield f"  queries: {', '.join(f'{count:,} {split}' for split, count in counts['splits'].items())}"
-    if counts["types"]:
-        yield f"  types: {', '.join(f'{count:,} {name}' for name, count in counts['types'].items())}"
-    if counts["hops"]:
-        yield f"  hops: {', '.join(f'{count:,} of {number}' for number, count in counts['hops'].items())}"
-    facts = f"{counted(counts['facts'], 'fact')} and {counted(counts['mentions'], 'mention')}"
-    yield f"  triples: {facts if read.triples else 'none'}"
+    counts = {**read.counts(), **more}
+    output.show(as_json, {"folder": str(read.folder), **counts}, [str(read.folder), *output.pairs(counts)])
 
 
 @click.command("questions")
@@ -425,6 +414,4 @@ def build(where: Where, out: Path, dataset: Path | None, as_json: bool, **given:
             memories, triples = list(kb.export()), store_triples(kb)
     with progress("making questions"):
         made, dropped = made_dataset(memories, triples, out, **given)
-    left_out = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
-    lines = [*_dataset_lines(made), f"  left out: {left_out or 'nothing'}"]
-    output.show(as_json, {"folder": str(made.folder), **made.counts(), "left_out": dict(dropped)}, lines)
+    _show_dataset(made, as_json, left_out=dict(dropped))
