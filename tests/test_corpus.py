@@ -10,9 +10,9 @@ import pytest
 
 from hopgate.corpus import parse_memory, read_corpus, to_record
 from hopgate.errors import HopgateError
+from hopgate.guard import SensitivityRules
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.sensitivity import SensitivityRules
 from hopgate.sources.source import ReadOptions
 
 WRONG: list[tuple[dict[str, Any], str, str]] = [

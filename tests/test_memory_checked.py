@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from hopgate.errors import HopgateError
+from hopgate.guard import SensitivityRules
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.sensitivity import SensitivityRules
 
 
 def test_one_text_where_several_belong_is_refused_and_not_taken_letter_by_letter(kb: KnowledgeBase) -> None:

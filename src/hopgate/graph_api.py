@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hopgate.errors import HopgateError, WithdrawnError
+from hopgate.guard import guarded
 from hopgate.memory import Cleared
 from hopgate.recall.filters import Filters, Scopes, check_query
-from hopgate.sending import guarded
 from hopgate.store import superseded
 from hopgate.store.graph import concept_rows, edge_rows, fact_rows, graph_vectors, name_rows
 from hopgate.store.graph.visible import View, view_of

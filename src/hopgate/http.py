@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.guard import check_sending
 from hopgate.redact import redacted, without_credentials
-from hopgate.sending import check_sending
 from hopgate.times import utc
 
 if TYPE_CHECKING:

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from hopgate.extract.extraction import Extractor
     from hopgate.extract.runner import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
+    from hopgate.guard import SensitivityRules
     from hopgate.recall.explain import ExplainOptions, Explanation
     from hopgate.scale.backfill import Backfilled, BackfillOptions
     from hopgate.scale.engine import Engine
-    from hopgate.sensitivity import SensitivityRules
     from hopgate.sources.source import ReadOptions
     from hopgate.store.memories import Written
     from hopgate.store.store import Store

@@ -9,15 +9,14 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.guard import SensitivityRules
 from hopgate.memory import Memory
-from hopgate.sensitivity import SensitivityRules
 from hopgate.store import (
     clearance,
     journal,
     memories,
     setting_rows,
     superseded,
-    thread_rows,
     vectors,
 )
 from hopgate.store.graph import graph_vectors, version
@@ -251,8 +250,8 @@ class MemoryWriter:
         name_rows.lock(connection)
         # Turns that were read with these before them: "she" may have got a name there. Under the graph's lock, so that
         # whoever is writing one has written it, or looks at these turns again before it does.
-        stated = sorted({*ids, *followers, *thread_rows.turns_after(connection, ids, limit=FOLLOWERS)})
-        ids = sorted({*ids, *followers, *thread_rows.read_with(connection, ids)})
+        stated = sorted({*ids, *followers, *memories.turns_after(connection, ids, limit=FOLLOWERS)})
+        ids = sorted({*ids, *followers, *memories.read_with(connection, ids)})
         made = [*graph_vectors.statement_texts(connection, stated), *fact_rows.texts_of_memories(connection, ids)]
         # Before the commit, so that no failure can leave them.
         self._embedding.forget([*contents, *made])

@@ -19,9 +19,9 @@ from cli_run import Runner
 from word_endpoint import WordEndpoint
 
 import hopgate
+from hopgate.guard import SensitivityRules
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.sensitivity import SensitivityRules
 
 Writer = Callable[..., str]
 RECORDS: list[dict[str, Any]] = [

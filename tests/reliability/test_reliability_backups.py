@@ -15,8 +15,8 @@ import pytest
 import hopgate
 from hopgate import Memory
 from hopgate.errors import HopgateError
+from hopgate.guard import SensitivityRules
 from hopgate.kb import KnowledgeBase
-from hopgate.sensitivity import SensitivityRules
 from hopgate.store import backup
 from hopgate.store.backup import MANIFEST
 

@@ -15,7 +15,6 @@ import hopgate
 from hopgate import Memory
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
-from hopgate.store import lingering
 from hopgate.store import server as embedded_server
 
 ROOT = os.geteuid() == 0
@@ -96,7 +95,7 @@ def test_a_socket_folder_that_another_user_made_is_not_entered(tmp_path: Path, m
 
 @needs_root
 def test_a_lock_that_another_user_holds_ends_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lingering, "LOCK_S", 0.2)
+    monkeypatch.setattr(embedded_server, "LOCK_S", 0.2)
     folder = tmp_path / "store"
     folder.mkdir(mode=0o700)
     handle = os.open(folder / ".users", os.O_RDWR | os.O_CREAT, 0o666)

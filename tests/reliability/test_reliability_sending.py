@@ -14,10 +14,10 @@ import hopgate
 from hopgate import Memory
 from hopgate.embed.openai import OpenAIEmbedder
 from hopgate.extract.model.openai import OpenAI
+from hopgate.guard import SensitivityRules
 from hopgate.http import RetryPolicy
 from hopgate.integrations import readable_hits
 from hopgate.kb import KnowledgeBase
-from hopgate.sensitivity import SensitivityRules
 
 QUICK = RetryPolicy(retries=2, backoff=0.001)
 OPEN = [Memory(f"m{number}", f"Ada Byron keeps note {number} about Atlas.") for number in range(3)]

@@ -28,13 +28,13 @@ import hopgate
 from hopgate.corpus import INSIDE, TOP
 from hopgate.errors import HopgateError
 from hopgate.extract.rules.phrases import Phrases
+from hopgate.guard import SensitivityRules
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.scale.backfill import rows
 from hopgate.scale.engine import Engine, session
-from hopgate.sensitivity import SensitivityRules
 from hopgate.sources.source import ReadOptions
-from hopgate.store.lingering import pid_of
+from hopgate.store.server import pid_of
 
 
 def _digest(kb: KnowledgeBase) -> dict[str, str]:

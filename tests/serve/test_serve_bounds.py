@@ -16,9 +16,9 @@ from word_endpoint import serving as embedding
 
 from hopgate.errors import HopgateError
 from hopgate.graph.inspect import TOGETHER
+from hopgate.guard import SensitivityRules
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.sensitivity import SensitivityRules
 from hopgate.serve.mcp import AssistantStore
 from hopgate.serve.settings import Bounds
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hopgate.errors import HopgateError
+from hopgate.guard import SensitivityRules
 from hopgate.memory import Memory
-from hopgate.sensitivity import SensitivityRules
 from hopgate.sources.read import checked_memories, read_source
 from hopgate.sources.source import LeftOutWarning, ReadOptions
 

@@ -13,9 +13,9 @@ from word_endpoint import WordEndpoint, serving
 
 import hopgate
 from hopgate.errors import HopgateError
+from hopgate.guard import SensitivityRules
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.sensitivity import SensitivityRules
 from hopgate.store import owners_table, schema
 from hopgate.store import server as embedded_server
 from hopgate.store.owners_table import OwnersTable

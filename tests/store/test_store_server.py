@@ -25,10 +25,9 @@ import hopgate
 from hopgate.cli import main
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.store import connect, lingering
+from hopgate.store import connect
 from hopgate.store import server as embedded_server
-from hopgate.store.lingering import alive, pid_of
-from hopgate.store.server import EmbeddedServer, running
+from hopgate.store.server import EmbeddedServer, alive, pid_of, running
 
 
 @pytest.fixture(scope="module")
@@ -276,7 +275,7 @@ def watchers(directory: Path) -> list[psutil.Process]:
     return [
         process
         for process in psutil.process_iter(["cmdline", "status"])
-        if {"hopgate.store.lingering", str(directory)} <= {*(process.info["cmdline"] or [])}
+        if {"hopgate.store.server", str(directory)} <= {*(process.info["cmdline"] or [])}
         and process.info["status"] != "zombie"
     ]
 
@@ -299,13 +298,13 @@ def test_it_stays_up_for_the_next_user_and_then_stops_by_itself(lingers: Path) -
 
 def test_a_killed_watcher_is_replaced_and_a_kept_server_stays(lingers: Path) -> None:
     EmbeddedServer(lingers).close()
-    wait_for(lambda: lingering.watched(lingers))
+    wait_for(lambda: embedded_server.watched(lingers))
     for watcher in watchers(lingers):
         watcher.send_signal(signal.SIGKILL)
-    wait_for(lambda: not lingering.watched(lingers))
+    wait_for(lambda: not embedded_server.watched(lingers))
     embedded_server.keep(lingers, True)
     EmbeddedServer(lingers).close()
-    assert not lingering.watched(lingers)
+    assert not embedded_server.watched(lingers)
     embedded_server.keep(lingers, False)
     EmbeddedServer(lingers).close()
     wait_for(lambda: not running(lingers) and not watchers(lingers))
@@ -314,16 +313,16 @@ def test_a_killed_watcher_is_replaced_and_a_kept_server_stays(lingers: Path) -> 
 def test_a_server_stopped_by_hand_and_a_folder_that_goes_end_the_watch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lingering, "LOOK_S", 0.05)
+    monkeypatch.setattr(embedded_server, "LOOK_S", 0.05)
     (tmp_path / ".users").touch()
     os.utime(tmp_path / ".users", (0, 0))
     # Nothing runs there: the watch ends at once.
-    lingering.watch(tmp_path, 1.0)
-    assert not lingering.watched(tmp_path)
+    embedded_server.watch(tmp_path, 1.0)
+    assert not embedded_server.watched(tmp_path)
     os.utime(tmp_path / ".users")
-    watch = threading.Thread(target=lingering.watch, args=(tmp_path, 3600.0))
+    watch = threading.Thread(target=embedded_server.watch, args=(tmp_path, 3600.0))
     watch.start()
-    wait_for(lambda: lingering.watched(tmp_path))
+    wait_for(lambda: embedded_server.watched(tmp_path))
     shutil.rmtree(tmp_path)
     watch.join(PATIENCE)
     assert not watch.is_alive()

@@ -133,7 +133,7 @@ def ingest(
 
     Example: hopgate ingest notes/ chatgpt-export.zip
     """
-    from hopgate.sensitivity import SensitivityRules
+    from hopgate.guard import SensitivityRules
     from hopgate.sources.read import read_source
     from hopgate.sources.tables import parse_map
 

@@ -136,9 +136,9 @@ class Where:
     def opened(self) -> KnowledgeBase:
         """Open the knowledge base; an embedded server stays up, so that the next command finds it."""
         import hopgate
-        from hopgate.store import lingering
+        from hopgate.store.server import COMMAND_S, linger_seconds
 
-        return hopgate.open(self.place, linger=lingering.seconds(lingering.COMMAND_S))
+        return hopgate.open(self.place, linger=linger_seconds(COMMAND_S))
 
     def confirmed(self, action: str, *, yes: bool) -> str | Path:
         """Name the store and ask whether to do something to it; give where it is."""

@@ -413,10 +413,9 @@ def start(data: str | None) -> None:
 
     Example: hopgate db start
     """
-    from hopgate.store import lingering
-    from hopgate.store.server import EmbeddedServer, keep
+    from hopgate.store.server import COMMAND_S, EmbeddedServer, keep, linger_seconds
 
-    server = EmbeddedServer(_directory(data), lingering.seconds(lingering.COMMAND_S))
+    server = EmbeddedServer(_directory(data), linger_seconds(COMMAND_S))
     keep(server.directory, True)
     server.close()
     say(f"the server on {server.directory} runs until hopgate db stop")

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from hopgate.embed.embedder import Embedder, Identity, Vectors
 from hopgate.errors import HopgateError
 from hopgate.files import cache_folder, private_file, private_folder
+from hopgate.guard import check_sending, kept_safely
 from hopgate.memory import Cleared
-from hopgate.sending import check_sending, kept_safely
 
 FILE = "embeddings.sqlite3"
 # Another process may hold the file for as long as it writes one batch.

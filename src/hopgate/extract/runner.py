@@ -25,8 +25,8 @@ from hopgate.extract.extraction import (
     State,
     failed,
 )
+from hopgate.guard import SendingGuard, guarded
 from hopgate.redact import redacted
-from hopgate.sending import SendingGuard, guarded
 
 GuardOf = Callable[[Sequence[Source]], SendingGuard]
 _FLUSH = 1.0

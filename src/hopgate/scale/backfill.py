@@ -20,12 +20,11 @@ from hopgate.corpus import TOP
 from hopgate.embed.embedder import embedder_from
 from hopgate.errors import HopgateError, LostServerError, RefusedRowError, UnreachableError, WithdrawnError
 from hopgate.extract.runner import Progress
+from hopgate.guard import SensitivityRules, guarded
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.passages import passage_text, passages
 from hopgate.redact import redacted
 from hopgate.scale.engine import Engine, map_batches, session, spans_machines
-from hopgate.sending import guarded
-from hopgate.sensitivity import SensitivityRules
 from hopgate.sources.read import ADDRESSES, checked_memories
 from hopgate.store import clearance, connect, memories, setting_rows, vectors
 from hopgate.store.store import retried

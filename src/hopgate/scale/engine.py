@@ -83,7 +83,7 @@ class Engine:
         if self.name == "local":
             return 1
         if self.name == "processes":
-            from hopgate.bundled import cores
+            from hopgate.embed.bundled import cores
 
             return self.workers or cores()
         return _cluster_workers(self)

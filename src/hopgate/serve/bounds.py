@@ -19,9 +19,9 @@ from hopgate.serve.middleware import RefusedError
 from hopgate.times import utc
 
 if TYPE_CHECKING:
+    from hopgate.guard import SensitivityRules
     from hopgate.kb import KnowledgeBase
     from hopgate.memory import Memory
-    from hopgate.sensitivity import SensitivityRules
     from hopgate.serve.api_gates import GateRuns
     from hopgate.serve.settings import Bounds, ServeSettings
     from hopgate.store.memories import Written

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from psycopg.errors import SerializationFailure
 
 from hopgate.errors import WithdrawnError
+from hopgate.guard import SensitivityRules
 from hopgate.memory import Memory
-from hopgate.sensitivity import SensitivityRules
 from hopgate.store import memories, setting_rows
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.store import clearance, thread_rows
+from hopgate.store import clearance, memories
 from hopgate.store.graph import name_rows
 from hopgate.store.memories import NAMED, named
 from hopgate.store.vectors import waiting
@@ -123,14 +123,14 @@ def readable(connection: Connection[Any], read: Sequence[Source], *, lock: bool 
     now = clearance.open_memories(connection, [row.id for row in known.values()])
     as_read = {str(source.memory_id): source for source in read}
     same = {name: row for name, row in known.items() if row.id in now and _as_read(now[row.id], as_read[name])}
-    threads: dict[str, thread_rows.Thread] = {
+    threads: dict[str, memories.Thread] = {
         name: (now[row.id].scope, now[row.id].thread or "") for name, row in same.items() if as_read[name].before
     }
     if threads:
-        told: dict[thread_rows.Thread, set[str]] = {}
+        told: dict[memories.Thread, set[str]] = {}
         for name, thread in threads.items():
             told.setdefault(thread, set()).update(as_read[name].before)
-        said = thread_rows.open_turns(connection, told)
+        said = memories.open_turns(connection, told)
         for name, thread in threads.items():
             if not said[thread].issuperset(as_read[name].before):
                 del same[name]

@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hopgate.errors import WithdrawnError
+from hopgate.guard import guarded
 from hopgate.memory import Cleared, cleared
 from hopgate.options import environment
 from hopgate.passages import passage_text, passages
 from hopgate.redact import without_credentials
-from hopgate.sending import guarded
 from hopgate.store import clearance, connect, memories, schema, vectors
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.sensitivity import SensitivityRules
+from hopgate.guard import SensitivityRules
 from hopgate.store import connect, owners_table, setting_rows
 from hopgate.store.owners_table import OwnersTable, quoted
 

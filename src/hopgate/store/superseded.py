@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.store import memories
-from hopgate.store.typed_rows import fetch
+from hopgate.store.rows import fetch
 
 if TYPE_CHECKING:
     from psycopg import Connection

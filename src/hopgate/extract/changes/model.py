@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.bundled import BGE_SMALL, bundled_file, cores, session_options
+from hopgate.embed.bundled import BGE_SMALL, bundled_file, cores, session_options
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import Any
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import ExtractorIdentity
 from hopgate.extract.model.chat import ChatExtractor, Reply
+from hopgate.guard import check_sending
 from hopgate.redact import redacted
-from hopgate.sending import check_sending
 
 # Python packages that run a GGUF file, best first: xllamacpp comes as a wheel, llama-cpp-python is compiled.
 RUNTIMES = ("xllamacpp", "llama_cpp")

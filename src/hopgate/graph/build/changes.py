@@ -27,7 +27,7 @@ from hopgate.extract.runner import Progress
 from hopgate.graph.build.derive import rederive
 from hopgate.graph.build.sink import is_name, read_alone
 from hopgate.graph.names import initials, normalise
-from hopgate.sending import guarded
+from hopgate.guard import guarded
 from hopgate.store import extractions
 from hopgate.store.build_lock import share
 from hopgate.store.graph import changes, fact_rows, name_rows

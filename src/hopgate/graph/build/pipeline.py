@@ -20,11 +20,10 @@ from hopgate.graph.build.changes import read_changes, read_judged_ends
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally, canonicalise_store, declare
 from hopgate.graph.build.sink import GraphSink, StoreContext, survey_page
+from hopgate.guard import SensitivityRules, guarded
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.redact import redacted
 from hopgate.scale.engine import Engine, map_batches, session, with_shared
-from hopgate.sending import guarded
-from hopgate.sensitivity import SensitivityRules
 from hopgate.store import extractions, memories, setting_rows, vectors
 from hopgate.store.build_lock import build_lock
 from hopgate.store.extractions import StoreCache

@@ -29,7 +29,7 @@ from hopgate.graph.canonicalise import (
     closeness,
 )
 from hopgate.graph.names import initials, tokens
-from hopgate.sending import guarded
+from hopgate.guard import guarded
 from hopgate.store import journal
 from hopgate.store.build_lock import share
 from hopgate.store.graph import concept_rows, fact_rows, graph_vectors, name_rows, version

@@ -22,9 +22,9 @@ from hopgate.extract.runner import Extracted, text_key
 from hopgate.graph.build.derive import rederive, revoke
 from hopgate.graph.build.merge import join_aliases
 from hopgate.graph.names import initials, normalise
+from hopgate.guard import guarded
 from hopgate.memory import Memory, cleared
-from hopgate.sending import guarded
-from hopgate.store import clearance, extractions, memories, setting_rows, thread_rows
+from hopgate.store import clearance, extractions, memories, setting_rows
 from hopgate.store.build_lock import share
 from hopgate.store.graph import fact_rows, name_rows, version
 from hopgate.store.graph.fact_rows import FactRow
@@ -297,7 +297,7 @@ def _turns(connection: Connection[Any], batch: Sequence[Memory]) -> Iterator[tup
         thread = thread_of(memory)
         if thread and thread not in threads and memory.created_at and not memory.is_sensitive:
             threads.add(thread)
-            before = thread_rows.turns_before(connection, memory.scope, thread[1], memory.created_at, limit=TURNS)
+            before = memories.turns_before(connection, memory.scope, thread[1], memory.created_at, limit=TURNS)
             earlier[memory.external_id] = tuple(text for _, text in cleared((turn, turn) for turn in before))
     for source in with_turns(batch):
         yield source, earlier.get(str(source.memory_id), ())

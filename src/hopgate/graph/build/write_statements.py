@@ -14,8 +14,8 @@ from hopgate.errors import HopgateError, WithdrawnError
 from hopgate.extract.extraction import Source
 from hopgate.extract.files import Statement, read_statements
 from hopgate.graph.build.sink import StoreContext
+from hopgate.guard import guarded
 from hopgate.memory import Memory
-from hopgate.sending import guarded
 from hopgate.store import extractions, memories
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.store.bulk import Column, read, read_groups
 from hopgate.store.graph.visible import View
 from hopgate.store.memories import in_scopes
+from hopgate.store.rows import Column, read, read_groups
 
 if TYPE_CHECKING:
     from psycopg import Connection

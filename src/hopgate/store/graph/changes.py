@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.store.graph import fact_rows
 from hopgate.store.graph.fact_rows import NamedFact
-from hopgate.store.typed_rows import fetch
+from hopgate.store.rows import fetch
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from hopgate.errors import HopgateError
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.visible import View
-from hopgate.store.typed_rows import fetch
+from hopgate.store.rows import fetch
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.store import vectors
 from hopgate.store.graph.fact_rows import FactGroup
 from hopgate.store.graph.visible import View
-from hopgate.store.typed_rows import fetch
+from hopgate.store.rows import fetch
 
 if TYPE_CHECKING:
     from psycopg import Connection

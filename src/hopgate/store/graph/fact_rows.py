@@ -13,7 +13,7 @@ from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store.typed_rows import fetch
+from hopgate.store.rows import fetch
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -14,7 +14,7 @@ from hopgate.store.graph import name_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.name_rows import NameRow
 from hopgate.store.graph.visible import View
-from hopgate.store.typed_rows import fetch
+from hopgate.store.rows import fetch
 from hopgate.store.vectors import run_with, to_sql
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.store.bulk import Column, read, read_groups
+from hopgate.store.rows import Column, read, read_groups
 
 ROWS = st.lists(
     st.tuples(
@@ -31,11 +31,9 @@ def test_arrays_hold_what_the_rows_hold(dsn: str, rows: list[tuple[int, int, flo
     parameters = dict(zip("abcde", columns, strict=True))
     with psycopg.connect(dsn) as connection:
         told = read(connection, COLUMNS, SOURCE, parameters)
-        parted = read(connection, COLUMNS, SOURCE, parameters, parts=4, by="a")
         keys, group, grouped = read_groups(connection, "e", COLUMNS, SOURCE, parameters)
     assert [array.dtype for array in told.values()] == ["i8", "i4", "f8", "f4"]
     assert list(zip(*(array.tolist() for array in told.values()), strict=True)) == [row[:4] for row in rows]
-    assert sorted(zip(*(array.tolist() for array in parted.values()), strict=True)) == sorted(row[:4] for row in rows)
     assert list(keys) == sorted({row[4] for row in rows})
     back = zip(*(array.tolist() for array in grouped.values()), [keys[number] for number in group], strict=True)
     assert sorted(back) == sorted(rows)

@@ -1,13 +1,20 @@
-"""Rules by which memories are sensitive whatever their own flag says: a tag, or a pattern in the text."""
+"""What keeps sensitive texts from models: rules by which memories are sensitive, and a second look before one reads.
+
+`memory.cleared` decides when a text is read from the store. Minutes may pass until a slow server is asked, or asked
+again: whoever reads texts from a store names here how to look again, and every model and cache does so, right before a
+model reads a text and while its answer is kept.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory, check_several
@@ -102,3 +109,61 @@ def _folded(tag: str) -> str:
     """A tag without case, marks before it, spaces around it, signs that nobody sees, and ways to write one letter."""
     seen = "".join(sign for sign in unicodedata.normalize("NFKC", tag) if unicodedata.category(sign) != "Cf")
     return unicodedata.normalize("NFC", " ".join(seen.casefold().split()).lstrip("# ").strip("/ "))
+
+
+# ---- The second look ------------------------------------------------------------------------------------------------
+
+
+class SendingGuard(Protocol):
+    """Knows whether the texts on their way may still be read; raises `WithdrawnError` where one may not."""
+
+    def check(self) -> None:
+        """Look now."""
+        ...
+
+    def holding(self) -> AbstractContextManager[None]:
+        """Look now, and let nothing of it change until the block ends."""
+        ...
+
+
+_GUARD: ContextVar[SendingGuard | None] = ContextVar("hopgate_sending_guard", default=None)
+
+
+@contextmanager
+def guarded(guard: SendingGuard) -> Iterator[None]:
+    """Let the models and caches that are used inside the block ask this guard."""
+    token = _GUARD.set(guard)
+    try:
+        yield
+    finally:
+        _GUARD.reset(token)
+
+
+def check_sending() -> None:
+    """Look again; every model calls this right before it reads or sends, each time it tries.
+
+    Examples
+    --------
+    >>> class Closed:
+    ...     def check(self):
+    ...         raise PermissionError("it turned sensitive")
+    >>> check_sending()
+    >>> with guarded(Closed()):
+    ...     check_sending()
+    Traceback (most recent call last):
+    PermissionError: it turned sensitive
+    """
+    guard = _GUARD.get()
+    if guard is not None:
+        guard.check()
+
+
+@contextmanager
+def kept_safely() -> Iterator[None]:
+    """Keep what a model answered inside the block: what turns sensitive waits for its end, and then removes it."""
+    guard = _GUARD.get()
+    if guard is None:
+        yield
+        return
+    with guard.holding():
+        yield

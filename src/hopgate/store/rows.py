@@ -1,0 +1,117 @@
+"""Rows of a statement: as values of a type, or as arrays where they are many.
+
+For arrays the server sends each column as one value, so that no row becomes a Python object. `COPY … (FORMAT BINARY)`
+would do the same on paper, but libpq hands it over row by row: on 310,000 rows of (bigint, bigint, real) it took four
+times as long as `fetchall`, and this a third of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from hopgate.errors import HopgateError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from psycopg import Connection, Cursor
+
+Row = TypeVar("Row")
+Parameters: TypeAlias = Mapping[str, Any] | Sequence[Any] | None
+Arrays: TypeAlias = "dict[str, NDArray[Any]]"
+
+# The function by which the server writes a value of each fixed width as bytes.
+_SEND = {"i8": "int8send", "i4": "int4send", "f8": "float8send", "f4": "float4send"}
+
+
+def fetch(connection: Connection[Any], kind: type[Row], statement: str, parameters: Parameters = None) -> list[Row]:
+    """Give the rows of a statement as values of a type, a column for each of its fields; arrays come as tuples."""
+
+    def factory(cursor: Cursor[Any]) -> Callable[[Sequence[Any]], Row]:
+        names = [column.name for column in cursor.description or ()]
+        return lambda row: kind(**{name: tuple(value) if isinstance(value, list) else value
+                                   for name, value in zip(names, row, strict=True)})  # fmt: skip
+
+    with connection.cursor(row_factory=factory) as cursor:
+        return cursor.execute(statement, parameters).fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of fixed width that is never null.
+
+    Parameters
+    ----------
+    type : str
+        "i8", "i4", "f8" or "f4": what the expression gives in SQL (bigint, integer, double precision, real) and what
+        the array holds.
+    sql : str
+        The expression.
+    """
+
+    type: str
+    sql: str
+
+
+def read(
+    connection: Connection[Any], columns: Mapping[str, Column], source: str, parameters: Parameters = None
+) -> Arrays:
+    """Read columns of a FROM clause; row ``i`` is entry ``i`` of each array, in no particular order.
+
+    Parameters
+    ----------
+    source : str
+        Tables, joins and a WHERE clause.
+    """
+    return _arrays(columns, _execute(connection, f"SELECT {_gathered(columns)} FROM {source}", parameters))
+
+
+def read_groups(
+    connection: Connection[Any], key: str, columns: Mapping[str, Column], source: str, parameters: Parameters = None
+) -> tuple[tuple[Any, ...], NDArray[np.int32], Arrays]:
+    """Read columns group by group, where few groups share a key that has no fixed width.
+
+    Returns
+    -------
+    keys : tuple
+        The groups' keys in ascending order.
+    group : array of int32
+        For each row the number of its key.
+    columns : dict
+        As `read` gives them.
+    """
+    import numpy as np
+
+    statement = f"SELECT {key}, count(*), {_gathered(columns)} FROM {source} GROUP BY {key}"
+    found = _execute(connection, statement, parameters)
+    # Sorted here: with ORDER BY the server would sort every row by its key, and by the rules of a language.
+    found.sort(key=lambda row: row[0])
+    group = np.repeat(np.arange(len(found), dtype=np.int32), [row[1] for row in found])
+    return tuple(row[0] for row in found), group, _arrays(columns, [row[2:] for row in found])
+
+
+def _gathered(columns: Mapping[str, Column]) -> str:
+    """The expressions that gather each column into one value."""
+    return ", ".join(f"string_agg({_SEND[column.type]}({column.sql}), ''::bytea)" for column in columns.values())
+
+
+def _execute(connection: Connection[Any], statement: str, parameters: Parameters) -> list[Any]:
+    with connection.cursor(binary=True) as cursor:
+        # The statement is made of this package's constants; what comes from outside is in the parameters.
+        return cursor.execute(statement, parameters).fetchall()
+
+
+def _arrays(columns: Mapping[str, Column], rows: Sequence[Sequence[bytes | None]]) -> Arrays:
+    import numpy as np
+
+    pieces = list(zip(*rows, strict=True)) or [()] * len(columns)
+    arrays = {
+        # Over the wire the first byte is the highest; `astype` turns it into the machine's own order.
+        name: np.frombuffer(b"".join(piece or b"" for piece in parts), ">" + column.type).astype(column.type)
+        for (name, column), parts in zip(columns.items(), pieces, strict=True)
+    }
+    if len({len(array) for array in arrays.values()}) > 1:
+        raise HopgateError(f"one of the columns {', '.join(columns)} holds a null, which no array can: read others")
+    return arrays
