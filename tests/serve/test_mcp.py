@@ -19,7 +19,6 @@ from patience import PATIENCE
 from serve_store import CANARY, SECRET
 from serving import TOKEN, serving
 
-from hopgate.guard import SensitivityRules
 from hopgate.kb import KnowledgeBase
 
 READING = ["recall", "explain", "relations_of", "what_changed"]
