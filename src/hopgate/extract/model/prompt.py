@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import resources
 from typing import Any
 
 from hopgate.extract.extraction import OWNER, Source
 
-_ENTRIES = (
-    'You get memories as a JSON list, each with an id and a text, and where they are known the day it was "written", '
-    'who "says_I" in it, and in "before" the turns of the conversation just before it, which serve only to know who '
-    "and what is meant. Treat each memory by itself, as if it were alone, and use nothing that is not in it. "
+_TEXTS: dict[str, Any] = tomllib.loads(
+    resources.files("hopgate.extract.model").joinpath("prompts.toml").read_text("utf-8")
 )
 
 
@@ -62,7 +62,7 @@ class Question:
         asked, answered = self.example
         answer = json.dumps({"memories": _numbered(answered)}, ensure_ascii=False)
         return [
-            {"role": "system", "content": f"{_ENTRIES}{self.task} {more}".strip()},
+            {"role": "system", "content": f"{_TEXTS['entries']}{self.task} {more}".strip()},
             {"role": "user", "content": json.dumps(_numbered(asked), ensure_ascii=False)},
             {"role": "assistant", "content": answer},
             {"role": "user", "content": json.dumps(_numbered(rows), ensure_ascii=False)},
@@ -105,105 +105,27 @@ _TEXT = {"type": "string"}
 # are dropped in `answer` instead. 48 items of each are more than a short memory holds and stop endless lists.
 _MOST = 48
 _FACT = ("subject", "relation", "object", "valid_from", "valid_to")
+_STATEMENT = ("subject", "statement", "valid_from")
 
-EXTRACT = Question(
-    'Write down what each memory says. "mentions": every person, organisation, place, project, tool, device, event, '
-    "date and topic that the text names, spelled exactly as in the text, each with a short kind. "
-    '"facts": what the text itself says about two of them, as subject, relation, object; the relation is a short verb '
-    'phrase; "I" is called by the name of who says it, where that is given; "valid_from" and "valid_to" are ISO dates, '
-    'given only where the text dates the fact, "yesterday" and the like counted from the day it was written. '
-    "Write each fact once. Where there is nothing to write, both lists are empty.",
-    (
-        [
-            {
-                "text": "Photo backups: Immich moved from the old laptop to tern-2 yesterday. I maintain it.",
-                "written": "2024-03-05",
-                "says_I": "Priya",
-            },
-            {"text": "ok, thanks, talk later!"},
-        ],
-        [
-            {
-                "mentions": [
-                    {"name": "Immich", "kind": "tool"},
-                    {"name": "old laptop", "kind": "device"},
-                    {"name": "tern-2", "kind": "host"},
-                    {"name": "Priya", "kind": "person"},
-                ],
-                "facts": [
-                    {"subject": "Immich", "relation": "runs on", "object": "old laptop", "valid_to": "2024-03-04"},
-                    {"subject": "Immich", "relation": "runs on", "object": "tern-2", "valid_from": "2024-03-04"},
-                    {"subject": "Priya", "relation": "maintains", "object": "Immich"},
-                ],
-            },
-            {"mentions": [], "facts": []},
-        ],
-    ),
+
+def _list_of(items: dict[str, Any], most: int = _MOST) -> dict[str, Any]:
+    return {"type": "array", "maxItems": most, "items": items}
+
+
+def _question(name: str, properties: dict[str, Any]) -> Question:
+    row = _TEXTS[name]
+    return Question(row["task"], (row["asked"], row["answered"]), properties)
+
+
+EXTRACT = _question(
+    "extract",
     {
-        "mentions": {
-            "type": "array",
-            "maxItems": _MOST,
-            "items": _object({"name": _TEXT, "kind": _TEXT}, required=("name", "kind")),
-        },
-        "facts": {
-            "type": "array",
-            "maxItems": _MOST,
-            "items": _object(dict.fromkeys(_FACT, _TEXT), required=_FACT[:3]),
-        },
+        "mentions": _list_of(_object({"name": _TEXT, "kind": _TEXT}, required=("name", "kind"))),
+        "facts": _list_of(_object(dict.fromkeys(_FACT, _TEXT), required=_FACT[:3])),
     },
 )
-STATE = Question(
-    "Write down what each memory says that is worth remembering, in short sentences that can be understood on their "
-    'own: name the person or thing instead of "she", "it" or "I", and give days as dates. A greeting or a question '
-    "alone gives none. valid_from is an ISO date, given only where the memory dates it.",
-    (
-        [
-            {
-                "text": "Moved it to tern-2 in March, much quieter now.",
-                "written": "2024-04-02",
-                "says_I": "Priya",
-                "before": ["Sam: Does Immich still run on the old laptop?"],
-            },
-            {"text": "ok, thanks, talk later!"},
-        ],
-        [
-            {
-                "statements": [
-                    {
-                        "subject": "Immich",
-                        "statement": "Priya moved Immich to tern-2 in March 2024.",
-                        "valid_from": "2024-03",
-                    }
-                ]
-            },
-            {"statements": []},
-        ],
-    ),
-    {
-        "statements": {
-            "type": "array",
-            "maxItems": 12,
-            "items": _object(
-                dict.fromkeys(("subject", "statement", "valid_from"), _TEXT), required=("subject", "statement")
-            ),
-        }
-    },
+STATE = _question(
+    "state",
+    {"statements": _list_of(_object(dict.fromkeys(_STATEMENT, _TEXT), required=("subject", "statement")), most=12)},
 )
-ENDS = Question(
-    'Beside each memory stand "open" facts of earlier memories, numbered, that were true until it was written. Answer '
-    'in "ended" the numbers of those that no longer hold after what this memory says, and in "since" the ISO date from '
-    "which on, empty where the memory does not date it. A fact that may go on holding beside the news is not ended. "
-    "Most memories end nothing: then the list is empty.",
-    (
-        [
-            {
-                "text": "Immich moved to tern-2 yesterday, the old laptop is for the kids now.",
-                "written": "2024-03-05",
-                "open": {"1": "Immich: runs on: old laptop", "2": "Immich: maintained by: Priya"},
-            },
-            {"text": "Priya fixed Immich again.", "open": {"1": "Immich: runs on: tern-2"}},
-        ],
-        [{"ended": [1], "since": "2024-03-04"}, {"ended": [], "since": ""}],
-    ),
-    {"ended": {"type": "array", "maxItems": 16, "items": {"type": "integer"}}, "since": _TEXT},
-)
+ENDS = _question("ends", {"ended": _list_of({"type": "integer"}, most=16), "since": _TEXT})
