@@ -147,56 +147,22 @@ def concept_map(
     return titled(ax, f"{len(names)} concepts")
 
 
-@dataclass(frozen=True)
-class Html:
-    """A picture that a notebook shows and a browser reads: hovering over a dot names it."""
-
-    text: str
-
-    def _repr_html_(self) -> str:
-        return self.text
-
-
-def hover_map(
-    points: NDArray[np.floating],
-    names: Sequence[str],
-    *,
-    groups: Sequence[Any] | None = None,
-    sizes: Sequence[float] | None = None,
-    width: int = 760,
-    height: int = 480,
-) -> Html:
-    """Draw the same map as SVG, in which hovering over a dot shows its name and group.
-
-    Examples
-    --------
-    >>> picture = hover_map(np.array([[0.0, 0], [1, 1]]), ["Gitea", "birch"])
-    >>> "<title>Gitea</title>" in picture.text
-    True
-    """
-    groups = list(groups) if groups is not None else [""] * len(names)
-    shown = colours(groups)
-    low, high = points.min(axis=0), points.max(axis=0)
-    placed = (points - low) / np.where(high > low, high - low, 1)
-    radius = 3 + 5 * _scaled(sizes, len(names))
-    dots = [
-        f'<circle cx="{12 + x * (width - 24):.1f}" cy="{12 + (1 - y) * (height - 24):.1f}" r="{r:.1f}" '
-        f'fill="{shown[group]}" fill-opacity="0.75"><title>{escape(name)}{_of(group)}</title></circle>'
-        for (x, y), name, group, r in zip(placed, names, groups, radius, strict=True)
-    ]
-    return Html(f'<svg viewBox="0 0 {width} {height}" width="100%" role="img">{"".join(dots)}</svg>')
-
-
-def _of(group: Any) -> str:
-    return f" ({escape(str(group))})" if str(group) else ""
-
-
 def _scaled(sizes: Sequence[float] | None, count: int) -> NDArray[np.float64]:
     """Between 0 and 1, by the root, so that an area grows with the count."""
     if sizes is None:
         return np.zeros(count)
     roots = np.sqrt(np.asarray(sizes, np.float64))
     return np.asarray(roots / max(float(roots.max()), 1e-9), np.float64)
+
+
+@dataclass(frozen=True)
+class Html:
+    """A page that a notebook shows."""
+
+    text: str
+
+    def _repr_html_(self) -> str:
+        return self.text
 
 
 def explore(kb: KnowledgeBase, *, limit: int = 300, kind: str | None = None, height: int = 560) -> Html:
