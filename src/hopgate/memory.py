@@ -65,7 +65,7 @@ class Memory:
         When it was written down, by default when it arrives; without a time zone it is UTC.
     thread : str, optional
         The conversation it is part of, within its scope: what was said just before and after are its neighbours in the
-        graph. Without one, memories of one category are neighbours where they were written within a few hours.
+        graph. A category that calls itself one, such as "session_3", is one, too; no other is.
     reply_to : str, optional
         The external id of the memory that it answers: a neighbour too, whatever lies between them.
     superseded_by, superseded_at : str and datetime, optional

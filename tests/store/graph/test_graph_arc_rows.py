@@ -20,8 +20,8 @@ def turn(name: str, minute: float, *, thread: str | None = "t", **fields: object
     return Memory(name, f"turn {name}", created_at=START + timedelta(minutes=minute), thread=thread, **fields)  # type: ignore[arg-type]
 
 
-def filed(name: str, minute: float) -> Memory:
-    return turn(name, minute, thread=None, category="homelab")
+def filed(name: str, minute: float, category: str = "homelab") -> Memory:
+    return turn(name, minute, thread=None, category=category)
 
 
 def joined(kb: KnowledgeBase) -> dict[str, float]:
@@ -60,14 +60,16 @@ def pairs(kb: KnowledgeBase, view: View = WHOLE) -> set[str]:
             id="scopes and threads are walls",
         ),
         pytest.param(
-            [filed("a", 0), filed("b", 60), filed("next", 24 * 60)], {"a b": 0.6}, id="a category only within hours"
+            [filed("a", 0), filed("b", 1), filed("c", 0, "session_1"), filed("d", 0, "session_1")],
+            {"c d": 1.2},
+            id="a category is no conversation but where it calls itself one",
         ),
         pytest.param([turn("a", 0), turn("year", 60 * 24 * 400)], {"a year": 0.3}, id="a thread over any gap"),
         pytest.param(
             [*(Memory(name, "a note", category="homelab") for name in "abc"), Memory("t", "x", thread="t"),
              Memory("u", "y", thread="t")],
             {"t u": 1.2},
-            id="undated memories of one load are no thread but where one is named",
+            id="undated memories of one load are one where a thread is named",
         ),
         pytest.param(
             [turn("a", 0), turn("b", 0, reply_to="a"), turn("c", 0), turn("d", 0, reply_to="a", thread=None)],

@@ -172,54 +172,38 @@ ARC_KINDS = (FOLLOWS, REPLIES)
 # weight of 1 to 3 and one step more or less are alike within 0.01.
 FULL_WEIGHT = 2.0
 STEP = 0.6
-# What is left of an arc after a gap in time: half after an hour between memories that only share a category, which is
-# how chats without a thread look and how notes filed under "homelab" do not; half after a day in a thread that was
-# named, and never less than a quarter there.
-CATEGORY_HALF_S = 3600.0
-THREAD_HALF_S = 86400.0
-THREAD_LEAST = 0.25
-# An arc with less than this left is none: in a category, four hours and a half.
-LEAST = 0.05
+# What is left of an arc after a gap in time: half after a day, and never less than a quarter.
+HALF_S = 86400.0
+LEAST = 0.25
+# Memories are one thread only where somebody says so: by a thread, or by a category that calls itself a session. One
+# category and the same hour are no conversation: a bulk import made neighbours of plumber, boiler, ladder and drill.
+_THREAD = """coalesce(thread::text, CASE WHEN category::text ~* '^(session|conversation|thread|chat)[ _-]*[0-9]+$'
+    THEN category::text END)"""
 
 # Sensitive memories keep their places, so that nobody is joined over them: an arc of two steps is left out where the
-# one between is sensitive. Memories that came undated in one load have one time, which says nothing about their order.
+# one between is sensitive.
 _FOLLOWING = """(
 WITH {placed}, steps AS (
-  SELECT id, next AS other, 1 AS steps, named, dated, extract(epoch FROM next_at - created_at)::float8 AS gap
+  SELECT id, next AS other, 1 AS steps, extract(epoch FROM next_at - created_at)::float8 AS gap
   FROM placed WHERE next IS NOT NULL
   UNION ALL
-  SELECT id, later, 2, named, dated, extract(epoch FROM later_at - created_at)::float8
+  SELECT id, later, 2, extract(epoch FROM later_at - created_at)::float8
   FROM placed WHERE later IS NOT NULL AND NOT next_hidden
-), faded AS (
-  SELECT id, other, steps, CASE
-    WHEN named THEN greatest(%(thread_least)s, power(0.5::float8, least(gap / %(thread_half)s, 60)))
-    WHEN gap = 0 AND NOT dated THEN 0
-    ELSE power(0.5::float8, least(gap / %(category_half)s, 60)) END AS left_over
-  FROM steps
 )
-SELECT id, other, (%(full)s * power(%(step)s::float8, steps) * left_over)::real AS weight
-FROM faded WHERE left_over >= %(least)s) AS arcs"""
-_ALL_PLACED = """placed AS (
-  SELECT id, created_at, dated, thread IS NOT NULL AS named,
-    lead(id) OVER thread AS next, lead(created_at) OVER thread AS next_at,
+SELECT id, other, (%(full)s * power(%(step)s::float8, steps)
+  * greatest(%(least)s, power(0.5::float8, least(gap / %(half)s, 60))))::real AS weight FROM steps) AS arcs"""
+_ALL_PLACED = f"""placed AS (
+  SELECT id, created_at, lead(id) OVER thread AS next, lead(created_at) OVER thread AS next_at,
     lead(is_sensitive) OVER thread AS next_hidden,
     lead(id, 2) OVER thread AS later, lead(created_at, 2) OVER thread AS later_at
-  FROM memories WHERE coalesce(thread::text, category::text) IS NOT NULL AND created_at IS NOT NULL{within}
-  WINDOW thread AS (
-    PARTITION BY scope, thread IS NOT NULL, coalesce(thread::text, category::text) ORDER BY created_at, id)
+  FROM memories WHERE {_THREAD} IS NOT NULL AND created_at IS NOT NULL{{within}}
+  WINDOW thread AS (PARTITION BY scope, thread IS NOT NULL, {_THREAD} ORDER BY created_at, id)
 )"""
 _REPLYING = (
     "memories m JOIN memories o ON o.external_id = m.reply_to::text AND o.scope IS NOT DISTINCT FROM m.scope "
     "WHERE m.reply_to IS NOT NULL AND o.id <> m.id"
 )
-_VALUES = {
-    "full": FULL_WEIGHT,
-    "step": STEP,
-    "least": LEAST,
-    "thread_half": THREAD_HALF_S,
-    "thread_least": THREAD_LEAST,
-    "category_half": CATEGORY_HALF_S,
-}
+_VALUES = {"full": FULL_WEIGHT, "step": STEP, "least": LEAST, "half": HALF_S}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
