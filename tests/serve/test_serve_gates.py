@@ -60,7 +60,7 @@ def ended(running: Running, key: str) -> dict[str, object]:
     seen = set()
     for _ in range(2400):
         found = running.get(f"gates/{key}").json()
-        seen.add(found["progress"]["stage"] if found["progress"] else found["state"])
+        seen.add(found["stage"] if found["state"] == "running" else found["state"])
         if found["state"] != "running":
             return {**found, "seen": seen}
         time.sleep(0.05)

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from fastapi import Path as PathParameter
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import HTMLResponse
 
 from hopgate.eval.gate import apply_settings
@@ -69,87 +69,35 @@ class ApplyRequest(Strict):
     force: bool = False
 
 
-class ProgressAnswer(BaseModel):
-    """What a gate is doing, and how much of it is done."""
-
-    stage: str
-    done: int
-    total: int | None
-
-
-class GateAnswer(BaseModel):
-    """A gate: what it judges, how far it is, and what it decided."""
-
-    id: str
-    state: State
-    questions: str
-    options: dict[str, Any]
-    begun: str
-    ended: str | None
-    error: str | None
-    progress: ProgressAnswer | None
-    verdict: str | None
-    headline: str | None
-    todo: str | None
-    chosen: str | None
-    applied: bool
-
-
-class GateDetailAnswer(GateAnswer):
-    """A gate with all that it measured, as `hopgate gate --json` prints it."""
-
-    report: dict[str, Any] | None
-
-
-class GatesAnswer(BaseModel):
-    """The gates of this store, the newest first, and the questions that one may be run on."""
-
-    gates: list[GateAnswer]
-    questions: list[str]
-
-
-class AppliedAnswer(BaseModel):
-    """What became the store's own settings."""
-
-    applied: dict[str, Any]
-    gate: GateAnswer
-
-
-@router.get("/gates", response_model=GatesAnswer)
-def list_gates(served: Served) -> GatesAnswer:
-    """List the gates of this store, and the questions that one may be run on."""
+@router.get("/gates")
+def list_gates(served: Served) -> dict[str, Any]:
+    """List the gates of this store, the newest first, and the questions that one may be run on."""
     served.require_whole_store("gates are")
-    in_force = _in_force(served)
-    return GatesAnswer(
-        gates=[_answer(run, served, in_force) for run in served.gates.list()], questions=served.gates.questions
-    )
+    return {"gates": [_answer(run, served) for run in served.gates.list()], "questions": served.gates.questions}
 
 
-@router.post("/gates", response_model=GateAnswer, status_code=202)
-def run_gate(asked: GateRequest, served: Served) -> GateAnswer:
+@router.post("/gates", status_code=202)
+def run_gate(asked: GateRequest, served: Served) -> dict[str, Any]:
     """Begin a gate on this store's graph as it is; one runs at a time."""
-    served.require_whole_store("gates are")
-    served.require_writing()
+    _require_changing(served)
     plan = Plan(**asked.model_dump(exclude={"questions"}, exclude_none=True))
     run = served.gates.begin(asked.questions, {name: getattr(plan, name) for name in ASKED})
-    return _answer(run, served, set())
+    return _answer(run, served)
 
 
-@router.get("/gates/{id}", response_model=GateDetailAnswer)
-def get_gate(id: GateId, served: Served) -> GateDetailAnswer:
-    """Say how far a gate is, and what it decided."""
+@router.get("/gates/{id}")
+def get_gate(id: GateId, served: Served) -> dict[str, Any]:
+    """Say how far a gate is, and what it decided and measured, as `hopgate gate --json` prints it."""
     served.require_whole_store("gates are")
     run = served.gates.get(id)
-    report = served.gates.report(id) if run.state == "done" else None
-    return GateDetailAnswer(**_answer(run, served, _in_force(served)).model_dump(), report=report)
+    return {**_answer(run, served), "report": served.gates.report(id) if run.state == "done" else None}
 
 
-@router.post("/gates/{id}/cancel", response_model=GateAnswer)
-def cancel_gate(id: GateId, served: Served) -> GateAnswer:
+@router.post("/gates/{id}/cancel")
+def cancel_gate(id: GateId, served: Served) -> dict[str, Any]:
     """End a gate that is running."""
-    served.require_whole_store("gates are")
-    served.require_writing()
-    return _answer(served.gates.cancel(id), served, set())
+    _require_changing(served)
+    return _answer(served.gates.cancel(id), served)
 
 
 @router.get("/gates/{id}/report", response_class=HTMLResponse)
@@ -161,11 +109,10 @@ def get_report(id: GateId, served: Served) -> HTMLResponse:
     return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
 
 
-@router.post("/gates/{id}/apply", response_model=AppliedAnswer)
-def apply(id: GateId, asked: ApplyRequest, served: Served) -> AppliedAnswer:
+@router.post("/gates/{id}/apply")
+def apply(id: GateId, asked: ApplyRequest, served: Served) -> dict[str, Any]:
     """Make the configuration that a gate chose the store's own, where it opened."""
-    served.require_whole_store("gates are")
-    served.require_writing()
+    _require_changing(served)
     fingerprint = served.gates.report(id)["fingerprint"]
     judgement = replace(judge(load(served.gates.place(id))), fingerprint=fingerprint)
     if not judgement.opened and not asked.force:
@@ -173,32 +120,24 @@ def apply(id: GateId, asked: ApplyRequest, served: Served) -> AppliedAnswer:
             409, "nothing was applied: no part opened, and force applies the recommended arm all the same"
         )
     applied = apply_settings(judgement, served.kb)
-    return AppliedAnswer(applied=applied, gate=_answer(served.gates.get(id), served, _in_force(served)))
+    return {"applied": applied, "gate": _answer(served.gates.get(id), served)}
 
 
-def _answer(run: GateRun, served: Service, in_force: set[str]) -> GateAnswer:
+def _require_changing(served: Service) -> None:
+    served.require_whole_store("gates are")
+    served.require_writing()
+
+
+def _answer(run: GateRun, served: Service) -> dict[str, Any]:
+    """A gate: what it judges, how far it is, what it decided, and whether that is in force."""
     report: dict[str, Any] = served.gates.report(run.id) if run.state == "done" else {}
-    progress = ProgressAnswer(stage=run.stage, done=run.done, total=run.total) if run.state == "running" else None
-    return GateAnswer(
-        id=run.id,
-        state=run.state,
-        questions=run.questions,
-        options=run.options,
-        begun=run.begun,
-        ended=run.ended,
-        error=run.error,
-        progress=progress,
-        verdict=report.get("verdict"),
-        headline=report.get("headline"),
-        todo=report.get("todo"),
-        chosen=report.get("recommended", {}).get("fuser"),
-        applied=bool(report) and f"gate {report['fingerprint']}" in in_force,
-    )
-
-
-def _in_force(served: Service) -> set[str]:
-    """Who set the settings that are in force."""
-    return set(served.kb.store_settings.resolve().sources.values())
+    in_force = served.kb.store_settings.resolve().sources.values()
+    return {
+        **asdict(run),
+        **{name: report.get(name) for name in ("verdict", "headline", "todo")},
+        "chosen": report.get("recommended", {}).get("fuser"),
+        "applied": bool(report) and f"gate {report['fingerprint']}" in in_force,
+    }
 
 
 @dataclass(frozen=True, slots=True)

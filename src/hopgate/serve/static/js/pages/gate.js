@@ -32,7 +32,7 @@ function follow(place, id, isHere, ended) {
         ended(gate);
         return;
       }
-      const { stage, done: finished, total } = gate.progress ?? {};
+      const { stage, done: finished, total } = gate;
       text.textContent = total ? `${stage}: ${finished} of ${total}` : (stage ?? "starting");
       if (total) Object.assign(bar, { max: total, value: Math.min(finished, total) });
       else bar.removeAttribute("value");
