@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from hopgate.extract.extraction import Extraction
-from hopgate.extract.runner import CacheEntry, CacheKey
+from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source
 
 
 class DictCache:
     def __init__(self) -> None:
-        self.kept: dict[CacheKey, Extraction] = {}
+        self.kept: dict[tuple[str, str], Extraction] = {}
 
-    def get_many(self, keys: Iterable[CacheKey]) -> dict[CacheKey, Extraction]:
-        return {key: self.kept[key] for key in keys if key in self.kept}
+    def get(self, identity: ExtractorIdentity, text_hashes: Sequence[str]) -> dict[str, Extraction]:
+        return {one: self.kept[one, identity.hash] for one in text_hashes if (one, identity.hash) in self.kept}
 
-    def put_many(self, entries: Sequence[CacheEntry]) -> None:
-        self.kept.update({entry.key: entry.extraction for entry in entries})
+    def put(self, identity: ExtractorIdentity, made: Sequence[tuple[Source, Extraction]]) -> None:
+        self.kept.update({(source.text_hash, identity.hash): one for source, one in made})
 
 
 class FileCache:
@@ -29,16 +28,16 @@ class FileCache:
         self.path = path
         self.lock = threading.Lock()
 
-    def get_many(self, keys: Iterable[CacheKey]) -> dict[CacheKey, Extraction]:
+    def get(self, identity: ExtractorIdentity, text_hashes: Sequence[str]) -> dict[str, Extraction]:
         kept = {}
-        if self.path.exists():
-            for line in self.path.read_text().splitlines(keepends=True):
-                if line.endswith("\n"):
-                    text, identity, row = json.loads(line)
-                    kept[CacheKey(text, identity)] = Extraction.from_dict(row)
-        return {key: kept[key] for key in keys if key in kept}
+        for line in self.path.read_text().splitlines(keepends=True) if self.path.exists() else ():
+            if line.endswith("\n"):
+                text_hash, made_by, row = json.loads(line)
+                if made_by == identity.hash and text_hash in text_hashes:
+                    kept[text_hash] = Extraction.from_dict(row)
+        return kept
 
-    def put_many(self, entries: Sequence[CacheEntry]) -> None:
-        lines = "".join(json.dumps([*key, one.to_dict()]) + "\n" for key, _, one in entries)
+    def put(self, identity: ExtractorIdentity, made: Sequence[tuple[Source, Extraction]]) -> None:
+        lines = "".join(json.dumps([source.text_hash, identity.hash, one.to_dict()]) + "\n" for source, one in made)
         with self.lock, self.path.open("a") as file:
             file.write(lines)

@@ -76,12 +76,11 @@ class Source:
     known: tuple[tuple[str, str], ...] = ()
 
     @property
-    def material(self) -> str:
-        """All that an extractor may read, in one string that no other source gives: what a cache key is made of."""
+    def text_hash(self) -> str:
+        """The hash of all that an extractor may read, which no other source has: by it extractions are cached."""
         day = self.created_at.date().isoformat() if self.created_at else ""
-        context = [self.title, day, self.owner, self.before, self.known]
-        plain = context == [None, "", OWNER, (), ()]
-        return json.dumps([self.text, self.tags, self.keywords, *([] if plain else context)], ensure_ascii=False)
+        read = [self.text, self.tags, self.keywords, self.title, day, self.owner, self.before, self.known]
+        return hashlib.sha256(json.dumps(read, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ The cache itself is in the store, so that what turns sensitive leaves it in the 
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 from collections import Counter
@@ -124,47 +123,14 @@ class Progress:
         return f"{self.stage}: {done}{rate}{left}"
 
 
-class CacheKey(NamedTuple):
-    """The hash of what was read and the hash of the extractor's identity; neither holds any text."""
-
-    text: str
-    identity: str
-
-
-def text_key(source: Source) -> str:
-    """Return the hash of all that an extractor may read of a source."""
-    return hashlib.sha256(source.material.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def cache_key(source: Source, identity: ExtractorIdentity) -> CacheKey:
-    """Return the key of an extraction.
-
-    Examples
-    --------
-    >>> from hopgate.memory import Cleared
-    >>> cache_key(Source("m1", Cleared("a")), ExtractorIdentity("x")) == cache_key(
-    ...     Source("m2", Cleared("a")), ExtractorIdentity("x"))
-    True
-    """
-    return CacheKey(text_key(source), identity.hash)
-
-
-class CacheEntry(NamedTuple):
-    """An extraction to keep, with its key and the source that was read."""
-
-    key: CacheKey
-    source: Source
-    extraction: Extraction
-
-
 class ExtractionCache(Protocol):
     """What the runner needs of a cache. Safe to use from several threads."""
 
-    def get_many(self, keys: Iterable[CacheKey]) -> dict[CacheKey, Extraction]:
-        """Return the extractions that are there."""
+    def get(self, identity: ExtractorIdentity, text_hashes: Sequence[str]) -> dict[str, Extraction]:
+        """Return the extractions by this identity that are there, each by the hash of what was read."""
         ...
 
-    def put_many(self, entries: Sequence[CacheEntry]) -> None:
+    def put(self, identity: ExtractorIdentity, made: Sequence[tuple[Source, Extraction]]) -> None:
         """Keep extractions, for good when this returns; an empty one too. The runner does not ask to keep failures."""
         ...
 
@@ -273,32 +239,30 @@ class _Work:
             finished = set(self.sink.done([source.memory_id for source in batch], self.identity))
             pending = [source for source in batch if source.memory_id not in finished]
             progress = replace(progress, skipped=progress.skipped + len(batch) - len(pending))
-            for results, error in self._results(pending):
-                if results:
-                    self.sink.write(results, self.identity)
-                    extractions, cached = [one.extraction for one in results], [one.cached for one in results]
-                    progress = progress.plus(extractions, cached, time.monotonic() - began)
+            for results in self._results(pending):
+                self.sink.write(results, self.identity)
+                extractions, cached = [one.extraction for one in results], [one.cached for one in results]
+                progress = progress.plus(extractions, cached, time.monotonic() - began)
                 show(progress)
-                if error is not None:
-                    raise error
             if self.halted:
                 progress = replace(progress, stopped=self.halted)
                 show(progress)
                 break
         return progress
 
-    def _results(self, sources: list[Source]) -> Iterator[tuple[list[Extracted], BaseException | None]]:
-        """Yield results from the cache and from the extractor, and at the end the error that ends the run, if any."""
-        keys = [cache_key(source, self.identity) for source in sources]
-        hits = self.cache.get_many(keys) if self.cache else {}
-        paired = list(zip(sources, keys, strict=True))
-        if hits:
-            yield [Extracted(source, hits[key], True) for source, key in paired if key in hits], None
-        asked = [source for source, key in paired if key not in hits]
+    def _results(self, sources: list[Source]) -> Iterator[list[Extracted]]:
+        """Yield what the cache has, and what the extractor makes of the others; the error that ends the run is last."""
+        hashes = [source.text_hash for source in sources] if self.cache else []
+        hits = self.cache.get(self.identity, hashes) if self.cache else {}
+        pairs = zip(sources, hashes, strict=False)
+        known = {source.memory_id: hits[text_hash] for source, text_hash in pairs if text_hash in hits}
+        if known:
+            yield [Extracted(one, known[one.memory_id], True) for one in sources if one.memory_id in known]
+        asked = [source for source in sources if source.memory_id not in known]
         if asked and not self.halted:
             yield from self._in_calls(asked)
 
-    def _in_calls(self, sources: list[Source]) -> Iterator[tuple[list[Extracted], BaseException | None]]:
+    def _in_calls(self, sources: list[Source]) -> Iterator[list[Extracted]]:
         """Ask in threads, as many memories in a call as the extractor wants; yield what is ready each second."""
         ready: list[Extracted] = []
         # Due at once: the first memory is shown, and then what a second brings.
@@ -328,12 +292,12 @@ class _Work:
                         pairs = zip(futures[future], future.result(), strict=False)
                         ready += [Extracted(source, one, False) for source, one in pairs if one is not None]
                 if ready and (error or not waiting or time.monotonic() - yielded >= _FLUSH):
-                    yield ready, None
+                    yield ready
                     ready, yielded = [], time.monotonic()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
         if error is not None:
-            yield [], error
+            raise error
 
     def _call(self, sources: list[Source]) -> list[Extraction | None]:
         """Ask about some sources, None for one that may not be read; nothing where the run ended before their turn."""
@@ -360,7 +324,7 @@ class _Work:
             extractions = [failed(f"{type(error).__name__}: {redacted(str(error))[:200]}")]
         if self.cache:
             made = [(source, one) for source, one in zip(sources, extractions, strict=True) if one.state.done]
-            self.cache.put_many([CacheEntry(cache_key(source, self.identity), source, one) for source, one in made])
+            self.cache.put(self.identity, made)
         with self.lock:
             for extraction in extractions:
                 self.spent += extraction.tokens

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source
-    from hopgate.extract.runner import CacheEntry, CacheKey
     from hopgate.memory import Memory
     from hopgate.store.store import Store
 
@@ -31,42 +30,36 @@ class StoreCache:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def get_many(self, keys: Iterable[CacheKey]) -> dict[CacheKey, Extraction]:
-        """Return the extractions that are there."""
-        # Recall counts here what waits for the graph, and reads no extraction: it spares these imports.
+    def get(self, identity: ExtractorIdentity, text_hashes: Sequence[str]) -> dict[str, Extraction]:
+        """Return the extractions by this identity that are there, each by the hash of what was read."""
+        # Recall counts here what waits for the graph, and reads no extraction: it spares this import.
         from hopgate.extract.extraction import Extraction
-        from hopgate.extract.runner import CacheKey
 
-        wanted = list(keys)
         with self._store.transaction() as connection:
             rows = connection.execute(
-                "SELECT text_hash, extractor_hash, extraction::text FROM extraction_cache "
-                "JOIN unnest(%s::text[], %s::text[]) AS k (t, e) ON text_hash = t AND extractor_hash = e",
-                ([key.text for key in wanted], [key.identity for key in wanted]),
+                "SELECT text_hash, extraction::text FROM extraction_cache "
+                "WHERE extractor_hash = %s AND text_hash = ANY(%s)",
+                (identity.hash, list(text_hashes)),
             ).fetchall()
-        return {CacheKey(text, identity): Extraction.from_dict(json.loads(line)) for text, identity, line in rows}
+        return {text_hash: Extraction.from_dict(json.loads(line)) for text_hash, line in rows}
 
-    def put_many(self, entries: Sequence[CacheEntry]) -> None:
+    def put(self, identity: ExtractorIdentity, made: Sequence[tuple[Source, Extraction]]) -> None:
         """Keep extractions, each noted with its memory; not of a memory that may not be read any more."""
-        self._store.run(lambda connection: _put(connection, entries))
+        self._store.run(lambda connection: _put(connection, identity, made))
 
 
-def _put(connection: Connection[Any], entries: Sequence[CacheEntry]) -> None:
-    known = readable(connection, [entry.source for entry in entries])
+def _put(connection: Connection[Any], identity: ExtractorIdentity, made: Sequence[tuple[Source, Extraction]]) -> None:
+    known = readable(connection, [source for source, _ in made])
     # In one order, so that two who read the same texts do not wait for each other.
-    entries = sorted(entries, key=lambda entry: (entry.key.text, entry.key.identity))
-    kept = {entry.key: entry for entry in entries if str(entry.source.memory_id) in known}
-    made = [one.extraction.to_dict() for one in kept.values()]
+    kept = [(source.text_hash, source, one) for source, one in made if str(source.memory_id) in known]
+    kept.sort(key=lambda row: row[0])
+    lines = [json.dumps(one.to_dict(), ensure_ascii=False, separators=(",", ":")) for _, _, one in kept]
     connection.execute(
         "INSERT INTO extraction_cache (text_hash, extractor_hash, extraction) "
-        "SELECT * FROM unnest(%s::text[], %s::text[], %s::json[]) ON CONFLICT DO NOTHING",
-        (
-            [key.text for key in kept],
-            [key.identity for key in kept],
-            [json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in made],
-        ),
+        "SELECT t, %s, e FROM unnest(%s::text[], %s::json[]) AS made (t, e) ON CONFLICT DO NOTHING",
+        (identity.hash, [text_hash for text_hash, _, _ in kept], lines),
     )
-    note_readings(connection, ((known[str(one.source.memory_id)].id, key.text) for key, one in kept.items()))
+    note_readings(connection, ((known[str(source.memory_id)].id, text_hash) for text_hash, source, _ in kept))
 
 
 def forget(connection: Connection[Any], ids: Sequence[int]) -> None:
@@ -178,7 +171,7 @@ def recorded(connection: Connection[Any], ids: Sequence[int], identity: Extracto
 def record(
     connection: Connection[Any], rows: Iterable[tuple[int, str, Extraction]], identity: ExtractorIdentity
 ) -> None:
-    """Note how each extraction ended, and what was read; rows are (memory, text_key, extraction)."""
+    """Note how each extraction ended, and what was read; rows are (memory, text hash, extraction)."""
     made = list(rows)
     ids, hashes = [row[0] for row in made], [row[1] for row in made]
     with connection.pipeline():

@@ -18,7 +18,7 @@ from hopgate.extract.context import TURNS, known_to, thread_of, with_turns
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source, State, bounded
 from hopgate.extract.rules.lower_names import BARE, is_rare
 from hopgate.extract.rules.survey import CorpusSurvey
-from hopgate.extract.runner import Extracted, text_key
+from hopgate.extract.runner import Extracted
 from hopgate.graph.build.derive import rederive, revoke
 from hopgate.graph.build.merge import join_aliases
 from hopgate.graph.names import initials, normalise
@@ -204,7 +204,7 @@ class GraphSink:
         if rows:
             dated = [DatedExtraction(row.id, row.recorded_at, entry.extraction) for row, entry in rows]
             add(connection, dated, deriving=deriving, resolve=self._resolution)
-            made = ((row.id, text_key(entry.source), entry.extraction) for row, entry in rows)
+            made = ((row.id, entry.source.text_hash, entry.extraction) for row, entry in rows)
             extractions.record(connection, made, identity)
 
     def _prepared(self, resolution: NameResolver, batch: Sequence[Extracted]) -> Sequence[Extracted]:
