@@ -141,10 +141,11 @@ class ConceptGraph:
         limit: int | None = None,
     ) -> list[Edge]:
         """Give the edges, all or one concept's: those true as of a time, as known at a time."""
-        from hopgate.graph.inspect import edges
+        from hopgate.graph.inspect import named
 
         with self._looking(scope, as_of, known_at) as (connection, view):
-            return edges(connection, view, of=of, relation=relation, limit=limit)
+            ids = None if of is None else named(connection, view, of)
+            return edge_rows.visible(connection, view, concept_ids=ids, relation=relation, limit=limit)
 
     def clusters(self, *, resolution: float = 1.0, level: int = 0, scope: Scopes = None) -> ConceptClusters:
         """Give the clusters that the graph's structure makes of its concepts (Leiden): prints as a table.
@@ -279,10 +280,11 @@ class ConceptGraph:
 
     def conflicts(self, name: str | None = None, *, scope: Scopes = None, limit: int = 100) -> list[Conflict]:
         """Give pairs of edges that cannot both hold, and whether the newer one ended the older."""
-        from hopgate.graph.inspect import conflicts
+        from hopgate.graph.inspect import Conflict, named
 
         with self._looking(scope) as (connection, view):
-            return conflicts(connection, view, name, limit=limit)
+            concepts = None if name is None else named(connection, view, name)
+            return [Conflict(*pair) for pair in edge_rows.conflicts(connection, view, concepts, limit=limit)]
 
     def superseded(self, *, scope: Scopes = None, limit: int = 100) -> list[SupersededMemory]:
         """Give the memories that gave way to others, the last one first."""

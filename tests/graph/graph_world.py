@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from psycopg import Connection
 
@@ -29,24 +29,8 @@ class Edge:
     recorded_at: datetime = LONG_AGO
     retired_at: datetime | None = None
 
-    def visible(self, as_of: datetime | None, known_at: datetime | None) -> bool:
-        return visible(self, as_of, known_at)
 
-
-class Dated(Protocol):
-    """Whatever has the four times of an edge."""
-
-    @property
-    def valid_from(self) -> datetime | None: ...
-    @property
-    def valid_to(self) -> datetime | None: ...
-    @property
-    def recorded_at(self) -> datetime: ...
-    @property
-    def retired_at(self) -> datetime | None: ...
-
-
-def visible(edge: Dated, as_of: datetime | None = None, known_at: datetime | None = None) -> bool:
+def visible(edge: Any, as_of: datetime | None = None, known_at: datetime | None = None) -> bool:
     """The rule in Python, for tests to compare with: what was true as of a time, as known at a time.
 
     Without `as_of` edges of all times are kept; without `known_at` what is known now.

@@ -146,22 +146,6 @@ def test_recall_within_a_cluster_finds_its_memories_alone(two: KnowledgeBase) ->
     assert two.explain("harvest", "harvest0", cluster=found.of("Tomato").id, legs=["lexical"]).present
 
 
-def test_recall_refuses_a_cluster_of_other_scopes(kb: KnowledgeBase) -> None:
-    kb.add(*told(HOUSE, "backup", scope="ada", mark="a"), *told(GARDEN, "harvest", scope="bob", mark="b"))
-    kb.build()
-    ada, whole = kb.graph.clusters(scope="ada"), kb.graph.clusters()
-    own = ada.of("Gitea").id
-    assert {hit.external_id[:7] for hit in kb.recall("backup", scope="ada", cluster=own, legs=["lexical"])} == {
-        "abackup"
-    }
-    foreign = max(cluster.id for cluster in whole)
-    assert foreign > max(cluster.id for cluster in ada)
-    with pytest.raises(HopgateError, match="concepts clusters --scope ada"):
-        kb.recall("backup", scope="ada", cluster=foreign)
-    with pytest.raises(HopgateError, match="no cluster 1: "):
-        kb.recall("harvest", scope="bob", cluster=1)
-
-
 @st.composite
 def graphs(draw: st.DrawFn) -> csr_array:
     count = draw(st.integers(1, 14))

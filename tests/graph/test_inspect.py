@@ -12,9 +12,10 @@ import hopgate
 from hopgate.demo import corpus
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found
-from hopgate.graph.inspect import TOGETHER, degree_likeness, edges
+from hopgate.graph.inspect import TOGETHER, degree_likeness
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph
 from hopgate.memory import Memory
+from hopgate.store.graph import edge_rows
 from hopgate.store.graph.visible import View
 
 LAST = date(2027, 1, 1)
@@ -29,10 +30,6 @@ def world(kb):
     return made
 
 
-def _noon(day: date) -> View:
-    return View(as_of=datetime.combine(day, time(12), UTC))
-
-
 def evening(day: date) -> datetime:
     """What was told on a day is known at its end."""
     return datetime.combine(day, time.max, UTC)
@@ -41,7 +38,7 @@ def evening(day: date) -> datetime:
 def told(kb, as_of: date | None, known_at: date | None = None) -> set[tuple[str, str, str]]:
     with kb.store.transaction() as connection:
         noon = datetime.combine(as_of, time(12), UTC) if as_of else None
-        rows = edges(connection, View(None, noon, evening(known_at) if known_at else None))
+        rows = edge_rows.visible(connection, View(None, noon, evening(known_at) if known_at else None))
     return {(row.source, row.relation, row.target) for row in rows}
 
 
@@ -89,9 +86,10 @@ def test_recall_walks_the_graph_as_it_was(kb, world):
     assert all(hit.memory.created_at <= before for hit in hits)
     later = kb.recall(f"{old.subject}", legs=("graph",), k=50)
     assert {old.evidence[0], new.evidence[0]} <= {hit.external_id for hit in later}
-    with kb.store.transaction() as connection:
-        then = edges(connection, _noon(new.valid_from - timedelta(1)), of=old.subject)
-        now = edges(connection, _noon(new.valid_from + timedelta(1)), of=old.subject)
+    then, now = (
+        kb.graph.edges(old.subject, as_of=datetime.combine(new.valid_from + timedelta(days), time(12), UTC))
+        for days in (-1, 1)
+    )
     assert (old.object in {row.target for row in then}, new.object in {row.target for row in then}) == (True, False)
     assert (old.object in {row.target for row in now}, new.object in {row.target for row in now}) == (False, True)
 

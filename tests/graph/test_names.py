@@ -78,12 +78,12 @@ NAMES = [("Mill Street", 0), ("Norwich", 1), ("Mill Street, Norwich", 2), ("Bob 
 
 
 def test_a_memory_that_is_nothing_but_a_name_is_titled_by_it() -> None:
-    assert title_links(name_index(NAMES), [(0, "norwich")]) == [(0, 1)]
+    assert title_links(name_index(NAMES), [("norwich", 0)]) == [(0, 1)]
 
 
 def test_a_title_and_the_same_without_its_brackets_may_be_two_names() -> None:
     index = name_index([*NAMES, ("Norwich (city)", 4)])
-    assert title_links(index, [(0, "Norwich (city)")]) == [(0, 1), (0, 4)]
+    assert title_links(index, [("Norwich (city)", 0)]) == [(0, 1), (0, 4)]
 
 
 def test_the_longest_name_hides_the_names_inside_it_and_containment_brings_them_back() -> None:

@@ -77,10 +77,7 @@ class Join:
 
 
 def agglomerate(
-    scored: Scored,
-    weights: NDArray[np.float64],
-    linkage: Linkage = "average",
-    floor: float = FLOOR,
+    scored: Scored, weights: NDArray[np.float64], linkage: Linkage = "average", floor: float = FLOOR
 ) -> list[Join]:
     """Join the most alike groups first, down to `floor`; never more than `MOST_NAMES` units in one.
 

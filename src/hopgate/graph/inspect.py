@@ -38,19 +38,6 @@ if TYPE_CHECKING:
 AXES = {"valid": ("valid_from", "valid_to"), "known": ("recorded_at", "retired_at")}
 
 
-def edges(
-    connection: Connection[Any],
-    view: View,
-    *,
-    of: str | int | None = None,
-    relation: str | None = None,
-    limit: int | None = None,
-) -> list[Edge]:
-    """Read edges, all or one concept's, by any of its names in whichever scopes have it, or by its id."""
-    ids = None if of is None else named(connection, view, of)
-    return edge_rows.visible(connection, view, concept_ids=ids, relation=relation, limit=limit)
-
-
 def named(connection: Connection[Any], view: View, name: str | int) -> list[int]:
     """The concepts of a name, or of an id; one that nobody in view has is refused."""
     if isinstance(name, int):
@@ -86,7 +73,7 @@ def concept_detail(connection: Connection[Any], view: View, name: str | int, *, 
         concept,
         tuple(journal.merges_into(connection, concept.id)),
         tuple(concept_rows.memories_about(connection, concept.id, view, limit=limit)),
-        tuple(edges(connection, view, of=concept.id, limit=limit)),
+        tuple(edge_rows.visible(connection, view, concept_ids=[concept.id], limit=limit)),
     )
 
 
@@ -160,12 +147,6 @@ class Conflict:
     older: Edge
     newer: Edge
     settled: bool
-
-
-def conflicts(connection: Connection[Any], view: View, name: str | None, *, limit: int) -> list[Conflict]:
-    """Edges that contradict each other, settled or not, of the whole graph or of one concept; the latest first."""
-    concepts = None if name is None else named(connection, view, name)
-    return [Conflict(*pair) for pair in edge_rows.conflicts(connection, view, concepts, limit=limit)]
 
 
 # What a graph is made of: nodes, edges, hubs, components, kinds, relations, and how much PageRank is degree here.

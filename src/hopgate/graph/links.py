@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.names import LONGEST, NameIndex, name_index, name_words
@@ -18,7 +16,6 @@ from hopgate.memory import cleared
 from hopgate.store import memories, setting_rows
 from hopgate.store.graph import concept_rows, edge_rows, name_rows
 from hopgate.store.graph.name_rows import NameRow, of_small_groups
-from hopgate.store.memories import Title
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -33,7 +30,7 @@ BATCH = 1000
 MAX_CARRIED = 200
 
 
-def title_links(index: NameIndex, titles: Iterable[tuple[int, str]]) -> list[tuple[int, int]]:
+def title_links(index: NameIndex, titles: Iterable[tuple[str, int]]) -> list[tuple[int, int]]:
     """Give (memory, concept) for each title that is a concept's name, a bracketed addition apart.
 
     Only whole titles: names found anywhere in a text add 0.02 to recall@5 (docs/research/walking.md), but they would
@@ -42,16 +39,11 @@ def title_links(index: NameIndex, titles: Iterable[tuple[int, str]]) -> list[tup
     Examples
     --------
     >>> index = name_index([("Norwich", 0), ("Mill Street", 1)])
-    >>> title_links(index, [(7, "Mill Street (road)"), (8, "A walk to Norwich")])
+    >>> title_links(index, [("Mill Street (road)", 7), ("A walk to Norwich", 8)])
     [(7, 1)]
     """
-    links = set()
-    for memory, title in titles:
-        for name in {title, without_addition(title)}:
-            concept = index.exact(name)
-            if concept is not None:
-                links.add((memory, concept))
-    return sorted(links)
+    named = ((memory, index.exact(name)) for title, memory in titles for name in {title, without_addition(title)})
+    return sorted({(memory, concept) for memory, concept in named if concept is not None})
 
 
 def without_addition(title: str) -> str:
@@ -92,44 +84,20 @@ def _is_name_in(word: str, name: str) -> bool:
     return letter.isalpha() and not letter.islower()
 
 
-@dataclass(frozen=True, slots=True)
-class NameLinks:
-    """What names link: memories to the concepts that their titles name, and concepts to those in their names."""
-
-    titles: list[tuple[int, int]]
-    inside: list[tuple[int, int]]
-
-
-def links_of_all(rows: Iterable[NameRow], titles: Iterable[Title]) -> NameLinks:
-    """Find all that names link, each within its scope: for a backfill."""
-    names: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    lines: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for row in rows:
-        names[row.scope].append((row.name, row.concept_id))
-    for title in titles:
-        lines[title.scope].append((title.memory_id, title.text))
-    links = NameLinks([], [])
-    for scope, own in names.items():
-        index = name_index(own)
-        links.titles.extend(title_links(index, lines[scope]))
-        links.inside.extend(inside_links(index, own))
-    return links
-
-
 def link_all(connection: Connection[Any]) -> None:
     """Link every memory to the concepts that it mentions and that its title names, and concepts to those in names."""
     concept_rows.lock_mentioning(connection)
-    names, titles = name_rows.all_names(connection), memories.first_lines(connection)
-    if setting_rows.scopes(connection) == setting_rows.SHARED:
-        titles = [title._replace(scope="") for title in titles]
-    # The server is busy with mentions while this process looks for names in titles and in names.
-    with ThreadPoolExecutor(1, thread_name_prefix="hopgate-links") as beside:
-        searching = beside.submit(links_of_all, names, titles)
-        concept_rows.link_all_mentions(connection)
-        links = searching.result()
-    for start in range(0, len(links.titles), BATCH):
-        concept_rows.link_titles(connection, links.titles[start : start + BATCH], TITLE_WEIGHT)
-    edge_rows.replace_name_links(connection, None, links.inside, INSIDE_WEIGHT)
+    concept_rows.link_all_mentions(connection)
+    shared = setting_rows.scopes(connection) == setting_rows.SHARED
+    names, titles = _Names(), _Names()
+    for row in name_rows.all_names(connection):
+        names[row.scope].append((row.name, row.concept_id))
+    for title in memories.first_lines(connection):
+        titles["" if shared else title.scope].append((title.text, title.memory_id))
+    indexes = {scope: name_index(own) for scope, own in names.items()}
+    _link_titles(connection, indexes, titles)
+    links = [link for scope, own in names.items() for link in inside_links(indexes[scope], own)]
+    edge_rows.replace_name_links(connection, None, links, INSIDE_WEIGHT)
 
 
 def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
@@ -143,21 +111,26 @@ def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
         concept_rows.link_mentions(connection, ids)
         known = memories.fetch_by_id(connection, ids)
         scopes = name_rows.scopes_of(connection, known)
-        titles: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        titles = _Names()
         for key, text in cleared(known.items()):
-            titles[scopes[key]].append((key, text.split("\n", 1)[0]))
-        indexes = _indexes(connection, {scope: [title for _, title in own] for scope, own in titles.items()})
-        links = [link for scope, own in titles.items() for link in title_links(indexes[scope], own)]
-        if links:
-            concept_rows.link_titles(connection, links, TITLE_WEIGHT)
+            titles[scopes[key]].append((text.split("\n", 1)[0], key))
+        _link_titles(connection, _indexes(connection, titles), titles)
+
+
+def _link_titles(connection: Connection[Any], indexes: Mapping[str, NameIndex], titles: _Names) -> None:
+    """Link memories to the concepts that their titles name, each within its scope."""
+    none = name_index([])
+    links = [link for scope, own in titles.items() for link in title_links(indexes.get(scope, none), own)]
+    for start in range(0, len(links), BATCH):
+        concept_rows.link_titles(connection, links[start : start + BATCH], TITLE_WEIGHT)
 
 
 def link_names(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
     """Join concepts to those whose names are inside their own: "Mill Street, Norwich" to "Norwich"."""
-    names: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    names = _Names()
     for row in name_rows.of_concepts(connection, concept_ids):
         names[row.scope].append((row.name, row.concept_id))
-    indexes = _indexes(connection, {scope: [name for name, _ in own] for scope, own in names.items()})
+    indexes = _indexes(connection, names)
     links = [link for scope, own in names.items() for link in inside_links(indexes[scope], own)]
     edge_rows.replace_name_links(connection, concept_ids, links, INSIDE_WEIGHT)
 
@@ -209,11 +182,18 @@ def name_runs(texts: Iterable[str]) -> list[str]:
     return sorted(runs)
 
 
-def _indexes(connection: Connection[Any], texts: Mapping[str, Sequence[str]]) -> dict[str, NameIndex]:
+class _Names(defaultdict[str, list[tuple[str, int]]]):
+    """Texts with whose they are, by scope."""
+
+    def __init__(self) -> None:
+        super().__init__(list)
+
+
+def _indexes(connection: Connection[Any], texts: _Names) -> dict[str, NameIndex]:
     """Index the names of each scope that are in some texts of it."""
-    names: dict[str, list[tuple[str, int]]] = {scope: [] for scope in texts}
-    wanted = [(scope, run) for scope, own in texts.items() for run in name_runs(own)]
+    wanted = [(scope, run) for scope, own in texts.items() for run in name_runs(text for text, _ in own)]
+    names = _Names()
     for row in name_rows.by_keys(connection, wanted):
         if row.uses:
             names[row.scope].append((row.name, row.concept_id))
-    return {scope: name_index(own) for scope, own in names.items()}
+    return {scope: name_index(names[scope]) for scope in texts}

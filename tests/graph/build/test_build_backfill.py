@@ -1,4 +1,4 @@
-"""Building: relations made one, single-valued ones declared early or late, vectors where there is a space for them."""
+"""A first build by whomever in whatever ranges; relations made one, declared early or late; vectors where they are."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ import numpy as np
 import pytest
 from graph_content import Scripted, content, version
 
+import hopgate
+from hopgate.demo import corpus
 from hopgate.embed.embedder import Identity
 from hopgate.extract.extraction import Fact, Mention, found
+from hopgate.extract.rules.phrases import Phrases
+from hopgate.extract.runner import Run
+from hopgate.graph.build import pipeline
 from hopgate.graph.build.pipeline import GraphBuilder
+from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
+from hopgate.scale.engine import Engine
 from hopgate.store import vectors
 from hopgate.store.graph import fact_rows, graph_vectors
 
@@ -93,10 +100,7 @@ def test_relations_that_mean_the_same_are_single_valued_together(kb):
     with kb.store.transaction() as connection:
         fact_rows.ensure_relations(connection, [("", raw) for raw in ("lives in", "living in", "knows")])
         fact_rows.set_canonical(connection, "", {"living in": "lives in"}, {"living in": 0.9})
-        assert set(fact_rows.declare_single_valued(connection, ["lives in"])) == {
-            ("", "lives in"),
-            ("", "living in"),
-        }
+        assert set(fact_rows.declare_single_valued(connection, ["lives in"])) == {("", "lives in"), ("", "living in")}
         assert fact_rows.declare_single_valued(connection, ["lives in"]) == []
 
 
@@ -155,3 +159,39 @@ def test_the_vectors_of_a_sensitive_memorys_names_and_facts_leave_the_cache(kb, 
     assert EmbeddingCache.default().info().vectors > 0
     kb.mark_sensitive(["a"])
     assert EmbeddingCache.default().info().vectors == 0
+
+
+SOME = corpus().memories[:220]
+
+
+@pytest.fixture
+def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "RANGE", 100)
+
+
+def test_the_graph_is_that_of_batches(kb: KnowledgeBase, other: str) -> None:
+    odd = "Odd\tname \\ of Ada Lovelace\r\nlives in London."
+    memories = [*SOME, Memory("odd", odd, tags=("a\tb",), created_at=datetime(2024, 5, 1, tzinfo=UTC))]
+    kb.add(*memories)
+    built = kb.build(Phrases(), engine=Engine("processes", workers=2))
+    with hopgate.open(other) as second:
+        second.add(*memories)
+        assert second.build(Phrases(), run=Run(batch=63)).extraction.facts == built.extraction.facts
+        assert content(kb) == content(second)
+        assert second.extraction_states() == kb.extraction_states()
+
+
+def test_a_backfill_that_was_broken_off_goes_on(kb: KnowledgeBase, small_ranges: None) -> None:
+    kb.add(*SOME)
+
+    def interrupt(progress: object) -> None:
+        if progress.stage == "extracting" and progress.memories > 50:  # type: ignore[attr-defined]
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kb.build(Phrases(), show=interrupt)
+    done = kb.extraction_states()["pending"]
+    assert 0 < done < len(SOME)
+    built = kb.build(Phrases())
+    assert built.extraction.memories == done and built.extraction.skipped > 50
+    assert not built.incremental and kb.graph.counts()["edges"] > 0

@@ -19,10 +19,7 @@ NOTES = {
     "idle": ("2024-02-01", "Bought two lemons and a bag of flour."),
     "now": ("2024-03-05", "From this week on Edie has piano with Mr Dube instead."),
 }
-PIANO = {
-    ("Piano", "is", "Mrs Lathom", "2024-03-05"),
-    ("Piano", "is", "Mr Dube", None),
-}
+PIANO = {("Piano", "is", "Mrs Lathom", "2024-03-05"), ("Piano", "is", "Mr Dube", None)}
 
 
 @pytest.fixture

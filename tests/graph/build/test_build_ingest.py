@@ -16,7 +16,6 @@ from patience import PATIENCE
 from psycopg import Connection, errors
 from reliability.watch import watched
 
-import hopgate
 from hopgate.demo import corpus
 from hopgate.extract.extraction import MAX_FACTS, MAX_NAMES, ExtractorIdentity, Fact, Mention, bounded, failed, found
 from hopgate.graph.build import derive
@@ -82,63 +81,6 @@ def test_incremental_adding_and_a_rebuild_agree_on_the_synthetic_corpus(kb):
         assert common >= 0.95 * max(len(grown[table]), len(rebuilt[table])), table
 
 
-def test_two_writers_adding_the_same_concept_end_with_one(kb, dsn):
-    kb.add(memory("seed"))
-    kb.build(Scripted({"seed": found([Mention("Seed")], [])}))
-    kb.add(*(memory(f"m{n}") for n in range(40)))
-    said = {f"m{n}": found([Mention("The Hub"), Mention(f"leaf {n % 7}")], []) for n in range(40)}
-    errors: list[BaseException] = []
-
-    def write(part: int) -> None:
-        try:
-            with hopgate.open(dsn) as other:
-                other.build(Scripted(said), only=[f"m{n}" for n in range(part, 40, 4)])
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=write, args=(part,)) for part in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
-    found_in = content(kb)
-    assert [row for row in found_in["concepts"] if "Hub" in row] == ['["The Hub", ["The Hub"], null, 40]']
-    assert len(found_in["concepts"]) == 9
-
-
-def test_readers_never_see_half_a_batch_and_every_batch_moves_the_version(kb):
-    """Each batch adds a memory with one mention and one edge: at every version their counts agree."""
-    kb.add(memory("seed"))
-    kb.build(Scripted({"seed": found([], [Fact("a", "r", "seed")])}))
-    kb.add(*(memory(f"m{n}") for n in range(25)))
-    said = {f"m{n}": found([], [Fact("a", "r", f"b{n}")]) for n in range(25)}
-    seen: list[tuple[int, int, int]] = []
-    over = threading.Event()
-
-    def read() -> None:
-        while not over.is_set():
-            with kb.store.transaction() as connection:
-                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                row = connection.execute(
-                    "SELECT (SELECT version FROM graph_state), (SELECT count(*) FROM concept_edges), "
-                    "(SELECT count(*) FROM memory_concepts)"
-                ).fetchone()
-            seen.append(tuple(row))
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    start = version(kb)
-    for key in said:
-        kb.build(Scripted(said), only=[key])
-    over.set()
-    reader.join()
-    assert version(kb) >= start + 25
-    assert len({row[0] for row in seen}) > 3
-    for at, edges, links in seen:
-        assert links == 2 * edges and edges == 1 + at - start
-
-
 def test_a_build_that_was_broken_off_is_taken_up(kb):
     kb.add(*(memory(f"m{n}") for n in range(6)))
     said = {f"m{n}": found([], [Fact("a", "r", f"b{n}")]) for n in range(6)}
@@ -159,41 +101,6 @@ def test_a_build_that_was_broken_off_is_taken_up(kb):
     built = kb.build(Scripted(said), run=Run(batch=2))
     assert not built.incremental and built.extraction.memories == 2
     assert len(content(kb)["edges"]) == 6
-
-
-def test_writers_of_memories_and_of_the_graph_never_wait_for_each_other(kb, dsn):
-    """One changes texts, one builds, one deletes: all of the same memories, and none is a victim of a deadlock."""
-    keys = [f"m{n}" for n in range(12)]
-    titles = ["Hub", "Norwich", "Ada"]
-    said = {key: found([Mention(titles[n % 3]), Mention(f"leaf {n}")], []) for n, key in enumerate(keys)}
-    kb.add(*(memory(key, title=titles[n % 3]) for n, key in enumerate(keys)))
-    kb.build(Scripted(said))
-    errors: list[BaseException] = []
-
-    def change(number: int) -> None:
-        try:
-            with hopgate.open(dsn) as other:
-                for turn in range(6):
-                    if number == 0:
-                        other.add(*(memory(key, f"text {turn}", title=titles[turn % 3]) for key in keys[:8]))
-                    elif number == 1:
-                        other.build(Scripted(said, str(turn)), only=keys)
-                    else:
-                        other.delete([keys[8 + turn % 4]])
-                        other.add(memory(keys[8 + turn % 4], title=titles[turn % 3]))
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=change, args=(number,)) for number in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
-    kb.build(Scripted(said, "last"))
-    grown = content(kb)
-    kb.build(Scripted(said, "last"), rebuild=True)
-    assert content(kb)["names"] == grown["names"]
 
 
 def test_an_extractor_that_fails_takes_nothing_back(kb):

@@ -57,8 +57,7 @@ def test_what_is_no_move_ends_nothing(kb: hopgate.KnowledgeBase, said: str) -> N
 
 def test_a_relation_can_be_declared_to_have_several_values(kb: hopgate.KnowledgeBase) -> None:
     kb.add(
-        Memory("m1", "Rosa lives in Porto.", created_at=day(1)),
-        Memory("m2", "Rosa lives in Braga.", created_at=day(2)),
+        Memory("m1", "Rosa lives in Porto.", created_at=day(1)), Memory("m2", "Rosa lives in Braga.", created_at=day(2))
     )
     kb.build(several_valued=["lives in"])
     assert sorted(targets(kb, "Rosa", day(6))) == ["Braga", "Porto"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
-from graph_world import LONG_AGO, Edge, day, write_concepts, write_edges, write_memories, write_mentions
+from graph_world import LONG_AGO, Edge, day, visible, write_concepts, write_edges, write_memories, write_mentions
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -91,7 +91,7 @@ def test_the_adjacency_is_what_the_rows_say(
             wanted[one, two] = wanted[two, one] = weight
     of_edges = np.zeros_like(wanted)
     for row in edges:
-        if row.visible(as_of, known_at):
+        if visible(row, as_of, known_at):
             one, two = (len(nodes) + CONCEPTS.index(end) for end in (row.source, row.target))
             of_edges[one, two] += row.weight
             if one != two:

@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hopgate.graph.links import link_all, link_memories, relink
 from hopgate.graph.temporal import EdgeVersion, edge_history
 from hopgate.store import journal
-from hopgate.store.graph import (
-    concept_rows,
-    edge_rows,
-    fact_rows,
-    graph_vectors,
-    name_rows,
-    version,
-)
+from hopgate.store.graph import concept_rows, edge_rows, fact_rows, graph_vectors, name_rows, version
 from hopgate.store.graph.edge_rows import EdgeRow
 from hopgate.store.graph.fact_rows import CanonicalFact, FactGroup
 
@@ -102,14 +95,7 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     name_rows.refresh(connection, name_ids)
     journal.forget_names(connection, name_ids)
     groups += fact_rows.drop_unused_relations(connection, relations)
-    rederive(
-        connection,
-        concept_ids=concept_ids,
-        groups=groups,
-        names=dropped,
-        leaving_out=memory_ids,
-        scopes=scopes,
-    )
+    rederive(connection, concept_ids=concept_ids, groups=groups, names=dropped, leaving_out=memory_ids, scopes=scopes)
 
 
 def _scopes(connection: Connection[Any], memory_ids: Sequence[int], names: Sequence[NameRow]) -> set[str] | None:

@@ -55,8 +55,7 @@ def path_in_words(
     evidence = arrays.evidence(connection, [int(matrix.edge_id[row]) for of_step in rows.values() for row in of_step])
     names = concept_rows.names(connection, [int(matrix.concept_ids[node - split]) for node in path if node >= split])
     ids = memories.external_ids(
-        connection,
-        {int(matrix.memory_ids[node]) for node in path if node < split}.union(*evidence.values()),
+        connection, {int(matrix.memory_ids[node]) for node in path if node < split}.union(*evidence.values())
     )
     labels: dict[int, PathPart] = {}
     for node in path:
@@ -91,11 +90,7 @@ def _arc_in_words(matrix: GraphMatrix, source: int, target: int) -> str:
 
 
 def _edge_in_words(
-    matrix: GraphMatrix,
-    rows: Sequence[int],
-    source: int,
-    evidence: Mapping[int, Sequence[int]],
-    ids: Mapping[int, str],
+    matrix: GraphMatrix, rows: Sequence[int], source: int, evidence: Mapping[int, Sequence[int]], ids: Mapping[int, str]
 ) -> str:
     """The relation with most evidence of the edges from a concept to another; empty where all were deleted."""
     known = [row for row in rows if int(matrix.edge_id[row]) in evidence]
