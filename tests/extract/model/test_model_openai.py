@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
@@ -53,6 +54,9 @@ def test_a_good_answer_becomes_mentions_and_dated_facts(chat_server: Any) -> Non
     assert (fact.subject, fact.relation, fact.object, fact.valid_from) == ("Ada", "owns", "NAS", "2024-03")
     assert (extraction.prompt_tokens, extraction.answer_tokens) == (100, 20)
     [request] = chat_server.requests
+    used = OpenAI("tiny", chat_server.url)
+    used.extract(memories("good"))
+    assert pickle.loads(pickle.dumps(used)) == used, "also one that was asked goes to other processes"
     assert request["response_format"]["type"] == "json_schema"
     assert request["temperature"] == 0 and request["seed"] == 0
     # Without a types.toml a model is told the relations of the rules, so that its facts end each other.

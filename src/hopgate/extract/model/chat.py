@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, runtime_checkable
 
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Parameter, Source, State, failed
@@ -75,6 +75,10 @@ class ChatExtractor(ABC):
     @abstractmethod
     def ask(self, chat: list[dict[str, str]], schema: dict[str, Any], room: int) -> Reply:
         """Return the reply; `room` is the most tokens that it may take."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes to a worker: the settings; connections and weights are each process's own."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def single_valued(self) -> tuple[str, ...]:
