@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 import httpx2
@@ -43,6 +44,18 @@ async def by_http(url: str, token: str = TOKEN, **options: Any) -> AsyncIterator
         Client(streamable_http_client(url, http_client=http), **options) as client,
     ):
         yield client
+
+
+def in_session(kb: KnowledgeBase, work: Callable[[Client], Awaitable[Any]], *, user: Any = None, **bounds: Any) -> Any:
+    """Serve a store, and do some work in one session; `user` is asked where a tool asks back."""
+
+    async def session(url: str) -> Any:
+        asked = {} if user is None else {"elicitation_callback": user}
+        async with by_http(url, **asked) as client:
+            return await work(client)
+
+    with mcp_serving(kb, **bounds) as url:
+        return asyncio.run(session(url))
 
 
 class User:

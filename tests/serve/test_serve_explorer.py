@@ -100,13 +100,3 @@ def test_a_mark_is_taken_back_only_where_sensitive_texts_are_shown(running, move
     with serving(moved, show_sensitive=True) as open_one:
         assert open_one.post(f"mend/log/{entry['id']}/undo").status_code == 200
     assert not moved.get("m4").is_sensitive
-
-
-def test_who_may_only_read_or_only_some_scopes_mends_nothing(moved):
-    pair = {"kept": "cat", "merged": "basement"}
-    with serving(moved, read_only=True) as reader:
-        assert reader.post("mend/merges", pair).status_code == 403
-        assert reader.get("mend/log").status_code == 200
-    with serving(moved, scopes=("home",)) as bound:
-        for path in ("mend/merges", "mend/curation", "mend/log"):
-            assert bound.get(path).status_code == 403, path

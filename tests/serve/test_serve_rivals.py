@@ -105,24 +105,3 @@ def test_a_write_waits_for_the_rival_and_looks_again(own_kb: KnowledgeBase) -> N
     with pytest.raises(UnknownMemoryError, match="no memory 'v'"):
         own_kb.mark_sensitive(["v"], within=["A"])
     assert own_kb.add(Memory("v", "new text of B", scope="B"), within=["A", "B"]).added == 0
-
-
-def test_a_third_scope_changes_nothing_of_why_a_memory_is_not_here(own_kb: KnowledgeBase) -> None:
-    own_kb.add(
-        Memory("a1", "The heron stood by the pond.", scope="A"), Memory("b1", "A pond needs a heron net.", scope="B")
-    )
-    bound = AssistantStore(own_kb, Bounds(scopes=("A", "B")))
-    with serving(own_kb, scopes=("A", "B")) as server:
-
-        def told() -> tuple[Any, Any]:
-            answer = server.post("explain", {"query": "heron pond", "id": "b1", "scope": "A"})
-            assert answer.status_code == 200
-            return answer.json(), bound.explain("heron pond", "b1", scope="A")
-
-        own_kb.upkeep.catch_up()
-        before = told()
-        assert before[0]["removed_by"] == ["scope: it is in 'B', and 'A' was asked for"]
-        assert before[0]["rank"] in (1, 2)
-        own_kb.add(*(Memory(f"c{number}", "heron pond " * (number + 1), scope="C") for number in range(3)))
-        own_kb.upkeep.catch_up()
-        assert told() == before
