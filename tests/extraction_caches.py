@@ -1,4 +1,4 @@
-"""Caches for tests of the runner: one in a dictionary, one in a file that survives a killed process."""
+"""For tests of the runner: a sink and a cache in dictionaries, and a cache in a file that survives a killed process."""
 
 from __future__ import annotations
 
@@ -8,6 +8,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source
+from hopgate.extract.runner import Extracted
+
+
+class Rows:
+    """A sink in a dictionary."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str | int, Extraction] = {}
+
+    def done(self, memory_ids: Sequence[str | int], identity: ExtractorIdentity) -> set[str | int]:
+        return {key for key in memory_ids if key in self.rows and self.rows[key].state.done}
+
+    def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
+        self.rows.update({entry.source.memory_id: entry.extraction for entry in batch})
 
 
 class DictCache:

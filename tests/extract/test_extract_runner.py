@@ -16,30 +16,15 @@ from typing import Any
 
 import extraction_caches
 import pytest
-from extraction_caches import DictCache, FileCache
+from extraction_caches import DictCache, FileCache, Rows
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Mention, Source, State, failed, found, sources
 from hopgate.extract.files import Replay
 from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.extract.runner import Extracted, Progress, Run
+from hopgate.extract.runner import Progress, Run
 from hopgate.memory import Cleared, Memory
-
-
-class Rows:
-    """A sink in memory that notes each transaction."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str | int, Extraction] = {}
-        self.batches: list[int] = []
-
-    def done(self, memory_ids: Sequence[str | int], identity: ExtractorIdentity) -> set[str | int]:
-        return {one for one in memory_ids if one in self.rows and self.rows[one].state.done}
-
-    def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
-        self.batches.append(len(batch))
-        self.rows.update({one.source.memory_id: one.extraction for one in batch})
 
 
 @dataclass

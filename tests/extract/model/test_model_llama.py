@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from extraction_caches import DictCache
+from extraction_caches import DictCache, Rows
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extraction, Source, State
@@ -98,17 +98,9 @@ def test_nobody_else_may_ask_the_model_by_its_port() -> None:
 @real
 def test_a_tiny_limit_is_recorded_as_truncated_and_not_cached(llama: Llama) -> None:
     short, cache = answering(llama._complete, window=1024, max_tokens=4), DictCache()
-
-    class Nowhere:
-        def done(self, memory_ids: object, identity: object) -> set[str | int]:
-            return set()
-
-        def write(self, batch: object, identity: object) -> None:
-            pass
-
-    progress = Run().over(SOURCES[:1], short, Nowhere(), cache=cache)
+    progress = Run().over(SOURCES[:1], short, Rows(), cache=cache)
     assert progress.truncated == 1 and all(reason.startswith("truncated: ") for reason in progress.reasons)
-    assert Run().over(SOURCES[:1], short, Nowhere(), cache=cache).cache_hits == 0
+    assert Run().over(SOURCES[:1], short, Rows(), cache=cache).cache_hits == 0
 
 
 @real

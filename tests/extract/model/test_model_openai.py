@@ -6,7 +6,7 @@ import pickle
 from typing import Any
 
 import pytest
-from extraction_caches import DictCache
+from extraction_caches import DictCache, Rows
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extraction, Extractor, Source, State, sources
@@ -31,19 +31,6 @@ def ask(chat_server: Any, *cases: str, **settings: Any) -> list[Extraction]:
     extractor = OpenAI("tiny", chat_server.url, **{"retry": QUICK, "together": 100, **settings})
     assert isinstance(extractor, Extractor)
     return extractor.extract(memories(*cases))
-
-
-class Collected:
-    """A sink in a dictionary."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str | int, Extraction] = {}
-
-    def done(self, memory_ids: Any, identity: Any) -> set[str | int]:
-        return {key for key in memory_ids if key in self.rows and self.rows[key].state.done}
-
-    def write(self, batch: Any, identity: Any) -> None:
-        self.rows.update({entry.source.memory_id: entry.extraction for entry in batch})
 
 
 def test_a_good_answer_becomes_mentions_and_dated_facts(chat_server: Any) -> None:
@@ -87,7 +74,7 @@ MISBEHAVIOUR: dict[str, tuple[State, str, int, tuple[str, int] | None]] = {
 
 
 def test_a_run_tells_every_misbehaviour_apart_stops_for_none_and_counts_it(chat_server: Any) -> None:
-    sink, cache, rows = Collected(), DictCache(), memories(*MISBEHAVIOUR)
+    sink, cache, rows = Rows(), DictCache(), memories(*MISBEHAVIOUR)
     extractor = OpenAI("tiny", chat_server.url, retry=RetryPolicy(timeout=1, total=15, retries=1, backoff=0.01))
     shown: list[int] = []
     progress = Run(batch=8, concurrency=4).over(
@@ -108,13 +95,13 @@ def test_a_run_tells_every_misbehaviour_apart_stops_for_none_and_counts_it(chat_
     again = Run(concurrency=4).over(rows, extractor, sink, cache=cache)
     assert (again.skipped, again.memories) == (len(rows) - 9, 9)
     assert chat_server.asked["nothing"] == 1, "an empty result is done"
-    fresh = Run(concurrency=4).over(memories("good", "nothing"), extractor, Collected(), cache=cache)
+    fresh = Run(concurrency=4).over(memories("good", "nothing"), extractor, Rows(), cache=cache)
     assert fresh.cache_hits == 2 and fresh.tokens == 0
 
 
 def test_a_server_that_is_not_there_ends_the_run_at_once_and_fails_no_memory() -> None:
     extractor = OpenAI("tiny", "http://127.0.0.1:9/v1", retry=RetryPolicy(backoff=0.01))
-    sink = Collected()
+    sink = Rows()
     progress = Run(concurrency=2).over(memories(*["good"] * 200), extractor, sink)
     assert sink.rows == {} and progress.memories == 0
     assert "http://127.0.0.1:9/v1 cannot be reached" in progress.stopped and "is the server running" in progress.stopped
@@ -139,7 +126,7 @@ def test_a_refused_key_stops_with_one_sentence_that_does_not_hold_it(chat_server
 
 
 def test_the_spending_cap_ends_a_run_that_another_run_finishes(chat_server: Any) -> None:
-    many, sink = memories(*["good"] * 20), Collected()
+    many, sink = memories(*["good"] * 20), Rows()
     extractor = OpenAI("tiny", chat_server.url, retry=QUICK)
     progress = Run(max_tokens=600, batch=8).over(many, extractor, sink)
     assert progress.tokens == 600 and progress.memories == len(sink.rows) == 5
@@ -151,7 +138,7 @@ def test_the_spending_cap_ends_a_run_that_another_run_finishes(chat_server: Any)
 def test_a_hundred_short_memories_go_into_a_call_and_long_ones_as_they_fit(chat_server: Any) -> None:
     made = extractor_from("openai", model="m", url=chat_server.url)
     assert isinstance(made, OpenAI) and made.together == 100 and made.base_url == chat_server.url
-    sink = Collected()
+    sink = Rows()
     progress = Run(batch=64).over(memories(*["good"] * 250), made, sink)
     assert len(chat_server.requests) == 3 and chat_server.asked["several"] == 250
     assert progress.memories == len(sink.rows) == 250 and progress.failed == 0 and progress.tokens == 3 * 120
