@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wordfreq import get_frequency_list
 
-from hopgate.extract.rules.language_tables import CODES
+from hopgate.extract.rules.words import CODES
 from hopgate.extract.rules.word_list import packed
 
 # Rarer words than this count as unknown: zipf.

@@ -168,21 +168,19 @@ def restore(kb: KnowledgeBase, file: Path) -> tuple[Any, str]:
 
 @click.group("cache")
 def cache() -> None:
-    """What is kept on disk beside stores: embeddings, models, compiled patterns."""
+    """What is kept on disk beside stores: embeddings and models."""
 
 
 @cache.command("info")
 @as_json
 def info(as_json: bool) -> None:
-    """Say where the caches are and how much they hold: vectors under digests, models, rules; never a text.
+    """Say where the caches are and how much they hold: vectors under digests, models; never a text.
 
     Example: hopgate cache info
     """
     from hopgate.embed import EmbeddingCache
 
     counts = EmbeddingCache.default().info().to_dict()
-    for name, files in _files().items():
-        counts |= {name: len(files), f"{name}_bytes": sum(file.stat().st_size for file in files)}
     output.show(as_json, counts, output.pairs(counts))
 
 
@@ -198,18 +196,7 @@ def clear(yes: bool, as_json: bool) -> None:
 
     parameters.ask("empty the caches, which every store of this user shares", yes=yes)
     removed = {"vectors": EmbeddingCache.default().clear()}
-    for name, files in _files().items():
-        removed[name] = len(files)
-        for file in files:
-            file.unlink(missing_ok=True)
     output.show(as_json, removed, ["removed:", *output.pairs(removed)])
-
-
-def _files() -> dict[str, list[Path]]:
-    """What is cached beside the vectors."""
-    from hopgate.extract.rules.kept_patterns import kept_pattern_files, pattern_folder
-
-    return {"patterns": kept_pattern_files(pattern_folder())}
 
 
 @click.group("db")

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hopgate.extract.extraction import Source, sources
-from hopgate.extract.rules.places import is_room
-from hopgate.extract.rules.survey import CorpusSurvey, surveyed
+from hopgate.extract.rules.survey import Survey
+from hopgate.extract.rules.words import is_room
 from hopgate.memory import Cleared, Memory
 
 _SPEAKER = re.compile(r"([^\W\d_][\w'’-]{0,30}):\s")
@@ -30,11 +30,13 @@ def with_context(memories: Sequence[Memory]) -> list[Source]:
     [(('cedar', 'host'), ('immich', 'service')), (('cedar', 'host'),)]
     """
     made = with_turns(memories)
-    survey = surveyed(made)
+    survey = Survey()
+    for source in made:
+        survey.add(source)
     return [replace(source, known=known_to(survey, source)) for source in made]
 
 
-def known_to(survey: CorpusSurvey, source: Source) -> tuple[tuple[str, str], ...]:
+def known_to(survey: Survey, source: Source) -> tuple[tuple[str, str], ...]:
     """Join what a survey shows of a source's words and what is known of them already: who speaks."""
     # A rare word that several notes have is a name, but not where things are kept: "in the carport".
     shown = tuple((name, kind) for name, kind in survey.known(source) if kind or not is_room(name))

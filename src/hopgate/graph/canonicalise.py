@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.extract.rules.plural import comparison_form
-from hopgate.extract.rules.words import words
+from hopgate.extract.rules.words import comparison_form, words
 from hopgate.graph.likeness import (
     KINDS,
     ContextMention,

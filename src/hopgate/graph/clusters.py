@@ -455,7 +455,7 @@ def _words(text: str) -> list[str]:
 
 @cache
 def _small_words() -> frozenset[str]:
-    from hopgate.extract.rules.language_tables import LANGUAGES
+    from hopgate.extract.rules.words import LANGUAGES
 
     return frozenset(
         word

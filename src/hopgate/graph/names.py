@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from hopgate.extract.rules.plural import comparison_form
-from hopgate.extract.rules.words import DETERMINERS, STOP_WORDS, words
+from hopgate.extract.rules.words import DETERMINERS, STOP_WORDS, comparison_form, words
 
 _DOTTED = re.compile(r"\b((?:\w\.)+\w?)(?=\W|$)")
 _POSSESSIVE = re.compile(r"['’]s\b")

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from hopgate.extract.dates import checked
-from hopgate.extract.rules.language_tables import LANGUAGES
+from hopgate.extract.rules.words import LANGUAGES
 
 Interval = tuple[datetime | None, datetime | None]
 

@@ -170,7 +170,6 @@ def told(fact: Fact) -> str:
             "Gitea | runs on | birch-1 | 2024-08-10 –; Gitea | runs on | birch-2 | 2024-08-10 –",
         ),
         ("Meine Schwester Ute wohnt mit ihrem Malte in Bremen.", "Ute | lives in | Bremen"),
-        ("Datadog goes up to 2,300 a month.", "Datadog | costs | 2,300 | 2024-08-10 –"),
         ("Lena ist Mutter und wohnt in Celle.", "Lena | lives in | Celle"),
         ("Anna works at Bosch and Ben retired.", "Anna | works at | Bosch"),
         ("Anna works at Bosch and Siemens part time.", "Anna | works at | Bosch; Anna | works at | Siemens"),

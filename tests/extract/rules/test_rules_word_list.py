@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hopgate.extract.rules.language_tables import CODES
 from hopgate.extract.rules.word_list import packed, unpacked, word_list
+from hopgate.extract.rules.words import CODES
 
 WORDS = st.text(max_size=30).filter(lambda word: word.isprintable())
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hopgate.extract.extraction import Source
 from hopgate.extract.rules.dates import date_spans
-from hopgate.extract.rules.tokenise import analysed
+from hopgate.extract.rules.tokens import analysed
 from hopgate.times import moment
 
 MOST_WORDS, MOST_CHARACTERS = 60, 1000

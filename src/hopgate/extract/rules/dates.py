@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from hopgate.extract.dates import checked
-from hopgate.extract.rules.language_tables import LANGUAGES, Language, table
+from hopgate.extract.rules.words import LANGUAGES, Language, table
 
 _TABLE = table("dates")
 _FEASTS = _TABLE["feasts"]
@@ -20,7 +20,7 @@ _RUNS_OUT = frozenset(tuple(pair.split("_")) for pair in _WORDS["runs_out"])
 _IS_ON = frozenset((("is", "on"), ("are", "on"), ("ist", "am"), ("sind", "am"), ("est", "le"), ("is", "op")))
 # In lower case these are no months by themselves.
 _MAY_BE_WORDS = frozenset(("may", "march", "mar", "mars", "mai"))
-# Days: a date lies ahead though it was so long ago, one that is announced so long; one that has happened may be so near.
+# In days: a date lies ahead though it was so long ago; one that is announced; and what has happened may be so near.
 _GRACE, _STARTED, _SOON = 14, 60, 31
 # A sentence is not looked at any further than this, so that a text of a million dates takes no longer.
 _REACH = 60

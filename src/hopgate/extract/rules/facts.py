@@ -9,10 +9,8 @@ from functools import cached_property, lru_cache
 from itertools import product
 
 from hopgate.extract.extraction import Fact, Source
-from hopgate.extract.rules.language_tables import LANGUAGES, Language, table
-from hopgate.extract.rules.places import is_room
-from hopgate.extract.rules.reading import Reading, person_kind, read
-from hopgate.extract.rules.words import NOUNS_IN_LY, words
+from hopgate.extract.rules.names import Reading, person_kind, read
+from hopgate.extract.rules.words import LANGUAGES, NOUNS_IN_LY, Language, is_room, needed_words, table, words
 
 LONGEST_SENTENCE = 120
 """A sentence of more tokens is a list or a table, and patterns are not tried on it."""
@@ -102,7 +100,7 @@ def sentences(reading: Reading) -> Iterator[Sentence]:
 
     Examples
     --------
-    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.extract.rules.names import read
     >>> from hopgate.memory import Cleared
     >>> text = "Since May 2024 the wiki no longer runs on cedar, it's on alder now. Why?"
     >>> [sentence.text for sentence in sentences(read(Source("m1", Cleared(text))))]
@@ -185,37 +183,7 @@ class Pattern:
         rest = re.sub(r"\{(?:\w\??|be|any|new|of)\}", " ", self.raw)
         for name, group in _TABLE["words"].items():
             rest = rest.replace(f"{{{name}}}", group)
-        rest = _without_options(re.sub(r"\[[^]]*\]", "\\\\", rest))
-        sets = [
-            frozenset(form for way in (group or word).split("|") for form in _forms(way.split(" ")[0]))
-            for group, word in re.findall(r"\(\?(?::|P<\w+>)([^()]+)\)(?!\w)|(?<!\S)([^\s()|]+)(?!\S)", rest)
-        ]
-        return tuple(one for one in sets if all(re.fullmatch(r"[^\W\d_]+|[-=]+>|→|[:=@]", word) for word in one))
-
-
-def _forms(word: str) -> tuple[str, ...]:
-    """The forms of a word of which the last letter may be missing: "works?"."""
-    return (word[:-2], word[:-1]) if word.endswith("?") else (word,)
-
-
-def _without_options(pattern: str) -> str:
-    """A pattern without the groups that may be missing, and without what it only looks at."""
-    opened: list[int] = []
-    at = 0
-    while at < len(pattern):
-        if pattern[at] == "\\":
-            at += 1
-        elif pattern[at] == "(":
-            opened.append(at)
-        elif pattern[at] == ")":
-            start = opened.pop()
-            is_option = pattern[at + 1 : at + 2] in ("?", "*") or pattern[at + 1 : at + 3] == "{0"
-            if is_option or re.match(r"\(\?<?[=!]", pattern[start:]):
-                pattern, at = f"{pattern[:start]} {pattern[at + 1 :].lstrip('?*')}", start
-            elif opened:  # one way of several
-                pattern, at = f"{pattern[:start]}§{pattern[at + 1 :]}", start
-        at += 1
-    return pattern
+        return needed_words(rest)
 
 
 def _with_slots(raw: str) -> str:
@@ -355,7 +323,7 @@ def facts(reading: Reading, source: Source) -> Iterator[Fact]:
     Examples
     --------
     >>> from datetime import datetime
-    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.extract.rules.names import read
     >>> from hopgate.memory import Cleared
     >>> source = Source("m1", Cleared("Moved immich from cedar to alder yesterday."), created_at=datetime(2024, 5, 4))
     >>> for fact in facts(read(source), source):

@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Fact, Mention, Source, found
-from hopgate.extract.rules.candidates import variants
 from hopgate.extract.rules.facts import SINGLE_VALUED, facts
-from hopgate.extract.rules.kinds import kind_of, kinds_from
-from hopgate.extract.rules.reading import read
+from hopgate.extract.rules.names import kind_of, read, variants
 from hopgate.extract.rules.words import HONORIFICS
 
 RULES = "10.0"
 """The version of the rules: raised with every change of what they find, so that caches know."""
+
+_OF_PEOPLE = frozenset(("lives in", "married to", "parent of", "sibling of"))
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Phrases:
             if span.form == "name":
                 for name in variants(reading.tokens, reading.marks, span):
                     names.setdefault(name, kind_of(name))
-        kinds = kinds_from(typed)
+        kinds = {fact.subject: "person" for fact in typed if fact.relation in _OF_PEOPLE and fact.subject[:1].isupper()}
         return found([Mention(name, kinds.get(name) or kind) for name, kind in names.items() if name], typed)
 
 

@@ -1,43 +1,232 @@
-"""Read many memories for what they show of their words together, before names are looked for in each."""
+"""What memories show of their words together: names in lower case, because they are introduced or recur, and people."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 from hopgate.extract.extraction import Source
-from hopgate.extract.rules.tokenise import analysed
-from hopgate.extract.rules.word_survey import Survey
+from hopgate.extract.rules.tokens import analysed, letter
+from hopgate.extract.rules.words import (
+    KIN,
+    LANGUAGES,
+    SMALL,
+    is_common_anywhere,
+    is_given,
+    is_room,
+    needed_words,
+    table,
+    words,
+    zipf,
+)
+
+LONGEST_TEXT = 2000
+"""Of a longer text only so many tokens are searched for what they introduce."""
+# By zipf: what is rarer is a name when it is met in two memories, or where one introduces it.
+RARE, INTRODUCED = 2.5, 4.2
+BARE = 4.1
+"""The same of a word without an article after a preposition, "rebooted cedar"."""
+WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
+_CALENDAR = frozenset(
+    word
+    for language in LANGUAGES.values()
+    for word in (*language.months, *language.days, *(f"{day}s" for day in language.days), *language.shifts)
+)
+# By zipf: "put gitea on birch".
+_VERBS = 5.0
+_TABLE = table("names")
+_WORDS = {key: words(text) for key, text in _TABLE.items() if isinstance(text, str)}
+_IN_CAPITALS = frozenset(("person", "organisation", "place"))
+_KINDS = {"service": "service", "host": "host", "name": "", "label": "", **{kind: kind for kind in _IN_CAPITALS}}
+
+
+class _Template(NamedTuple):
+    """A way to introduce names, and the words of which a note must have one for it to be tried."""
+
+    regex: re.Pattern[str]
+    needs: tuple[frozenset[str], ...]
+
+
+def _templates() -> Iterator[_Template]:
+    rows = _TABLE["introduced"]
+    articles = ("the", "my", "our", "der", "die", "das", "het", "his", "her", " a")
+    word = "".join(f"(?<!{article} )" for article in articles) + WORD.pattern
+    for template in rows["templates"]:
+        raw = template
+        for name, group in rows.items():
+            raw = raw.replace(f"{{{name}}}", group) if isinstance(group, str) else raw
+        regex = re.sub(r"\{(\w+)\}", lambda slot: f"(?P<{slot[1]}>{word})", raw)
+        yield _Template(re.compile(rf"(?<![^ \n]){regex}(?![^ ])"), needed_words(re.sub(r"\{\w+\}", " ", raw)))
+
+
+_TEMPLATES = tuple(_templates())
+
+
+@lru_cache(maxsize=32768)
+def is_rare(word: str, code: str, limit: float) -> bool:
+    """Whether a word in lower case is rare enough, in its note's language and in English, to be a name.
+
+    Examples
+    --------
+    >>> is_rare("vaultwarden", "en", 1), is_rare("running", "en", 3), is_rare("follow-up", "en", 2.5)
+    (True, False, False)
+    """
+    if len(word) < 3 or word in SMALL or word in _CALENDAR or not WORD.fullmatch(word):
+        return False
+    parts = word.split("-")
+    is_common = all(len(part) < 3 or max(zipf(part, code), zipf(part, "en")) > 3 for part in parts)
+    if len(parts) > 1 and len(parts[-1]) > 1 and is_common:
+        return False
+    stem = word.removesuffix("s")
+    return all(max(zipf(word, one), zipf(stem, one)) < limit for one in {code, "en"})
+
+
+def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) -> dict[str, str]:
+    """Give the words that this text makes names, with their kinds: "X runs on Y", "X: A -> B", "called X", "X = Y".
+
+    Examples
+    --------
+    >>> tokens = "uptime-kuma : hazel -> willow".split()
+    >>> introduced(tokens, tokens)
+    {'uptime-kuma': 'service', 'hazel': 'host', 'willow': 'host'}
+    """
+    found: dict[str, str] = {}
+    said, given = set(lower), set(tokens)
+    text = " ".join(lower[:LONGEST_TEXT])
+    for template in _TEMPLATES:
+        for match in template.regex.finditer(text) if not any(map(said.isdisjoint, template.needs)) else ():
+            names = {key: name for key, name in match.groupdict().items() if name}
+            wrong = {key for key, name in names.items() if not _can_be(key.rstrip("2"), name, given)}
+            # "The minecraft server runs on waffle": the host is named, though what runs there is not by one word.
+            if wrong and not all(key.startswith("service") for key in wrong):
+                continue
+            for key, name in names.items():
+                if key not in wrong and not found.get(name) and not _is_second(text, match.start(key), key):
+                    found[name] = _KINDS[key.rstrip("2")]
+    for at, token in enumerate(tokens):
+        is_software = "-" in token and token.islower() and token.rpartition("-")[2] in _WORDS["software"]
+        if is_software and (not at or lower[at - 1] not in ("a", "an", "some", "any")):
+            found.setdefault(token, "")  # billing-api
+    for tag in {tag.lower() for tag in tags} & given:
+        if is_rare(tag, "en", 3.2):
+            found.setdefault(tag, "")
+    return found
+
+
+def _can_be(kind: str, word: str, given: set[str]) -> bool:
+    """Whether a word can be a name of a kind: people, firms and towns have a capital, the others are rare."""
+    if kind in _IN_CAPITALS:
+        return word.capitalize() in given and word not in SMALL
+    limit = {"name": 3.0, "label": 9.0}.get(kind, INTRODUCED)
+    if kind == "service" and word.capitalize() in given:
+        return is_rare(word, "en", INTRODUCED)  # it has a capital, and is found by that
+    is_named = word in given and word not in _WORDS["machines"] and word not in KIN and not is_room(word)
+    is_named = is_named and letter(word) not in "scdN" and is_rare(word, "en", limit)
+    return is_named and (kind == "host" or not is_given(word))
+
+
+def _is_second(text: str, at: int, key: str) -> bool:
+    """Whether a noun stands before what runs somewhere: "redis cache sits on kappa" is about no cache."""
+    before = text[:at].rsplit(" ", 2)[-2:-1]
+    word = before[0] if before else ""
+    is_noun = word.isalpha() and word not in SMALL and word not in _CALENDAR and not word.endswith(("ly", "ed", "ing"))
+    return key == "service" and is_noun and zipf(word, "en") < _VERBS
+
+
+def lower_places(tokens: list[str], known: Iterable[str], code: str) -> Iterator[int]:
+    """Yield where names in lower case stand: known ones, and words that no language has."""
+    wanted = set(known)
+    for at, token in enumerate(tokens):
+        if not token[0].isalpha() or not token.islower():
+            continue
+        word = token.replace("’", "'").removesuffix("'s")
+        if word in wanted or (len(word) > 4 and letter(token) in "we" and is_unknown(word, code)):
+            yield at
+
+
+_ENDINGS = ("ed", "ing", "er", "ers", "ly", "ish", "y", "ness", "able", "less", "d", "es", "ier")
+
+
+@lru_cache(maxsize=32768)
+def is_unknown(word: str, code: str) -> bool:
+    """Whether no language knows a word, nor what it is derived from: then it is a name even where it stands once."""
+    if code in ("de", "nl") or "-" in word or re.search(r"(.)\1\1", word):
+        return False
+    if not is_rare(word, code, 2.0) or is_common_anywhere(word):
+        return False
+    stems = [word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)]
+    stems += [stem.removeprefix("re") for stem in (word, *stems) if stem.startswith("re")]  # "rehosted"
+    if any(max(zipf(stem, "en"), zipf(stem + "e", "en"), zipf(stem + "y", "en")) > 2 for stem in stems):
+        return False
+    # Two known words written together ("doorbell") are a word; the service names of that form recur or are introduced.
+    return not any(zipf(word[:at], "en") > 3.3 and zipf(word[at:], "en") > 3.3 for at in range(3, len(word) - 2))
 
 
 @dataclass(slots=True)
-class CorpusSurvey:
-    """A survey of sources; `known` asks it about one of them."""
-
-    words: Survey = field(default_factory=Survey)
-
-    def add(self, source: Source) -> None:
-        """Count one memory."""
-        tokens, lower, marks, code = analysed(source.text)
-        self.words.add(tokens, code, marks, (*source.tags, source.title or ""), lower)
-
-    def known(self, source: Source) -> tuple[tuple[str, str], ...]:
-        """Give the words of a source that all memories show to be names, as `Source.known` wants them."""
-        tokens, _, _, code = analysed(source.text)
-        return tuple(sorted(self.words.names(tokens, code).items()))
-
-
-def surveyed(sources: Iterable[Source]) -> CorpusSurvey:
-    """Survey sources.
+class Survey:
+    """What memories show of their words: counted over all of them, asked for one.
 
     Examples
     --------
     >>> from hopgate.memory import Cleared
-    >>> sources = [Source("m1", Cleared("immich runs on cedar.")), Source("m2", Cleared("cedar is up"))]
-    >>> surveyed(sources).known(sources[1])
+    >>> survey = Survey()
+    >>> for text in ("immich runs on cedar.", "rebooted cedar", "a cedar table"):
+    ...     survey.add(Source("m1", Cleared(text)))
+    >>> survey.known(Source("m2", Cleared("cedar is slow")))
     (('cedar', 'host'),)
     """
-    survey = CorpusSurvey()
-    for source in sources:
-        survey.add(source)
-    return survey
+
+    introduced: dict[str, str] = field(default_factory=dict)
+    capitals: Counter[str] = field(default_factory=Counter)
+    lower: Counter[str] = field(default_factory=Counter)
+    bare: Counter[str] = field(default_factory=Counter)
+    starts: set[str] = field(default_factory=set)
+    speakers: Counter[str] = field(default_factory=Counter)
+
+    def add(self, source: Source) -> None:
+        """Count one memory."""
+        tokens, lower, marks, code = analysed(source.text)
+        for name, kind in introduced(tokens, lower, (*source.tags, source.title or "")).items():
+            if self.introduced.get(name) != "service":  # an arrow makes hosts of both its ends, also of a service
+                self.introduced[name] = kind
+        self.lower.update(token for token in set(tokens) if token.islower() and WORD.fullmatch(token))
+        for before, token, word in zip(lower, tokens[1:], lower[1:], strict=False):
+            if before in _WORDS["prepositions"] and token.islower():
+                self.bare[word] += 1
+        is_turn = len(tokens) > 2 and tokens[1] == ":" and tokens[0][0].isupper() and lower[0] not in SMALL
+        if is_turn and lower[2] not in _WORDS["said_of_things"] and any(map(str.islower, tokens[2:])):
+            self.speakers[lower[0]] += 1
+        self.starts.update([word for word, token in zip(lower, tokens, strict=True) if token[0].isupper()])
+        if code != "de":
+            inside = zip(marks, marks[1:], lower[1:], strict=False)
+            self.capitals.update({word for before, mark, word in inside if mark == "U" and before not in '.¶":(->'})
+
+    def merge(self, later: Survey) -> None:
+        """Take in a survey of memories that come after those of this one."""
+        self.introduced |= later.introduced
+        for name in ("capitals", "lower", "bare", "speakers"):
+            getattr(self, name).update(getattr(later, name))
+        self.starts |= later.starts
+
+    def known(self, source: Source) -> tuple[tuple[str, str], ...]:
+        """Give the words of a source that all memories show to be names, as `Source.known` wants them."""
+        tokens, _, _, code = analysed(source.text)
+        found: dict[str, str] = {}
+        for token in dict.fromkeys(tokens):
+            word = token.lower().replace("’", "'").removesuffix("'s")
+            kind = self.introduced.get(word)
+            lower = self.lower.get(word, 0)
+            if kind is not None and not (kind in _IN_CAPITALS and token.islower()):
+                found.setdefault(word, kind)
+            elif token[:1].isupper():
+                if self.speakers.get(word, 0) > 1:
+                    found.setdefault(word, "person")
+                elif self.capitals.get(word, 0) > lower:
+                    found.setdefault(word, "")
+            elif lower > 1 and is_rare(word, code, BARE if self.bare.get(word, 0) > 1 else RARE):
+                found.setdefault(word, "")
+        return tuple(sorted(found.items()))

@@ -1,6 +1,20 @@
-"""The closed word classes the no-model extractor knows: small lists that a reader can check."""
+"""The words that the rules know, by language and by what they do; the lists are `tables/*.toml`."""
 
 from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from hopgate.extract.rules.word_list import word_list
+
+CODES = ("en", "de", "nl", "fr", "es", "it", "pt")
+_TABLES = resources.files("hopgate.extract.rules").joinpath("tables")
 
 
 def words(text: str) -> frozenset[str]:
@@ -8,97 +22,222 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-DETERMINERS = words("a an my our your his her its their this these those each every another some any no")
+def table(name: str) -> dict[str, Any]:
+    """Read one of the tables."""
+    return tomllib.loads(_TABLES.joinpath(f"{name}.toml").read_text("utf-8"))
 
-PRONOUNS = words("he she it they we i you him them us me who whom which")
 
-# Words that neither start, end nor continue a phrase. Verbs are here where they are frequent enough to sit next to a
-# noun in most memories; no list of nouns or adjectives is needed.
-STOP_WORDS = PRONOUNS | words(
-    """
-    that what whose where when why how there here then than thus so such both either neither nor not only also too very
-    just even still already yet ever never always often sometimes usually soon later again once now today yesterday
-    tomorrow tonight well quite rather almost about above across after against along among around as at because before
-    behind below beneath beside besides between beyond but by despite down during except for from if in inside instead
-    into like near off on onto or out outside over per since through throughout till to toward towards under unless
-    until up upon via whether while with within without although though however therefore hence meanwhile moreover
-    furthermore nevertheless otherwise regardless due unlike apart none whereas
-    am is are was were be been being have has had having do does did doing done will would shall should can could may
-    might must ought cannot
-    isn't aren't wasn't weren't hasn't haven't hadn't doesn't don't didn't won't wouldn't can't couldn't shouldn't
-    i'm i've i'll i'd you're you've you'll you'd he's she's it's we're we've we'll we'd they're they've they'll they'd
-    that's there's what's who's let's
-    become becomes became began begin begins begun bring brought build built buy bought call called calls came come
-    comes coming find found finds gave get gets getting give given gives go goes going gone got held hold holds keep
-    keeps kept knew know known knows leave leaves led left lose lost made make makes making mean means meant meet met
-    need needs needed pay paid put puts run runs running ran said saw say says see seen sees send sent set sets show
-    shown shows sold spent stand stood stop take taken takes taking tell tells thank thanks thought told took try tried
-    turn turned use used uses using want wanted wants went won work worked works write written wrote
-    live lived lives living moved move moves own owns owned manage manages managed depend depends born based located
-    released published founded established formed created developed designed directed produced recorded played plays
-    appeared appears considered including includes include included following according named joined replaced replaces
-    supports support supported serves served starred stars features featured married died
-    hi hey hello yeah yep nah yes ok okay oh wow haha lol congrats sounds let please sorry sure really maybe perhaps lot
-    lots much many more most less least
-    few several all same other others else etc e.g i.e
-    """
-)
-
-_MONTH_NAMES = (
-    "january jan",
-    "february feb",
-    "march mar",
-    "april apr",
-    "may",
-    "june jun",
-    "july jul",
-    "august aug",
-    "september sept sep",
-    "october oct",
-    "november nov",
-    "december dec",
-)
-MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, start=1) for name in names.split()}
-
-WEEKDAYS = words("monday tuesday wednesday thursday friday saturday sunday")
-
-# Join two parts of one name when a capital follows: Vasco da Gama, Ludwig van Beethoven, Rio de la Plata.
-PARTICLES = words("de del della der den des di do dos da du la le las los el al bin ibn ben van von zu ter o' o’")
-
-# A capital after these is a person's name.
-HONORIFICS = words(
-    """
-    mr mrs ms miss dr prof professor sir dame lord lady president king queen prince princess emperor empress pope saint
-    st captain colonel general lieutenant sergeant senator governor rabbi father sister brother aunt uncle mayor
-    chancellor
-    """
-)
-TITLES = HONORIFICS - {"st", "saint"} | words(
-    "herr herrn frau fräulein monsieur madame mme señor señora signor signora mevrouw meneer senhor senhora"
-)
+_ENGLISH = {key: words(text) for key, text in table("words").items()}
+DETERMINERS, STOP_WORDS, WEEKDAYS = _ENGLISH["determiners"], _ENGLISH["stop_words"], _ENGLISH["weekdays"]
+PARTICLES, HONORIFICS, ABBREVIATIONS = _ENGLISH["particles"], _ENGLISH["honorifics"], _ENGLISH["abbreviations"]
+NUMBER_WORDS, UNITS, NOUNS_IN_LY = _ENGLISH["number_words"], _ENGLISH["units"], _ENGLISH["nouns_in_ly"]
+TITLES = HONORIFICS - {"st", "saint"} | _ENGLISH["titles"]
 """Before a person's name, in any of the languages; a saint is mostly a church."""
+_ROOMS, _NUMBERED = _ENGLISH["rooms"], _ENGLISH["numbered"]
+_ROOM_ENDINGS = ("zimmer", "keller", "küche", "schrank", "regal", "schuppen", "kammer", "kamer")
 
-ABBREVIATIONS = words(
-    "mr mrs ms dr dra sra srta mme mlle prof st jr sr vs no inc ltd co corp mt ft gen col capt lt sgt rev hon vol"
-)
 
-NUMBER_WORDS = words(
-    """
-    one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand million
-    billion first second third fourth fifth sixth seventh eighth ninth tenth
-    """
-)
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One language's words, by what they do in a note.
 
-# After a number these measure it; on their own they name nothing.
-UNITS = words(
+    Examples
+    --------
+    >>> LANGUAGES["de"].months["märz"], LANGUAGES["en"].days["tuesday"], "oma" in LANGUAGES["de"].kin
+    (3, 1, True)
     """
-    km km2 km² m m2 m² cm mm mi ft kg g mg lb oz kw mw gw kwh mhz khz ghz hz mph kmh kb mb gb tb kib mib gib ms am pm
-    usd eur gbp ha acres miles metres meters feet inches percent
-    """
-)
 
-NOUNS_IN_LY = words("family supply assembly reply italy jelly belly bully ally anomaly monopoly butterfly")
-MONEY = words(
-    "rent fee fees price subscription premium salary dues deposit miete beitrag gebühr loyer alquiler huur affitto"
-)
-"""What is paid: the number after it is an amount, and no time of day."""
+    code: str
+    function: frozenset[str]
+    kin: frozenset[str]
+    months: dict[str, int]
+    days: dict[str, int]
+    shifts: dict[str, int]
+    last: frozenset[str]
+    next: frozenset[str]
+    since: frozenset[str]
+    until: frozenset[str]
+    at: frozenset[str]
+    openers: frozenset[str]
+    hypothetical: frozenset[str]
+    negated: frozenset[str]
+    of_dates: frozenset[str]
+
+
+def _language(code: str) -> Language:
+    row = table(code)
+    shifts = {
+        word: days for key, days in (("today", 0), ("yesterday", -1), ("tomorrow", 1)) for word in row[key].split()
+    }
+    keys = ("function", "kin", "last", "next", "since", "until", "at", "openers", "hypothetical", "negated")
+    sets = {key: words(row[key]) for key in keys}
+    months = {name: number for number, names in enumerate(row["months"], start=1) for name in names.split()}
+    return Language(
+        code,
+        months=months,
+        of_dates=frozenset(months) | frozenset(shifts) | sets["last"] | sets["next"],
+        days={name: number for number, name in enumerate(row["days"].split())},
+        shifts=shifts,
+        **sets,
+    )
+
+
+LANGUAGES = {code: _language(code) for code in CODES}
+MONTHS = LANGUAGES["en"].months
+KIN = frozenset(word for language in LANGUAGES.values() for word in language.kin)
+GIVEN_NAMES = words(table("given_names")["names"])
+SMALL = frozenset().union(*(one.function | one.openers | one.hypothetical for one in LANGUAGES.values()))
+"""Words of every language that are never a name by themselves."""
+_TELLING = {code: one.function | frozenset(one.days) for code, one in LANGUAGES.items()}
+# A word that several languages have counts for each of them less.
+_SHARES = {
+    word: [(code, 1 / sum(word in other for other in _TELLING.values())) for code in CODES if word in _TELLING[code]]
+    for word in frozenset().union(*_TELLING.values())
+}
+
+
+def language_of(tokens: Iterable[str]) -> str:
+    """Tell the language of a note by its small words; English where they do not tell.
+
+    Examples
+    --------
+    >>> texts = ("der Server steht im Keller", "elle est à Lyon depuis mai", "ok thanks")
+    >>> [language_of(text.split()) for text in texts]
+    ['de', 'fr', 'en']
+    """
+    scores = dict.fromkeys(CODES, 0.0)
+    for shares in filter(None, map(_SHARES.get, tokens)):
+        for code, share in shares:
+            scores[code] += share
+    best = max(scores, key=scores.__getitem__)
+    return best if scores[best] > scores["en"] + 0.4 else "en"
+
+
+@lru_cache(maxsize=65536)
+def zipf(word: str, code: str) -> float:
+    """Say how frequent a word is in a language: 7 for "the", 3 once in a million words, 0 where it is not known.
+
+    Examples
+    --------
+    >>> zipf("the", "en") > 7, zipf("vaultwarden", "en")
+    (True, 0.0)
+    """
+    return word_list(code).zipf(word)
+
+
+@lru_cache(maxsize=16384)
+def is_common_anywhere(word: str) -> bool:
+    """Whether any of the languages has a word among its thirty thousand most frequent."""
+    return word in word_list("common")
+
+
+@lru_cache(maxsize=16384)
+def is_compound(word: str) -> bool:
+    """Whether a German or Dutch word is two known ones written together, as common nouns are and names are not.
+
+    Examples
+    --------
+    >>> is_compound("sommerausflug"), is_compound("fußballtraining"), is_compound("aumund")
+    (True, True, False)
+    """
+    word = word.replace("ß", "ss")  # as the lists have them
+    for at in range(3, len(word) - 2):
+        # "theorg" is a programme: two short words are seldom a noun, unless the second is frequent.
+        if zipf(word[at:], "de") < (4 if len(word) <= len("theorg") else 3):
+            continue
+        lefts = [word[:at].removesuffix(link) for link in ("", "s", "n", "en", "es")]
+        if any(len(left) > 2 and zipf(left, "de") >= 3 for left in lefts):
+            return True
+    return False
+
+
+@lru_cache(maxsize=16384)
+def plain(word: str) -> str:
+    """Fold case and accents, and take off a genitive's s after an apostrophe.
+
+    Examples
+    --------
+    >>> plain("Chloé's")
+    'chloe'
+    """
+    lower = word.lower().replace("’", "'").removesuffix("'s")
+    if lower.isascii():
+        return lower
+    folded = unicodedata.normalize("NFKD", lower)
+    return "".join(character for character in folded if not unicodedata.combining(character))
+
+
+def is_given(word: str) -> bool:
+    """Whether a word is a given name, also in a German genitive."""
+    name = plain(word)
+    return name in GIVEN_NAMES or (len(name) > 4 and name[-1] == "s" and name[:-1] in GIVEN_NAMES)
+
+
+def is_room(name: str) -> bool:
+    """Whether a common noun is a part of a house, where things are kept.
+
+    Examples
+    --------
+    >>> is_room("utility room"), is_room("Keller"), is_room("Room Kestrel"), is_room("details")
+    (True, True, True, False)
+    """
+    said = name.lower().split()
+    return bool(said) and (said[-1] in _ROOMS or said[0] in _NUMBERED or said[-1].endswith(_ROOM_ENDINGS))
+
+
+@lru_cache(maxsize=1 << 16)
+def comparison_form(token: str) -> str:
+    """Strip a regular English plural from a token of a normalised name; the result is compared, never shown.
+
+    Examples
+    --------
+    >>> [comparison_form(token) for token in ("gates", "companies", "boxes", "class", "status", "dvds", "us")]
+    ['gate', 'company', 'box', 'class', 'status', 'dvd', 'us']
+    """
+    if len(token) < 4 or token == "news" or not token.endswith("s") or token.endswith(("ss", "us", "is")):
+        return token
+    if token.endswith("ies") and len(token) > 4:
+        return token[:-3] + "y"
+    return token[:-2] if token.endswith(("xes", "ches", "shes", "sses", "zes")) else token[:-1]
+
+
+def needed_words(pattern: str) -> tuple[frozenset[str], ...]:
+    """Sets of words, of each of which a text must have one for a pattern over words to match it.
+
+    Examples
+    --------
+    >>> [sorted(ways) for ways in needed_words("(?:now )?(?:runs?|is hosted) on (?!the)")]
+    [['is', 'run', 'runs'], ['on']]
+    """
+    rest = _without_options(re.sub(r"\[[^]]*\]", r"\\\\", pattern))
+    ways = re.findall(r"\(\?(?::|P<\w+>)([^()]+)\)(?!\w)|(?<!\S)([^\s()|]+)(?!\S)", rest)
+    sets = [
+        # Of "works?" the last letter may be missing.
+        frozenset(form for way in (group or word).split("|") for form in _forms(way.split(" ")[0]))
+        for group, word in ways
+    ]
+    return tuple(one for one in sets if all(re.fullmatch(r"[^\W\d_]+(?:'s)?|[-=]+>|→|[:=@]", word) for word in one))
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    return (word[:-2], word[:-1]) if word.endswith("?") else (word,)
+
+
+def _without_options(pattern: str) -> str:
+    """A pattern without the groups that may be missing, and without what it only looks at."""
+    opened: list[int] = []
+    at = 0
+    while at < len(pattern):
+        if pattern[at] == "\\":
+            at += 1
+        elif pattern[at] == "(":
+            opened.append(at)
+        elif pattern[at] == ")":
+            start = opened.pop()
+            is_option = pattern[at + 1 : at + 2] in ("?", "*") or pattern[at + 1 : at + 3] == "{0"
+            if is_option or re.match(r"\(\?<?[=!]", pattern[start:]):
+                pattern, at = f"{pattern[:start]} {pattern[at + 1 :].lstrip('?*')}", start
+            elif opened:  # one way of several
+                pattern, at = f"{pattern[:start]}§{pattern[at + 1 :]}", start
+        at += 1
+    return pattern

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.extract.rules.dates import date_spans
-from hopgate.extract.rules.language_tables import LANGUAGES
-from hopgate.extract.rules.tokenise import analysed
+from hopgate.extract.rules.tokens import analysed
+from hopgate.extract.rules.words import LANGUAGES
 from hopgate.graph.names import name_words
 from hopgate.store import journal, memories, superseded
 from hopgate.store.graph import version

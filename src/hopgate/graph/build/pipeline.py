@@ -13,7 +13,7 @@ from hopgate.errors import HopgateError, WithdrawnError
 from hopgate.extract.changes.model import TrainedChanges
 from hopgate.extract.extraction import ContextualExtractor, Extraction, Extractor, Source, failed, sources
 from hopgate.extract.files import Statement, WithStatements, read_statements
-from hopgate.extract.rules.survey import CorpusSurvey
+from hopgate.extract.rules.survey import Survey
 from hopgate.extract.runner import Extracted, Progress, Run
 from hopgate.extract.spec import as_extractor
 from hopgate.graph.build.changes import read_changes, read_judged_ends
@@ -48,7 +48,7 @@ FEW = 64
 # takes seconds for one.
 RANGE, MODEL_RANGE = 1000, 32
 Show = Callable[[Progress], object]
-Surveys = Mapping[str, CorpusSurvey]
+Surveys = Mapping[str, Survey]
 """What memories show of their words, by scope; under "" where scopes are shared, or there is none."""
 
 
@@ -176,10 +176,10 @@ class GraphBuilder:
         """What all memories show of their words, each scope's apart unless scopes are shared."""
         with self._store.transaction() as connection:
             ranges = id_ranges(connection, RANGE)
-        surveys: dict[str, CorpusSurvey] = {}
+        surveys: dict[str, Survey] = {}
         for part in map_batches(engine, with_shared(_survey_range, self._store), ranges, place=_place):
             for scope, survey in part.items():
-                surveys.setdefault(scope, CorpusSurvey()).words.merge(survey.words)
+                surveys.setdefault(scope, Survey()).merge(survey)
         return surveys
 
     def _extract_some(
@@ -316,8 +316,8 @@ def _place(ids: IdRange) -> str:
     return f"one of the {ids.last - ids.first + 1} memories from number {ids.first} on"
 
 
-def _survey_range(store: Store, ids: IdRange) -> dict[str, CorpusSurvey]:
-    surveys: dict[str, CorpusSurvey] = {}
+def _survey_range(store: Store, ids: IdRange) -> dict[str, Survey]:
+    surveys: dict[str, Survey] = {}
     with store.transaction() as connection:
         shared = setting_rows.scopes(connection) == setting_rows.SHARED
         survey_page(surveys, list(_open(connection, ids).values()), shared)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import WithdrawnError
-from hopgate.extract.rules.plural import comparison_form
+from hopgate.extract.rules.words import comparison_form
 from hopgate.extract.runner import Progress
 from hopgate.graph.build.derive import rederive, rederive_all
 from hopgate.graph.build.merge import apply_rulings, join_aliases, take_apart

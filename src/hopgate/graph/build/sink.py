@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import WithdrawnError
 from hopgate.extract.context import TURNS, known_to, thread_of, with_turns
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source, State, bounded
-from hopgate.extract.rules.lower_names import BARE, is_rare
-from hopgate.extract.rules.survey import CorpusSurvey
+from hopgate.extract.rules.survey import BARE, Survey, is_rare
 from hopgate.extract.runner import Extracted
 from hopgate.graph.build.derive import rederive, revoke
 from hopgate.graph.build.merge import join_aliases
@@ -247,7 +246,7 @@ class StoreContext:
     batch. Where scopes are shared there is one survey, under ""; else a scope learns nothing of another.
     """
 
-    def __init__(self, surveys: Mapping[str, CorpusSurvey] | None = None) -> None:
+    def __init__(self, surveys: Mapping[str, Survey] | None = None) -> None:
         self._surveys = surveys
 
     def filled(self, connection: Connection[Any], batch: Sequence[Memory]) -> list[Source]:
@@ -260,7 +259,7 @@ class StoreContext:
         ]
         if self._surveys is not None:
             # A scope that came since was not surveyed, and shows nothing.
-            surveys = {scope: self._surveys.get(scope) or CorpusSurvey() for scope in scopes.values()}
+            surveys = {scope: self._surveys.get(scope) or Survey() for scope in scopes.values()}
         else:
             surveys = {
                 scope: _looked_up(
@@ -282,11 +281,11 @@ def graph_scope(memory: Memory, shared: bool) -> str:
     return "" if shared else memory.scope or ""
 
 
-def survey_page(surveys: dict[str, CorpusSurvey], page: Collection[Memory], shared: bool) -> None:
+def survey_page(surveys: dict[str, Survey], page: Collection[Memory], shared: bool) -> None:
     """Add memories to their scopes' surveys, or to the one under "" where scopes are shared."""
     scopes = {memory.external_id: graph_scope(memory, shared) for memory in page}
     for source in with_turns(page):
-        surveys.setdefault(scopes[str(source.memory_id)], CorpusSurvey()).add(source)
+        surveys.setdefault(scopes[str(source.memory_id)], Survey()).add(source)
 
 
 def _turns(connection: Connection[Any], batch: Sequence[Memory]) -> Iterator[tuple[Source, tuple[Any, ...]]]:
@@ -303,26 +302,26 @@ def _turns(connection: Connection[Any], batch: Sequence[Memory]) -> Iterator[tup
         yield source, earlier.get(str(source.memory_id), ())
 
 
-def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str, shared: bool) -> CorpusSurvey:
+def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str, shared: bool) -> Survey:
     """Survey a scope's part of a batch together with what the store knows of its words, in that scope or in all."""
-    survey = CorpusSurvey()
+    survey = Survey()
     for source in batch:
         survey.add(source)
-    lower = [word for word in survey.words.lower if is_rare(word, "en", BARE)]
+    lower = [word for word in survey.lower if is_rare(word, "en", BARE)]
     # Of "Tola's" the store knows Tola.
-    starts = {word.replace("’", "'").removesuffix("'s") for word in survey.words.starts}
+    starts = {word.replace("’", "'").removesuffix("'s") for word in survey.starts}
     normals = {normalise(word): word for word in (*lower, *starts)}
     wanted = sorted(normals)
     for row in name_rows.by_normal(connection, wanted, [scope]):
         word = normals[row.normal]
         if row.kind == "person":
-            survey.words.speakers[word] += 2
+            survey.speakers[word] += 2
         if row.name[:1].isupper():
-            survey.words.capitals[word] += 1 + survey.words.lower[word]
+            survey.capitals[word] += 1 + survey.lower[word]
         elif row.kind in LOWER_KINDS:
-            survey.words.introduced.setdefault(word, row.kind if row.kind != "name" else "")
+            survey.introduced.setdefault(word, row.kind if row.kind != "name" else "")
     for _, number in memories.with_word(connection, lower, limit=RECURS, within=None if shared else scope):
-        survey.words.lower[lower[number - 1]] += 1
+        survey.lower[lower[number - 1]] += 1
     return survey
 
 

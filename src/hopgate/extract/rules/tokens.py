@@ -10,9 +10,6 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from hopgate.extract.rules.german_cases import nominative
-from hopgate.extract.rules.kept_patterns import compiled
-from hopgate.extract.rules.language_tables import language_of
 from hopgate.extract.rules.words import (
     ABBREVIATIONS,
     DETERMINERS,
@@ -23,17 +20,11 @@ from hopgate.extract.rules.words import (
     STOP_WORDS,
     UNITS,
     WEEKDAYS,
+    language_of,
 )
 
 _CURRENCY = "EUR|USD|GBP|CHF|eur|usd|gbp|chf|[eE]uros?|pounds|dollars|bucks|quid|Franken|Pfund|kr|zł"
-# "room B. Tom has the others", "racks A to F. Marco has": the letter ends its sentence.
-_LETTERED = (
-    "[Rr]oom|[Hh]all|[Gg]ate|[Rr]ack|[Rr]acks|[Bb]lock|[Ww]ing|[Uu]nit|[Pp]lan|[Bb]ay|[Tt]eam|[Gg]roup|[Ss]ection|"
-    "[Ff]lat|[Ll]evel|[Zz]one|[Cc]lass|[Tt]ype|[Vv]itamin|[Hh]epatitis|[Ll]iga|[Rr]aum|[Ss]aal|[Hh]alle|[Hh]aus|"
-    "[Gg]ruppe|[Kk]lasse|[Tt]rakt|[Tt]or|[A-Z][ ]to|[A-Z][ ]bis|[A-Z][ ]and|[A-Z][ ]und"
-)
-_NOT_INITIAL = "".join(f"(?<!\\b{word}[ ].[.])" for word in _LETTERED.split("|"))
-_TOKEN = compiled(
+_TOKEN = re.compile(
     r"""[ ]?(                                                # the token, without the space before it
     (?:[€£$¥]|EUR\b|USD\b|GBP\b|CHF\b)[ ]?\d+(?:[.,]\d+)*[kKmM]?   # £24, EUR 11,500
   | [^\W\d_\u0250-\uffff]{2,}+(?=[\s,)]|\.\s)             # plain words first: four tokens of five are one
@@ -51,7 +42,7 @@ _TOKEN = compiled(
   | (?<![\w.])(?:~|\.{1,2})?(?:/(?:[\w@+-]|\.(?=[\w@+-]))++){2,}+/?  # a path
   | \d{4}-(?:0[1-9]|1[0-2])(?:-\d\d)?(?![\d-])            # an ISO date
   | \d{1,2}:\d\d(?!\d)                                   # a time of day
-  | [^\W\d_]\.(?:(?:[ ]?[^\W\d_]\.(?!\w))+(?=[\s,;:)'’-]|$)|@NOT_INITIAL@(?=[\s,;:)'’-]))  # initials: J. R. R., U.S.
+  | [^\W\d_]\.(?:(?:[ ]?[^\W\d_]\.(?!\w))+(?=[\s,;:)'’-]|$)|(?=[\s,;:)'’-]))  # initials: J. R. R., U.S.
   | [vV]?\d+(?:\.\d+){1,15}+(?:-?(?:alpha|beta|rc|dev|post|a|b)\.?\d*)?(?:[-+]\w+)?(?!\w)  # a version or decimal
   | \d{1,3}(?:,\d{3})++(?:\.\d+)?                       # 1,000,000
   | \d{1,5},\d\d(?![\w,]|[.:]\d)                        # 39,99
@@ -61,11 +52,11 @@ _TOKEN = compiled(
   | [^\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]++
     (?:[-'’_/+&](?=\w)[^\W\u3040-\u9fff]++|\.(?=[a-z0-9])\w++)*+(?:\+\+|[\#+](?!\w))?  # a word: e-mail, foo.bar, C++
   | ``|''|[.!?…]++|\n\s*+|[^\s\w]
-    )    """.replace("@CURRENCY@", _CURRENCY).replace("@NOT_INITIAL@", _NOT_INITIAL),
+    )    """.replace("@CURRENCY@", _CURRENCY),
     re.VERBOSE,
 )
 
-_SPACES = compiled(r"[^\S\n]+")
+_SPACES = re.compile(r"[^\S\n]+")
 LONGEST = 80 * 1024
 """What follows this many characters is not read, so that no memory takes longer than a second."""
 
@@ -88,12 +79,12 @@ _MARKS = {
     ";": ";",
     "&": "&",
 }
-_ISO = compiled(r"\d{4}-\d\d(?:-\d\d)?")
-_YEAR = compiled(r"(?:1\d|20)\d\d(?:s|[-–/]\d\d(?:\d\d)?)?")
-_NUMBER = compiled(r"\d[\d,.]*(?:st|nd|rd|th|%|k|m|s)?")
-_CLOCK = compiled(r"\d{1,2}(?:\.\d\d)?(?:[ap]m|h(?:\d\d)?)")
-_HOST = compiled(r"(?:https?://|~?\.{0,2}/).*|.*@.*|[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9]{1,14}")
-_CODE = compiled(r".*[a-z0-9][A-Z]|.*_|.*[^\W\d][-./]?\d|\d+[-]?[^\W\d]|.*(?:\+\+|#)$|.*\w\.[a-z]")
+_ISO = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
+_YEAR = re.compile(r"(?:1\d|20)\d\d(?:s|[-–/]\d\d(?:\d\d)?)?")
+_NUMBER = re.compile(r"\d[\d,.]*(?:st|nd|rd|th|%|k|m|s)?")
+_CLOCK = re.compile(r"\d{1,2}(?:\.\d\d)?(?:[ap]m|h(?:\d\d)?)")
+_HOST = re.compile(r"(?:https?://|~?\.{0,2}/).*|.*@.*|[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9]{1,14}")
+_CODE = re.compile(r".*[a-z0-9][A-Z]|.*_|.*[^\W\d][-./]?\d|\d+[-]?[^\W\d]|.*(?:\+\+|#)$|.*\w\.[a-z]")
 
 _ARROWS = frozenset(("->", "-->", "=>", "→", "⇒"))
 _CURRENCIES = (
@@ -118,7 +109,7 @@ _CURRENCIES = (
     "kr",
     "zł",
 )
-_PREFIXED = compiled(r"(?:[dl]['’]|al-|el-)[^\W\d_a-z]")
+_PREFIXED = re.compile(r"(?:[dl]['’]|al-|el-)[^\W\d_a-z]")
 
 
 class Analysis(NamedTuple):
@@ -279,8 +270,6 @@ def _analysed(text: str) -> Analysis:
     tokens = tokenise(text)
     lower = [token.lower() for token in tokens]
     code = language_of(lower)
-    if code == "de" and (cased := nominative(tokens)) != tokens:
-        tokens, lower = cased, [token.lower() for token in cased]
     return Analysis(tokens, lower, "".join(map(letter, tokens)), code)
 
 

@@ -1,0 +1,517 @@
+"""The names of one memory: capitals that are no grammar, marks, codes, and words that other memories make known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from hopgate.extract.extraction import Source
+from hopgate.extract.rules.dates import DateSpan, date_spans
+from hopgate.extract.rules.survey import introduced, lower_places
+from hopgate.extract.rules.tokens import analysed, letter
+from hopgate.extract.rules.words import (
+    ABBREVIATIONS,
+    GIVEN_NAMES,
+    HONORIFICS,
+    KIN,
+    LANGUAGES,
+    MONTHS,
+    TITLES,
+    Language,
+    is_compound,
+    is_given,
+    plain,
+    table,
+    words,
+    zipf,
+)  # fmt: skip
+
+_TABLE = table("names")
+_WORDS = {key: words(text) for key, text in _TABLE.items() if isinstance(text, str)}
+# Sentences of a short text drop their articles ("Rack would be nicer"), so that a capital at their start says little.
+TERSE = 60
+# By zipf: what is rarer is a name though a sentence begins with it, or where it does what names do; what is more
+# frequent is a word though other notes have it as a name.
+ORDINARY, _SUBJECT, _EVERYDAY = 2.3, 4.4, 5.2
+_BEFORE_START = frozenset('.¶":(->')
+_NOUN_ENDS = ("ung", "ungen", "heit", "keit", "schaft", "tion", "chen", "lein", "ität", "nis", "tum", "ling", "abend")
+_LONGEST_NAME = 10
+"""A run of more capitals than this is a heading in capitals or noise, and no name."""
+_TITLE_WORDS = 12
+"""A first line of at most this many words without a full stop is a title, and a title is a mention."""
+
+
+class Span(NamedTuple):
+    """Tokens ``start`` to ``end`` as a candidate; `form` is name, date, quote, code, tag, note …."""
+
+    start: int
+    end: int
+    name: str
+    form: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the rules know of one memory before they look for facts."""
+
+    tokens: list[str]
+    lower: list[str]
+    marks: str
+    code: str
+    spans: list[Span]
+    kinds: dict[str, str]
+    topic: str
+    speaker: str
+
+
+def read(source: Source) -> Reading:
+    """Read one memory.
+
+    Examples
+    --------
+    >>> from hopgate.memory import Cleared
+    >>> reading = read(Source("m1", Cleared("immich runs on cedar since March 2024. Ask Bea.")))
+    >>> [(span.name, span.form) for span in reading.spans]
+    [('immich', 'service'), ('cedar', 'host'), ('2024-03', 'date'), ('Bea', 'name')]
+    """
+    tokens, lower, raw, code = analysed(source.text)
+    known = dict(source.known)
+    if source.title is None:  # without context; with it the survey has seen this text too
+        known |= {name: kind for name, kind in introduced(tokens, lower, source.tags).items() if not known.get(name)}
+    speaker = _speaker(tokens, raw, known)
+    if speaker:
+        known.setdefault(lower[0], "person")
+    marks = name_capitals(tokens, lower, raw, code, known)
+    dates = date_spans(tokens, lower, code, source.created_at)
+    dates = dates[1:] if speaker and dates and not dates[0].start else dates  # Jan, June
+    spans = name_spans(tokens, marks, dates)
+    taken = {at for span in spans for at in range(span.start, span.end)}
+    for at in lower_places(tokens, known, code):
+        if at not in taken:
+            name = tokens[at].removesuffix("'s").removesuffix("’s")
+            spans.append(Span(at, at + 1, name, known.get(name) or "name"))
+    spans += [Span(at, at + 1, tokens[at], "amount") for at, mark in enumerate(marks) if mark == "$"]
+    spans += [
+        Span(at, at + 1, name, "han") for at, mark in enumerate(marks) if mark == "J" for name in han_names(tokens[at])
+    ]
+    spans.sort(key=lambda span: span.start)
+    topic = source.title if source.title is not None else title(tokens, raw)
+    topic = "" if date_spans(topic.split(), topic.lower().split(), code, None) and topic[:1].isdigit() else topic
+    kinds = {span.name: kind for span in spans if (kind := person_kind(span.name) or known.get(span.name.lower(), ""))}
+    return Reading(tokens, lower, marks, code, spans, kinds, " ".join(topic.split()), speaker)
+
+
+def _speaker(tokens: list[str], marks: str, known: dict[str, str]) -> str:
+    """The name before the colon that starts a turn: "Caroline: …"; "Note:" and "Reason:" start lines too."""
+    end = marks.find(":", 0, 4)
+    first = tokens[0].lower() if tokens else ""
+    if end < 1 or end == len(marks) - 1 or not set(marks[:end]) <= set("UAiKMZC") or first in _WORDS["no_speakers"]:
+        return ""
+    is_name = (
+        is_given(first) or (first in _WORDS["short_names"] and marks[end + 1] != "N") or known.get(first) == "person"
+    )
+    return " ".join(tokens[:end]) if (is_name or end > 1) and marks[end + 1] != "¶" else ""
+
+
+# Capitals.
+
+
+def name_capitals(  # noqa: PLR0912 - one kind of capital after another
+    tokens: list[str], lower: list[str], marks: str, code: str, known: Collection[str]
+) -> str:
+    """Give the letters of tokens again, with the capitals that are mere grammar as ordinary words.
+
+    Parameters
+    ----------
+    known : collection of str
+        Words, in lower case, that this or another memory shows to be names.
+
+    Examples
+    --------
+    >>> from hopgate.extract.rules.tokens import letter
+    >>> tokens = "Loud fan . Lent Kasimir the stick .".split()
+    >>> name_capitals(tokens, [token.lower() for token in tokens], "".join(map(letter, tokens)), "en", ())
+    'ww.wUtw.'
+    """
+    language = LANGUAGES[code]
+    changed = list(marks)
+    said, is_terse = set(tokens), len(tokens) < TERSE
+    for at, mark in enumerate(marks):
+        if mark not in "UPMqA":
+            continue
+        word = lower[at].replace("’", "'").removesuffix("'s")
+        if word in language.days or word.removesuffix("s") in language.days:
+            changed[at] = "X"
+        elif word in language.months and mark != "q":
+            changed[at] = "M"
+        elif mark == "A" and word in _WORDS["remarks"]:
+            changed[at] = "w"
+        elif mark in "UP":
+            starts = (
+                not at or changed[at - 1] in _BEFORE_START or tokens[at - 1] == "|" or (at == 1 and marks[0] == "'")
+            )
+            if len(word) > 3 and word[1] == "'" and word[0] in "ldcjmnst" and tokens[at][2].islower():
+                is_name = False  # l'affitto: the capital is the article's
+            elif code == "de":
+                is_name = _is_german_name(lower, changed, marks, at, known)
+            elif starts:
+                is_again = word in said and not (is_given(word) or word in known)  # "Disks fail. The disks …"
+                is_name = not is_again and _is_name_at_start(lower, marks, at, language, known, is_terse)
+            else:  # English, French …: a capital inside a sentence is a name
+                is_name = word not in language.function or marks[at + 1 : at + 2] in ("U", "P")
+            if not is_name or (word in _WORDS["tickets"] and marks[at + 1 : at + 2] == "K"):
+                changed[at] = "w"
+    for at in range(1, len(changed) - 1) if not _WORDS["linking"].isdisjoint(lower) else ():
+        if lower[at] in _WORDS["joining"] and changed[at - 1] + changed[at + 1] == "UU" and lower[at - 1] not in KIN:
+            changed[at] = "p"  # "Praxis am Deich"
+        elif (
+            code == "de"
+            and lower[at] in ("von", "zu")
+            and (lower[at + 1].rstrip(".") in KIN or is_given(lower[at + 1]))
+        ):
+            changed[at] = "s"  # "Projekt Lotse von Jens Harms"
+    for start, end in _header_rows(tokens, marks):
+        changed[start:end] = ["w" if mark in "UAPK" else mark for mark in changed[start:end]]
+    return "".join(changed)
+
+
+def _header_rows(tokens: list[str], marks: str) -> Iterator[tuple[int, int]]:
+    """The heads of tables, whose words are no names: a row above a line of dashes."""
+    if "|" not in tokens:
+        return
+    start = 0
+    while (end := marks.find("¶", start)) >= 0:
+        if tokens[start] == "|" and tokens[end + 1 : end + 2] == ["|"] and tokens[end + 2 : end + 3] == ["-"]:
+            yield start, end
+        start = end + 1
+
+
+def _is_name_at_start(  # noqa: PLR0911
+    lower: list[str], marks: str, at: int, language: Language, known: Collection[str], is_terse: bool
+) -> bool:
+    """Whether the first word of a sentence in English, French … is a name: that needs more than its capital."""
+    word = lower[at].replace("’", "'").removesuffix("'s")
+    follows = marks[at + 1 : at + 2]
+    is_full = is_given(word) and follows == "U"  # "Mia Chen", though "mia" is "my" in Italian
+    if word in language.openers or word in _WORDS["doing"] or (word in language.function and not is_full):
+        return False
+    if is_given(word) or word in KIN:
+        return True
+    if follows and lower[at + 1].rstrip(".") in TITLES and word not in TITLES:
+        return False  # "Luckily Mrs Niehaus has a key"
+    frequency = zipf(word, language.code)
+    if word in known and (zipf(word, "en") < _EVERYDAY or (follows and follows in "UPiKA&p")):
+        return True
+    is_form = word.endswith(("ing", "ed", "ly"))
+    if follows and follows in "UPiKA&p":
+        return not is_form or frequency < ORDINARY
+    if follows == ":" and frequency > ORDINARY:
+        return False  # "Provider: …"
+    if marks[at] == "P":
+        return True
+    if is_form:
+        return False
+    if not is_terse or (frequency < _SUBJECT and _does_what_names_do(lower, marks, at)):
+        return True
+    return max(frequency, zipf(word, "en")) < ORDINARY
+
+
+def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
+    """Whether what follows a word is said of people, projects and services: "is led by", "replaces", "is Bea's son"."""
+    rest = [word for word in lower[at + 1 : at + 5] if word not in _WORDS["adverbs"]]
+    if not rest:
+        return False
+    if rest[0] in _WORDS["name_verbs"]:
+        return True
+    if rest[0] in ("and", "und", "et", "y", "&"):
+        return marks[at + 2 : at + 3] == "U" and zipf(lower[at], "en") < 3.9
+    is_state = rest[0] in ("is", "was", "are", "has", "est", "es", "è", "wird", "wurde")
+    return is_state and ((len(rest) > 1 and rest[1] in _WORDS["participles"]) or "P" in marks[at + 2 : at + 4])
+
+
+def _is_german_name(  # noqa: PLR0911
+    lower: list[str], changed: list[str], marks: str, at: int, known: Collection[str]
+) -> bool:
+    """Nouns have capitals in German: a name is a given or titled one, an unknown word, or stands where names do."""
+    word, language = lower[at].removesuffix("'s"), LANGUAGES["de"]
+    before, follows = lower[at - 1] if at else "", marks[at + 1 : at + 2]
+    after = lower[at + 1].rstrip(".") if at + 1 < len(lower) else ""
+    frequency, english = zipf(word, "de"), zipf(word, "en")
+    if word in language.function or word in language.openers:
+        return False
+    if is_given(word) or word in _WORDS["brands"] or before.rstrip(".") in language.kin:
+        return True
+    if word in known and frequency < _EVERYDAY:
+        return True
+    if word in language.kin:
+        return follows in ("U", "P") or after in ("dr", "prof")
+    if after in _WORDS["company"] or (word in _WORDS["company"] and at and changed[at - 1] == "U"):
+        return True
+    if at and changed[at - 1] == "U" and lower[at - 1].endswith(tuple(_WORDS["firms"])):
+        return True
+    if is_compound(word) and english < 2:
+        return (
+            follows == "U" and word.endswith(tuple(_WORDS["firms"])) and zipf(after, "de") < 3.5 and not is_given(after)
+        )
+    if word.endswith(_NOUN_ENDS) or after in language.kin or (follows in ("U", "P") and is_given(after)):
+        return False  # "Zahnarzt Dr. Thiele", "meine Tochter Thea"
+    if at and changed[at - 1] == "U" and marks[at - 1] == "U":
+        return True  # "Praxis Külper": two nouns side by side are a name
+    if follows in ("U", "K") and frequency < 5:
+        return zipf(after, "de") < 3.5 and not is_compound(after)
+    if before in ("in", "nach", "aus", "bei", "von", "zu", "durch", "statt"):
+        return frequency - english < 2.1 or frequency < 2
+    return frequency < 1.2 or (frequency < 3 and english < 3.2 and frequency - english < 0.6)
+
+
+# Spans.
+
+# A name: capitals, with particles (Vasco da Gama), "of" and "the" inside it (Bank of England, Henry the Navigator), an
+# ampersand, a number after (Apollo 11) or a year before (1968 Summer Olympics), and closed-class words that carry a
+# capital themselves (Gone With the Wind). Each part was kept for what it adds to recall in docs/research/extraction.md.
+# It starts with a class of letters, because that is what the regular expression engine can skip to.
+_NAME = re.compile(
+    r"[UAKiPYNC](?:(?<=P)(?![UA])|(?:(?<=[UAKiP])|(?<=[YN])(?=[UAC])|(?<=C)(?<![.¶\":]C)(?=U))"
+    r"(?:[UAKi]|(?<=[UAKiot])[NYZTC](?!q)|ot?(?=[UAKY])|p+t?(?=[UAK])|&(?=[UAK])|t(?=U)|P(?=[UA])"
+    r"|,i(?![UAKi])|I(?=[.,;:)¶a]|$)"  # Acme, Inc. and World War I
+    r"|(?<=[YN])C(?=U))*P?)"
+)
+_QUOTE = re.compile(r'"(?P<inside>[^".;:¶()]{1,8})[,.]?"')
+_ROMAN = frozenset(["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"])
+_PIECE = re.compile("[HVLGBK]")
+_HOST_OF = re.compile(r"https?://(?:[^/@\s]*@)?([^/:?#\s]+)")
+# 120k, 60s, 8-bit, 3x12: a number with a unit is no name, nor is what has hardly a letter.
+_MEASURE = re.compile(r"[\d.,/x:-]*\d+(?:[-]?[^\W\d_]{1,8})?|[^\W\d_]/?\d+|[\d.,/:-]*[^\W\d_]?[\d.,/:-]*")
+
+
+def name_spans(tokens: list[str], marks: str, dates: Sequence[DateSpan] = ()) -> list[Span]:
+    """Return the spans that do not overlap, in the order of the text: names, dates, quotes, marked names.
+
+    Examples
+    --------
+    >>> tokens = ["Ada", "Lovelace", "moved", "it", "to", "nas-2", "[[Rack plan]]", "#homelab"]
+    >>> [(span.name, span.form) for span in name_spans(tokens, "UUwssKLG")]
+    [('Ada Lovelace', 'name'), ('nas-2', 'code'), ('Rack plan', 'note'), ('homelab', 'tag')]
+    """
+    taken = bytearray(len(tokens))
+    spans: list[Span] = []
+
+    def take(start: int, end: int, form: str, name: str = "") -> None:
+        if name := name or joined(tokens, start, end):
+            spans.append(Span(start, end, name, form))
+            taken[start:end] = b"\1" * (end - start)
+
+    for start, end, iso in dates:
+        # "1968 Summer Olympics" and "Apollo 1968" are names; not so in "since 2019 Lena has lived in Berlin".
+        alone = start > 0 and tokens[start - 1].lower() in _WORDS["before_year"]
+        if alone or not (end - start == 1 and marks[start] == "Y" and _is_beside_name(marks, start)):
+            take(start, end, "date", iso)
+    for match in _PIECE.finditer(marks):
+        at = match.start()
+        piece = None if taken[at] else _piece(tokens[at], marks[at])
+        if piece and (marks[at] != "K" or not _is_beside_name(marks, at)):
+            take(at, at + 1, *piece)
+    for match in _QUOTE.finditer(marks):
+        start = match.start("inside")
+        end = start + len(match["inside"].rstrip(","))
+        if set("UAKZTC") & set(marks[start:end]) and not any(taken[start:end]):
+            take(start, end, "quote")
+    # What is taken ends a name: in "since 1 May 2024 Lena" the year is the date's.
+    free = "".join("_" if used else mark for used, mark in zip(taken, marks, strict=True))
+    for match in _NAME.finditer(free):
+        start, end = match.span()
+        if end - start <= _LONGEST_NAME and _is_name(tokens, marks, start, end):
+            for first, last in _people(tokens, start, end):
+                take(first, last, "name", _with_its_s(tokens, marks, first, last))
+    return sorted(spans, key=lambda span: span.start)
+
+
+def _people(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A name, or two of people who stand side by side: "unterrichtet Herr Jablonski Mila", "Jonas 14 geworden"."""
+    if end - start == 2 and tokens[start + 1].isdigit() and is_given(tokens[start]):
+        yield start, start + 1
+        return
+    is_titled = end - start == 3 and tokens[start].lower().rstrip(".") in TITLES and tokens[start + 1][0].isupper()
+    is_two = is_titled and is_given(tokens[end - 1]) and not is_given(tokens[end - 2])
+    # Not of "Frau Dr. Mila".
+    if is_two and tokens[start + 1].lower().rstrip(".") not in TITLES:
+        yield from ((start, end - 1), (end - 1, end))
+    else:
+        yield start, end
+
+
+def _with_its_s(tokens: list[str], marks: str, start: int, end: int) -> str:
+    """A name of which the 's is a part, as nothing follows that it has: "works at Queen's, in facilities"."""
+    name = " ".join(tokens[start:end])
+    if not name.endswith(("'s", "’s")) or not start or tokens[start - 1].lower() not in _WORDS["at"]:
+        return ""
+    is_closed = end == len(tokens) or marks[end] in ".,;:!)¶" or tokens[end] in _WORDS["after_firm"]
+    is_work = start > 1 and tokens[start - 2].lower() in _WORDS["works"]
+    return f"{name[:-2]}'s" if is_closed and is_work else ""
+
+
+def _piece(token: str, mark: str) -> tuple[str, str] | None:  # noqa: PLR0911 - a table in the order of precedence
+    """Say what a token is that its form alone makes a name: (form, name), or nothing."""
+    if mark == "L":
+        return "note", " ".join(token[2:-2].split("|", maxsplit=1)[0].split("#", maxsplit=1)[0].split())
+    if mark == "G":
+        return ("tag" if token[0] == "#" else "person"), token[1:].rstrip("/-")
+    if mark == "B":
+        inside = token[1:-1].strip()
+        return ("code", inside) if inside and inside.count(" ") < 2 else None
+    if mark == "V":
+        return ("version", token) if token.count(".") > 1 or token[0] in "vV" else None
+    if mark == "K":
+        stem = token.removesuffix("'s").removesuffix("’s")
+        return None if _MEASURE.fullmatch(stem) else ("code", stem)
+    if "@" in token:
+        return "email", token
+    if host := _HOST_OF.match(token):
+        return "url", host[1]
+    return None if _MEASURE.fullmatch(token) else ("path" if "/" in token else "host", token)
+
+
+def title(tokens: list[str], marks: str) -> str:
+    r"""Return the first line as a name where it has the form of a title, without what it has in brackets.
+
+    Examples
+    --------
+    >>> tokens = ["Mercury", "(", "planet", ")", "\n", "It", "is", "hot", "."]
+    >>> title(tokens, "U(w)¶Zsw.")
+    'Mercury'
+    """
+    end = marks.find("¶")
+    if not 0 < end <= _TITLE_WORDS or marks[end - 1] == "." or end == len(marks) - 1:
+        return ""
+    bracket = marks.find("(", 0, end)
+    return joined(tokens, 0, bracket if bracket > 0 else end)
+
+
+def variants(tokens: list[str], marks: str, span: Span) -> Iterator[str]:
+    """Yield the other names inside a name: what follows its "of", its year, its possessive, itself with "The".
+
+    Examples
+    --------
+    >>> tokens = ["The", "Bank", "of", "England"]
+    >>> list(variants(tokens, "TUoU", name_spans(tokens, "TUoU")[0]))
+    ['The Bank of England', 'England']
+    """
+    start, end = span.start, span.end
+    inside = marks[start:end]
+    if start and marks[start - 1] == "T":
+        yield joined(tokens, start - 1, end)
+    if len(inside) == 1:
+        return
+    if inside[-1] == "N" and tokens[start].lower() not in _WORDS["counted"]:
+        yield joined(tokens, start, end - 1)  # Debian 12 is Debian
+    if inside[0] in "YN":
+        yield joined(tokens, start + 1, end)
+        if inside[0] == "Y":
+            yield tokens[start]
+    if (of := inside.rfind("o")) > 0:
+        yield joined(tokens, start + of + (2 if inside[of + 1 : of + 2] == "t" else 1), end)
+    if 0 <= (owner := inside.find("P")) < len(inside) - 1:
+        yield joined(tokens, start, start + owner + 1)
+        yield joined(tokens, start + owner + 1, end)
+
+
+def joined(tokens: list[str], start: int, end: int) -> str:
+    """Return the tokens as a name: a possessive's 's, an acronym's plural s and the case of "Herrn" go."""
+    name = " ".join(tokens[start:end]).strip(" ,\"'`").replace(" ,", ",").replace(" :", ":")
+    name = f"Herr {name[6:]}" if name.startswith("Herrn ") else name
+    if name.endswith(("'s", "’s")):
+        return name[:-2]
+    return name[:-1] if name.endswith("s") and name[:-1].isupper() and len(name) > len("PCs") else name
+
+
+def _is_beside_name(marks: str, at: int) -> bool:
+    return marks[at + 1 : at + 2] in ("U", "A", "C") or (at > 0 and marks[at - 1] in "UAK")
+
+
+def _is_name(tokens: list[str], marks: str, start: int, end: int) -> bool:
+    """Refuse what is a capital without being a name: single letters, numerals, Inc., e.g."""
+    name = tokens[start].rstrip(".").lower()
+    is_initial = marks[start] == "i" and (len(name) < 3 or not tokens[start][0].isupper())
+    is_measure = marks[start] == "K" and _MEASURE.fullmatch(tokens[start])
+    is_word = len(name) < 2 or is_measure or tokens[start] in _ROMAN or name in ABBREVIATIONS or name in MONTHS
+    return end - start > 1 or not (is_initial or is_word)
+
+
+# Kinds.
+
+_FORMS = {"A": "acronym", "K": "identifier", "H": "host", "V": "version", "N": "number", "D": "date", "Y": "date"}
+_CAMEL = re.compile(r"[A-Z]?[a-z0-9]+(?:[A-Z][a-z0-9]*)+|\w*_\w+|[^\W\d]+[\d-]+\w*|\w+(?:\+\+|#)", re.ASCII)
+_FILE = re.compile(r"(?:~|\.{0,2}/).*|.*\.(?:py|md|json|jsonl|yaml|yml|toml|txt|sql|sh|js|ts|cfg|conf|ini|csv|log)")
+# George T. Solomon, J. R. R. Tolkien.
+_INITIALS = re.compile(r"(?:[^\W\d_]\. ?)+[^\W\d_]{2,}(?:[ -][^\W\d_]+)*|[^\W\d_]{2,} [^\W\d_]\. [^\W\d_]{2,}")
+
+
+@lru_cache(maxsize=32768)
+def kind_of(name: str, form: str = "", before: str = "") -> str:
+    """Return the kind that a name's form shows, or an empty text.
+
+    Examples
+    --------
+    >>> [kind_of(name) for name in ("NAS", "nas-2.local", "v1.25.3", "parse_date", "2024-03-01", "Berlin")]
+    ['acronym', 'host', 'version', 'identifier', 'date', '']
+    >>> kind_of("George T. Solomon"), kind_of("Curie", before="Dr."), kind_of("backup job", form="phrase")
+    ('person', 'person', 'phrase')
+    """
+    if form in ("date", "phrase", "quote"):
+        return {"quote": "title"}.get(form, form)
+    first = name.split(" ", 1)[0].rstrip(".").lower()
+    if (first in HONORIFICS and " " in name) or before.rstrip(".").lower() in HONORIFICS:
+        return "person"
+    if " " in name:
+        return "person" if "." in name and _INITIALS.fullmatch(name) else ""
+    if _FILE.fullmatch(name):
+        return "identifier"
+    kind = _FORMS.get(letter(name), "") if name else ""
+    return kind if kind != "identifier" or _CAMEL.fullmatch(name) or not name[0].isupper() else ""
+
+
+@lru_cache(maxsize=16384)
+def person_kind(name: str) -> str:
+    """Say "person" where a name has a given name or a title in front.
+
+    Examples
+    --------
+    >>> [person_kind(name) for name in ("Tomasz Wilk", "Aunt Shirin", "Frau Dirks", "Team Atlas")]
+    ['person', 'person', 'person', '']
+    """
+    first, _, rest = name.partition(" ")
+    word = plain(first).rstrip(".")
+    if name.endswith(("'s", "’s")):
+        return ""  # "works at Jimmy's"
+    if rest:
+        return "person" if (word in KIN and rest[0].isupper()) or word in GIVEN_NAMES else ""
+    return "person" if first[:1].isupper() and (is_given(first) or word in _WORDS["family"]) else ""
+
+
+# Chinese and Japanese.
+
+_HAN = _TABLE["han"]
+_SURNAME_BEFORE = "(?:^|[和跟与與同给給找问問见見请請叫是由对對，。、]|联系|聯繫|打电话给|告诉|通知)"
+_SURNAME_AFTER = "(?=[在住去来來说說的是和跟与與给給有要会會不从從到负搬喜也已]|开会|$)"
+_HAN_NAMES = (
+    re.compile(f"{_SURNAME_BEFORE}([{_HAN['surnames']}][\\u4e00-\\u9fff]{{1,2}}?){_SURNAME_AFTER}"),
+    re.compile(f"(?<=[在于給给去到])([\\u4e00-\\u9fff]{{2,8}}?(?:{_HAN['organisations']}))"),
+    re.compile(f"({_HAN['places']}|(?<=[住在去到從於于])[\\u4e00-\\u9fff]{{2,3}}?(?=[市县省区]))"),
+    re.compile(f"((?:[\\u4e00-\\u9fff]{{1,3}}|[\\u30a0-\\u30ff]{{2,8}})(?:{_HAN['honorifics']}))"),
+    re.compile(r"([\u30a1-\u30fa\u30fc]{4,})"),
+)
+
+
+def han_names(text: str) -> list[str]:
+    """Find names in a run of Chinese or Japanese: by surnames, places, organisations, honorifics, and katakana.
+
+    Examples
+    --------
+    >>> han_names("和刘洋开会"), han_names("王芳在远帆物流工作"), han_names("森さんからメール")
+    (['刘洋'], ['王芳', '远帆物流'], ['森さん'])
+    """
+    found = [name for pattern in _HAN_NAMES for name in pattern.findall(text[:10_000])]
+    return [name for name in dict.fromkeys(found) if name not in _HAN["loans"].split()]
