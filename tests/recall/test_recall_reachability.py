@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import asdict
 from itertools import permutations, product
 
 import pytest
@@ -39,7 +40,7 @@ def test_the_importance_prior_loosens_to_seven_tenths_and_tightens_by_as_much():
     found = bound(RRF(graph=0.35), prior=Importance())
     assert found.favourable.best == pytest.approx(0.61)
     assert found.unfavourable.worst == pytest.approx((61 / 65 + 61 / 66) / 0.7)
-    assert bound(RRF(), prior=Importance(0)).to_dict()["needed_at_extremes"]["unfavourable"]["best"] is None
+    assert bound(RRF(), prior=Importance(0)).to_dict()["unfavourable"]["best"] is None
 
 
 def test_the_exact_match_bonus_moves_both_ends():
@@ -77,7 +78,7 @@ def test_by_the_default_no_overlap_of_the_others_bars_any_leg_and_by_a_larger_k_
 
 def test_where_the_others_leave_room_any_weight_suffices():
     found = bound(RRF(graph=0.01), depths={"lexical": 5, "dense": 4}, prior=Importance(), exact=ExactMatch())
-    assert set(found.unfavourable.to_dict().values()) == {0.0}
+    assert set(asdict(found.unfavourable).values()) == {0.0}
     needed = bound(RRF(), depths=9).needed
     assert needed.best == needed.identical == 0
     # Eight memories are shared, and each leg's first stands alone.
@@ -135,7 +136,7 @@ def test_best_and_worst_are_the_extremes_of_all_overlaps(case):
     fuser, depths, k, profiles = case
     needed = bound(fuser, k=k, depths=dict(zip(BASE, depths, strict=False))).needed
     pools = {str(number): Pool.of(lists) for number, lists in enumerate(overlaps(depths, profiles))}
-    weights = [row.needed for row in on_lists(fuser, pools, k=k).rows]
+    weights = list(on_lists(fuser, pools, k=k).by_query.values())
     assert needed.best == pytest.approx(min(weights))
     assert needed.worst == pytest.approx(max(weights))
     assert min(weights) - 1e-9 <= needed.disjoint <= max(weights) + 1e-9
@@ -174,13 +175,13 @@ def test_the_bound_with_a_prior_holds_on_lists_with_any_importance(pairs):
     importance = {id: pair[0] for id, pair in enumerate(pairs)}
     pool = Pool.of({"lexical": [(id, 1.0) for id in range(12)], "dense": [(id, 1.0) for id in reversed(range(12))]})
     limits = bound(RRF(), depths=12, prior=Importance())
-    (row,) = on_lists(RRF(), {"q": pool}, prior=Importance(), importance=importance).rows
-    assert limits.favourable.best * (1 - 1e-12) <= row.needed <= limits.unfavourable.worst
+    (needed,) = on_lists(RRF(), {"q": pool}, prior=Importance(), importance=importance).by_query.values()
+    assert limits.favourable.best * (1 - 1e-12) <= needed <= limits.unfavourable.worst
 
 
 def test_the_legs_own_list_is_not_looked_at_and_one_that_is_off_does_nothing():
     loud = Pool.of({**FULL, "graph": [(id, 1.0) for id in range(100, 150)]})
-    assert on_lists(RRF(), {"q": loud}).rows == on_lists(RRF(), {"q": Pool.of(FULL)}).rows
+    assert on_lists(RRF(), {"q": loud}) == on_lists(RRF(), {"q": Pool.of(FULL)})
     report = on_lists(RRF(graph=0), {"q": Pool.of(FULL), "empty": Pool.of({})})
     assert (report.verdict, report.entering, report.needed(1)) == (Reachability.OFF, 0, pytest.approx(61 / 70))
 
@@ -190,6 +191,6 @@ def test_the_summary_over_queries():
     report = on_lists(RRF(graph=0.35), pools)
     assert report.verdict is Reachability.ON_SOME and "on 2 of 3 queries" in str(report)
     assert report.to_dict()["needed"] == {"first": 0, "half": 0, "all": pytest.approx(61 / 70)}
-    assert [row.kth for row in report.rows[1:]] == [None, None]
+    assert (report.by_query["few"], report.by_query["none"]) == (0, 0)
     assert on_lists(RRF(), {}).verdict is Reachability.BARRED
     assert on_lists(RRF(), {}).needed(1) == 0 and not math.isinf(report.needed(1))

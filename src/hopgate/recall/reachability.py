@@ -57,7 +57,7 @@ class Reachability(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """The weight a leg must exceed, by how the other legs' lists overlap.
+    """The weight a leg must exceed, by how the other legs' lists overlap: 0 for any, infinity for none.
 
     Parameters
     ----------
@@ -69,10 +69,6 @@ class Needed:
         The other legs return the same list.
     worst : float
         The least favourable overlap: the same k memories in opposite order, which promotes the last of them.
-
-    Notes
-    -----
-    0 means that any weight above 0 suffices, infinity that none does.
     """
 
     best: float
@@ -80,61 +76,66 @@ class Needed:
     identical: float
     worst: float
 
-    def to_dict(self) -> dict[str, float | None]:
-        """Give the weights ready for JSON, None where no weight suffices.
 
-        Examples
-        --------
-        >>> Needed(0.5, 0.6, 1.0, math.inf).to_dict()
-        {'best': 0.5, 'disjoint': 0.6, 'identical': 1.0, 'worst': None}
-        """
-        return {name: _or_none(value) for name, value in asdict(self).items()}
+@dataclass(frozen=True)
+class Report:
+    """What is said of a leg: which, by which fuser, in the top how many, after which prior."""
 
+    leg: str
+    fuser: Fuser
+    k: int
+    prior: Importance | None
 
-def in_words(weight: float) -> str:
-    """Print a weight that must be exceeded.
+    @property
+    def weight(self) -> float:
+        """The leg's weight."""
+        return self.fuser.weights[self.leg]
 
-    Examples
-    --------
-    >>> in_words(61 / 70), in_words(0), in_words(math.inf)
-    ('over 0.871', 'any', 'impossible')
-    """
-    if weight == 0:
-        return "any"
-    return "impossible" if math.isinf(weight) else f"over {weight:.3f}"
+    @property
+    def verdict(self) -> Reachability:
+        """What the leg can do."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the report ready for JSON, None for a weight that nothing reaches."""
+        return {
+            "leg": self.leg,
+            "weight": self.weight,
+            "verdict": self.verdict.value,
+            "fuser": repr(self.fuser),
+            "k": self.k,
+            "prior": repr(self.prior) if self.prior else None,
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"{self.leg} at weight {number(self.weight)} is {self.verdict.value} in the top {self.k} of {self.fuser!r}"
+        )
 
 
 # By closed form.
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+@dataclass(frozen=True)
+class Bound(Report):
     """What a leg can do to the top k, whatever the query.
 
     Parameters
     ----------
-    leg, fuser, k, depths, prior, exact
-        What was asked; `depths` names the other legs that are on.
+    depths : mapping of leg name to int
+        The other legs that are on.
+    exact : ExactMatch, optional
     needed : Needed
         The weight to exceed without prior and bonus.
     favourable, unfavourable : Needed
         The same at the two extremes of prior and bonus; equal to `needed` where there is neither.
     """
 
-    leg: str
-    fuser: Fuser
-    k: int
     depths: Mapping[str, int]
-    prior: Importance | None
     exact: ExactMatch | None
     needed: Needed
     favourable: Needed
     unfavourable: Needed
-
-    @property
-    def weight(self) -> float:
-        """The leg's weight."""
-        return self.fuser.weights[self.leg]
 
     @property
     def verdict(self) -> Reachability:
@@ -146,24 +147,20 @@ class Bound:
         return Reachability.REACHABLE if self.weight > self.unfavourable.worst else Reachability.AT_BEST
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the bound ready for JSON."""
+        """Give the bound ready for JSON, None for a weight that nothing reaches."""
+        cases = {name: getattr(self, name) for name in ("needed", "favourable", "unfavourable")}
         return {
-            **_asked(self.leg, self.fuser, self.k, self.prior, self.verdict),
+            **super().to_dict(),
             "depths": dict(self.depths),
             "exact": repr(self.exact) if self.exact else None,
-            "needed": self.needed.to_dict(),
-            "needed_at_extremes": {
-                "favourable": self.favourable.to_dict(),
-                "unfavourable": self.unfavourable.to_dict(),
-            },
+            **{case: {how: _or_none(weight) for how, weight in asdict(of).items()} for case, of in cases.items()},
         }
 
     def __str__(self) -> str:
         need = self.needed
         line = (
-            f"{_opening(self.leg, self.fuser, self.k, self.verdict)}; weight needed: "
-            f"{in_words(need.best)} at best, {in_words(need.disjoint)} on disjoint lists, "
-            f"{in_words(need.identical)} on identical ones, {in_words(need.worst)} at worst"
+            f"{super().__str__()}; weight needed: {in_words(need.best)} at best, {in_words(need.disjoint)} on disjoint "
+            f"lists, {in_words(need.identical)} on identical ones, {in_words(need.worst)} at worst"
         )
         if self.prior or self.exact:
             extras = " and ".join(repr(extra) for extra in (self.prior, self.exact) if extra)
@@ -223,7 +220,7 @@ def bound(
         return Needed(*map(weight, scores))
 
     unfavourable = needed(1 / floor if floor else math.inf, bonus)
-    return Bound(leg, fuser, k, deep, prior, exact, needed(), needed(floor, -bonus), unfavourable)
+    return Bound(leg, fuser, k, prior, deep, exact, needed(), needed(floor, -bonus), unfavourable)
 
 
 # The k-th best score that other legs can leave in the way. A leg is a column: what it gives at rank 1, 2, … None where
@@ -269,78 +266,56 @@ def _hardest(columns: Sequence[Sequence[float]], k: int) -> float | None:
 # On actual lists.
 
 
-@dataclass(frozen=True, slots=True)
-class QueryReach:
-    """What a leg could do to one query's top k.
+@dataclass(frozen=True)
+class ListReach(Report):
+    """What a leg could do to the top k of a set of queries.
 
     Parameters
     ----------
-    query : str
-        The query's id.
-    enters : bool
-        A memory that only this leg sees could enter: it would score more than the k-th hit of the others, or they leave
-        room.
-    needed : float
-        The weight to exceed for that; 0 where there is room, infinite where none suffices.
-    kth : float or None
-        The score in the way; None where there is room.
+    by_query : mapping of query id to float
+        The weight to exceed for a candidate of the leg alone to enter; 0 where the other legs leave room.
     """
 
-    query: str
-    enters: bool
-    needed: float
-    kth: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class ListReach:
-    """What a leg could do to the top k of a set of queries: a row each, and what they come to."""
-
-    leg: str
-    fuser: Fuser
-    k: int
-    prior: Importance | None
-    rows: tuple[QueryReach, ...]
+    by_query: Mapping[str, float]
 
     @property
     def entering(self) -> int:
         """On how many queries a candidate of the leg alone could enter."""
-        return sum(row.enters for row in self.rows)
+        return sum(self.weight > needed for needed in self.by_query.values())
 
     @property
     def verdict(self) -> Reachability:
         """Barred where it could enter on no query, reachable where it could on all."""
-        if self.fuser.weights[self.leg] == 0:
+        if self.weight == 0:
             return Reachability.OFF
         if not self.entering:
             return Reachability.BARRED
-        return Reachability.REACHABLE if self.entering == len(self.rows) else Reachability.ON_SOME
+        return Reachability.REACHABLE if self.entering == len(self.by_query) else Reachability.ON_SOME
 
     def needed(self, share: float) -> float:
         """Give the weight to exceed for a candidate of the leg alone to be able to enter on this share of the queries.
 
         ``needed(0)`` opens the first query, ``needed(0.5)`` half of them, ``needed(1)`` all.
         """
-        weights = sorted(row.needed for row in self.rows)
+        weights = sorted(self.by_query.values())
         return weights[max(0, math.ceil(share * len(weights)) - 1)] if weights else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the summary and every query's row ready for JSON."""
+        """Give the summary and what each query needs, ready for JSON."""
         shares = {"first": 0.0, "half": 0.5, "all": 1.0}
         return {
-            **_asked(self.leg, self.fuser, self.k, self.prior, self.verdict),
-            "queries": len(self.rows),
+            **super().to_dict(),
+            "queries": len(self.by_query),
             "entering": self.entering,
             "needed": {name: _or_none(self.needed(share)) for name, share in shares.items()},
-            "rows": [{**asdict(row), "needed": _or_none(row.needed)} for row in self.rows],
+            "by_query": {query: _or_none(needed) for query, needed in self.by_query.items()},
         }
 
     def __str__(self) -> str:
         first, half, most = (in_words(self.needed(share)) for share in (0, 0.5, 1))
         return (
-            f"{_opening(self.leg, self.fuser, self.k, self.verdict)}; on {self.entering} of {len(self.rows)} queries a "
-            f"candidate of it alone could enter; weight needed: {first} for the first query, {half} for half of them, "
-            f"{most} for all"
+            f"{super().__str__()}; on {self.entering} of {len(self.by_query)} queries a candidate of it alone could "
+            f"enter; weight needed: {first} for the first query, {half} for half of them, {most} for all"
         )
 
 
@@ -377,14 +352,11 @@ def on_lists(
     """
     _check(fuser, leg, k)
     factor = prior.factor(1.0) if prior else 1.0
-    weight = fuser.weights[leg]
-    rows = []
+    by_query = {}
     for query, pool in pools.items():
         hits = placed(fused(pool, fuser.reweighed(**{leg: 0.0})), importance or {}, prior)
-        kth = hits[k - 1].score if len(hits) >= k else None
-        needed = 0.0 if kth is None else fuser.weight_for(kth / factor)
-        rows.append(QueryReach(query, weight > 0 and (kth is None or weight > needed), needed, kth))
-    return ListReach(leg, fuser, k, prior, tuple(rows))
+        by_query[query] = fuser.weight_for(hits[k - 1].score / factor) if len(hits) >= k else 0.0
+    return ListReach(leg, fuser, k, prior, by_query)
 
 
 # The warning of recall.
@@ -408,8 +380,8 @@ def barred_legs(settings: Settings) -> tuple[str, ...]:
     """
     prior = prior_of(settings.prior, settings.sort_by)
     exact = ExactMatch(settings.exact_match) if settings.exact_match else None
-    asked: dict[str, Any] = {"k": settings.k, "depths": settings.depth, "prior": prior, "exact": exact}
-    bounds = [bound(settings.fuser, leg=leg, **asked) for leg in settings.fuser.active]
+    fuser, k, depth = settings.fuser, settings.k, settings.depth
+    bounds = [bound(fuser, leg=leg, k=k, depths=depth, prior=prior, exact=exact) for leg in fuser.active]
     return tuple(
         f"the {found.leg} leg is barred: at weight {number(found.weight)} nothing that it alone finds can enter the "
         f"top {found.k} (weight needed: {in_words(found.favourable.best)})"
@@ -445,22 +417,19 @@ def _depth(name: str, depths: int | Mapping[str, int]) -> int:
     return depth
 
 
-def _opening(leg: str, fuser: Fuser, k: int, verdict: Reachability) -> str:
-    return f"{leg} at weight {number(fuser.weights[leg])} is {verdict.value} in the top {k} of {fuser!r}"
+def in_words(weight: float) -> str:
+    """Print a weight that must be exceeded.
+
+    Examples
+    --------
+    >>> in_words(61 / 70), in_words(0), in_words(math.inf)
+    ('over 0.871', 'any', 'impossible')
+    """
+    if weight == 0:
+        return "any"
+    return "impossible" if math.isinf(weight) else f"over {weight:.3f}"
 
 
-def _asked(leg: str, fuser: Fuser, k: int, prior: Importance | None, verdict: Reachability) -> dict[str, Any]:
-    """What a bound and a report on lists both begin with, ready for JSON."""
-    return {
-        "leg": leg,
-        "weight": fuser.weights[leg],
-        "verdict": verdict.value,
-        "fuser": repr(fuser),
-        "k": k,
-        "prior": repr(prior) if prior else None,
-    }
-
-
-def _or_none(value: float) -> float | None:
+def _or_none(weight: float) -> float | None:
     """None for infinity, which JSON has not."""
-    return None if math.isinf(value) else value
+    return None if math.isinf(weight) else weight
