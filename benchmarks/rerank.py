@@ -25,8 +25,7 @@ from hopgate.eval.data.dataset import Dataset, read_dataset
 from hopgate.eval.measures import Recall
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared
-from hopgate.recall.cross_encoder import CrossEncoder
-from hopgate.recall.rerank import load_reranker
+from hopgate.recall.rerank import CrossEncoder, load_reranker
 
 BASE = {"legs": ("lexical", "dense")}
 WALK = "fuse > rerank > walk"

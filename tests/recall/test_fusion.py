@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recall_cases import CASES
 
 from hopgate.errors import HopgateError
 from hopgate.recall.fusers import LEGS, MINIMA, parse
@@ -68,27 +69,7 @@ def test_a_weight_outside_its_range_is_refused(kind, weight):
         kind(graph=weight)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "RRF(",
-        "rrf()",
-        "RRF(60)",
-        "RRF(j=1)",
-        "RRF(k='60')",
-        "RRF(k=-1)",
-        "RRF(k=__import__('os'))",
-        "RRF().fuse",
-        "RRF(**{'k': 1})",
-        "TM2C2(k=60)",
-        "Importance(floor=0.7)",
-        "print()",
-        "RRF(graph=9)",
-        "\0",
-        "(" * 500,
-    ],
-)
+@pytest.mark.parametrize("text", [*CASES["no_fusers"], "(" * 500])
 def test_text_that_is_no_fuser_is_refused_in_one_sentence(text):
     with pytest.raises(HopgateError) as refused:
         parse(text)

