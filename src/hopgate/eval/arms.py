@@ -25,6 +25,7 @@ from hopgate.recall.settings import Settings
 if TYPE_CHECKING:
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.kb import KnowledgeBase
+    from hopgate.memory import Cleared
     from hopgate.recall.filters import Query as RecallQuery
 
 Change = Callable[["GraphMatrix"], "GraphMatrix"]
@@ -38,6 +39,8 @@ GRAPH_RATIOS = (0.02, 0.1, 0.35, 0.7, 1.0, 1.5, 2.0, 4.0, 8.0, 10.0, 30.0, 100.0
 OFF = 0.01
 KEPT = 100
 """How much of a fused list is kept."""
+READ = 30
+"""How much of it a cross-encoder reads, as recall does."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Lists:
         """Give a query's pool of these legs."""
         if (query, legs) not in self._pools:
             found = {leg: self.found[leg].get(query, ()) for leg in legs if leg in self.found}
-            scores = {leg: self.scores[leg].get(query, ()) for leg in found}
+            scores = {leg: self.scores[leg].get(query, ()) for leg in found if leg in self.scores}
             self._pools[query, legs] = Pool.of(found, scores)
         return self._pools[query, legs]
 
@@ -74,6 +77,33 @@ class Lists:
                 entered, listed = entering[leg]
                 entering[leg] = entered + int(enters[0]), listed + 1
         return Arm(name, self.run(fuser, queries), repr(fuser), entering)
+
+
+class Reader:
+    """Orders the first of a ranking as the bundled cross-encoder does, which reads each pair once.
+
+    Parameters
+    ----------
+    queries : iterable of Query
+    texts : mapping of id to text
+        What may be read: sensitive memories are not among them, and keep their places.
+    """
+
+    def __init__(self, queries: Iterable[Query], texts: Mapping[str, Cleared]) -> None:
+        from hopgate.recall.cross_encoder import MiniLM
+
+        self._encoder, self._texts = MiniLM(), texts
+        self._asked = {query.id: query.text for query in queries}
+        self._scores: dict[tuple[str, str], float] = {}
+
+    def order(self, query: str, ids: Sequence[str]) -> list[str]:
+        """Order the first of a query's ranking; the rest follows as it was."""
+        there = [id for id in ids[:READ] if id in self._texts]
+        new = [id for id in there if (query, id) not in self._scores]
+        for place, score in self._encoder.score(self._asked[query], [self._texts[id] for id in new]):
+            self._scores[query, new[place]] = score
+        best = iter(sorted(there, key=lambda id: -self._scores[query, id]))
+        return [next(best) if id in self._texts else id for id in ids[:READ]] + list(ids[READ:])
 
 
 def tuned(

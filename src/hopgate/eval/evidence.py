@@ -65,12 +65,15 @@ class Arm:
     entering : mapping of leg to (int, int)
         On how many queries the best memory that only this leg lists would be in the top k if the leg listed it first;
         of how many on which it lists one alone.
+    reread : bool
+        Whether a cross-encoder ordered its first.
     """
 
     name: str
     run: Ids = field(repr=False)
     configuration: str = ""
     entering: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    reread: bool = False
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.eval import record
-from hopgate.eval.arms import ask
+from hopgate.eval.arms import Reader, ask
 from hopgate.eval.checks import apart, origin_of
 from hopgate.eval.data.dataset import Dataset, Query, read_queries
 from hopgate.eval.data.runs import Run, ordered, ranks_against_scores, read_qrels, read_run, relevant
@@ -145,7 +145,9 @@ def apply_settings(judgement: Judgement, kb: KnowledgeBase) -> dict[str, Any]:
     if not arm.configuration:
         raise HopgateError("somebody's own runs have no configuration to apply: gate a data set or a store")
     kb.store_settings.apply_gate(judgement.fingerprint, fuser=arm.configuration, depth=plan.depth)
-    return {"fuser": arm.configuration, "depth": plan.depth}
+    if arm.reread:
+        kb.store_settings.set({"rerank": True}, source=f"gate {judgement.fingerprint}")
+    return {"fuser": arm.configuration, "depth": plan.depth, "rerank": arm.reread}
 
 
 @contextmanager
@@ -193,7 +195,8 @@ def _gate(
         origin=origin,
         left_out=left_out,
     )
-    evidence = Ladder(asking, evidence, parse(repr(settings.fuser)), cost, stage).climb()
+    reader = Reader(queries, dataset.texts) if plan.rerank else None
+    evidence = Ladder(asking, evidence, parse(repr(settings.fuser)), cost, stage, reader).climb()
     sensitive = {memory.external_id for memory in dataset.memories if memory.is_sensitive}
     sensitive |= {one.external_id for one in live.sensitivity().applied(live.export()) if one.is_sensitive}
     return _kept(record.without_ids(evidence, frozenset(sensitive)), out, ledger)
@@ -267,11 +270,6 @@ def _doubts(runs: Mapping[Path, Run], qrels: Mapping[str, Mapping[str, int]], pl
         if apart > plan.worthwhile:
             found.append(f"equal scores leave {plan.primary} of {path.name} open by {apart:.3f}")
     return tuple(found)
-
-
-def several(judge_one: Callable[[Path], Judgement], folders: Sequence[Path]) -> list[Judgement]:
-    """Gate several data sets, one after the other."""
-    return [judge_one(folder) for folder in folders]
 
 
 STATUS = {Verdict.OPEN: 0, Verdict.CLOSED: 10, Verdict.INCONCLUSIVE: 11, Verdict.INVALID: 12}

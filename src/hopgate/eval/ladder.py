@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from hopgate.eval.arms import Asking, Lists, base_grid, graph_grid, tuned
+from hopgate.eval.arms import Asking, Lists, Reader, base_grid, graph_grid, tuned
 from hopgate.eval.controls import shuffled, with_parts
 from hopgate.eval.evidence import CONCEPTS, NO_COST, Arm, Cost, Evidence, Rung
 from hopgate.eval.verdict import promising, strongest
@@ -48,6 +48,8 @@ class Ladder:
         The configuration that stands first among those that are tried with the graph.
     cost : Cost
         What the whole graph cost to build.
+    reader : Reader, optional
+        Orders the first of every arm but the bases, which stand beside themselves as it orders them.
     """
 
     asking: Asking
@@ -55,6 +57,7 @@ class Ladder:
     default: Fuser
     cost: Cost = NO_COST
     stage: Stage = quiet
+    reader: Reader | None = None
 
     def climb(self) -> Evidence:
         """Give the evidence with every arm, every rung, and shuffles of the parts that would open."""
@@ -90,12 +93,21 @@ class Ladder:
         arms = {name: lists.arm(name, fuser, names, k) for name, fuser in SINGLE.items()}
         for name, kind in KINDS.items():
             arms[name] = lists.arm(name, self._choice(base_grid(kind), lists), names, k)
+            if self.reader is not None:
+                arms[f"{name}, read again"] = replace(self._read(arms[name]), name=f"{name}, read again")
             progress(1)
         return replace(self.evidence, arms=arms, bases=tuple(arms))
 
     def _tuned(self, name: str, lists: Lists, base: Fuser) -> Arm:
         fuser = self._choice(graph_grid(self.default, base), lists)
-        return lists.arm(name, fuser, self.evidence.reported, self.evidence.plan.k)
+        return self._read(lists.arm(name, fuser, self.evidence.reported, self.evidence.plan.k))
+
+    def _read(self, arm: Arm) -> Arm:
+        """The arm as a cross-encoder orders its first, where one is asked for."""
+        if self.reader is None:
+            return arm
+        run = {query: self.reader.order(query, ids) for query, ids in arm.run.items()}
+        return replace(arm, run=run, reread=True)
 
     def _choice(self, grid: list[Fuser], lists: Lists) -> Fuser:
         plan = self.evidence.plan
@@ -131,7 +143,7 @@ class Ladder:
             ]
             for query, listed in found["graph"].items()
         }
-        lists = Lists({**found, "graph": barred_graph}, {**found, "graph": barred_graph})
+        lists = Lists({**found, "graph": barred_graph}, {})
         arm = lists.arm("prototype", PROTOTYPE, evidence.reported, evidence.plan.k)
         return replace(evidence, arms={**evidence.arms, arm.name: arm})
 

@@ -41,7 +41,7 @@ class Plan:
         "new", "what the verdict is about: new conversations, or further questions on these alone"
     )
     shuffles: int = setting(39, "shuffled graphs that each part is compared with", low=19, high=10_000)
-    rerank: bool = setting(False, "compare every arm as a cross-encoder orders it, too")
+    rerank: bool = setting(False, "order what is compared by a cross-encoder, each base also as it is")
     slices: tuple[str, ...] = setting((), "guard this slice too, such as hops=2", called="slice")
     depth: int = setting(50, "how deep the legs go", low=1, high=1000)
     seed: int = setting(0, "seed of shuffles and randomisation", low=0, high=2**31 - 1)

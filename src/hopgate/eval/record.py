@@ -45,7 +45,8 @@ def save(folder: Path, evidence: Evidence) -> Judgement:
         "qrels": evidence.qrels,
         "tuned": evidence.tuned,
         "arms": [
-            {"name": arm.name, "configuration": arm.configuration, "entering": arm.entering, "run": files[arm.name],
+            {"name": arm.name, "configuration": arm.configuration, "entering": arm.entering,
+             "reread": arm.reread, "run": files[arm.name],
              "empty": [query for query, ids in arm.run.items() if not ids]}
             for arm in evidence.arms.values()
         ],
@@ -87,7 +88,7 @@ def load(folder: Path) -> Evidence:
 
         arms = [
             Arm(row["name"], run_of(row["run"], row["empty"]), row["configuration"],
-                {leg: (pair[0], pair[1]) for leg, pair in row["entering"].items()})
+                {leg: (pair[0], pair[1]) for leg, pair in row["entering"].items()}, row["reread"])
             for row in told["arms"]
         ]  # fmt: skip
         rungs = [

@@ -174,6 +174,8 @@ def judge(evidence: Evidence) -> Judgement:
 
 def promising(evidence: Evidence) -> tuple[str, ...]:
     """Give the parts that would open but for their control: only these need shuffles."""
+    if any(check.status in (Status.FAIL, Status.SHORT) for check in check_all(evidence)):
+        return ()
     tests = [_Test(evidence, rung, _level(evidence)) for rung in evidence.rungs]
     adjusted = holm([test.p for test in tests])
     return tuple(test.rung.part for test, p in zip(tests, adjusted, strict=True) if p < test.half and not test.harmed)
