@@ -90,10 +90,10 @@ def test_few_questions_or_few_conversations_open_nothing_in_general(
 def test_conversations_that_agree_do_not_open_by_chance() -> None:
     """Attack 4: no effect, questions of one conversation alike; by questions alone a quarter of such gates opened."""
     opened = 0
-    for seed in range(60):
+    for seed in range(40):
         base, other, groups = gains(200, 0.0, seed=seed, groups=10, icc=0.14)
         opened += judge(evidence(base, other, groups=groups)).verdict == "OPEN"
-    assert opened <= 6
+    assert opened <= 4
 
 
 def test_every_base_must_be_beaten_in_whatever_order_they_are_named() -> None:
@@ -245,7 +245,7 @@ def test_only_what_one_arm_found_is_judged_is_said() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    rows = [f"q{at} 0 q{at}-{place} 1" for at in range(60) for place in range(GOLD)]
+    rows = [f"q{at} 0 q{at}-{place} 1" for at in range(40) for place in range(GOLD)]
     (tmp_path / "judged.qrels").write_text("\n".join(rows) + "\n")
     return tmp_path
 
@@ -299,13 +299,13 @@ def test_one_run_twice_is_no_comparison_and_questions_without_an_answer_count_no
 
 def test_grades_below_the_one_that_is_declared_are_no_answers(folder: Path) -> None:
     """Attack 6: losing every answer and finding four on-topic memories opened with +.600."""
-    rows = [f"q{at} 0 q{at}-0 2" for at in range(60)] + [
-        f"q{at} 0 topic{at}-{n} 1" for at in range(60) for n in range(4)
+    rows = [f"q{at} 0 q{at}-0 2" for at in range(40)] + [
+        f"q{at} 0 topic{at}-{n} 1" for at in range(40) for n in range(4)
     ]
     (folder / "graded.qrels").write_text("\n".join(rows) + "\n")
     base = written(folder, "base", [5] * 60)
     other = folder / "other.run"
-    other.write_text("".join(f"q{at} Q0 topic{at}-{n} {n + 1} {9 - n} o\n" for at in range(60) for n in range(4)))
+    other.write_text("".join(f"q{at} Q0 topic{at}-{n} {n + 1} {9 - n} o\n" for at in range(40) for n in range(4)))
     plan = Plan(relevant_from=2, measure="recall@4")
     judgement = gate_runs([base, other], folder / "graded.qrels", plan=plan, ledger=NOBODY)
     assert judgement.main.difference == -1.0 and judgement.verdict != "OPEN"

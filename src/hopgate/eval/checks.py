@@ -221,17 +221,22 @@ def judged(evidence: Evidence) -> Check:
     ]
     if len(whole) == 1 and len(first) > 1 and len(names) >= FEW_FOR_POOL:
         finding = f"every answer is among the first {k} of {whole[0]}, as if only what it found had been judged"
+        if any(rung.arm == whole[0] for rung in evidence.rungs):
+            return Check("judged", Status.UNKNOWN, f"{finding}, or as it is where an arm finds everything")
         return Check("judged", Status.FAIL, f"{finding}: judge what the others found")
     return Check("judged", Status.PASS, "only answers are listed: what is not counts as wrong, for every arm alike")
 
 
 def reachable(evidence: Evidence) -> Check:
-    """Whether each leg's own first candidate can enter the top k, by the lists, in each arm that is compared."""
+    """Whether each leg's own first candidate can enter the top k, by the lists, in each arm that is compared.
+
+    A leg that is barred in a base is no matter where it is a base of its own, too: that one must be beaten as well.
+    """
     shut = [
         f"in {arm.name} a memory of the {leg} leg alone can enter the first {evidence.plan.k} on {entered} of {listed}"
         for arm in _compared(evidence)
         for leg, (entered, listed) in arm.entering.items()
-        if barred(entered, listed)
+        if barred(entered, listed) and not (arm.name in evidence.bases and leg in evidence.bases)
     ]
     if shut:
         return Check("reachable", Status.FAIL, "; ".join(shut))

@@ -51,7 +51,7 @@ def run_gate(
     ledger : Ledger, optional
         Where looks at the reported questions are counted; the user's by default.
     """
-    plan = _checked(dataset, plan)
+    plan, ledger = _checked(dataset, plan), ledger or Ledger.of_user()
     with throwaway_store(dataset, plan, stage) as (kb, cost):
         return _gate(kb, dataset, plan, Settings(), _origin(dataset, plan), cost, (out, stage, ledger), kb)
 
@@ -72,7 +72,7 @@ def gate_store(
     from hopgate.kb import KnowledgeBase
     from hopgate.store.store import FrozenStore
 
-    plan, settings = _checked(dataset, plan), kb.settings()
+    plan, settings, ledger = _checked(dataset, plan), kb.settings(), ledger or Ledger.of_user()
     with KnowledgeBase(FrozenStore(kb.store)) as frozen:
         if settings.walk is not None:
             frozen.graph_leg.walk = settings.walk

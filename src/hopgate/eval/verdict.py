@@ -117,11 +117,10 @@ class Judgement:
 
     @property
     def recommended(self) -> str:
-        """The arm to use: that of the last rung that opened, else the strongest without a graph."""
-        open_arms = [claim.arm for claim in self.claims if claim.verdict is Verdict.OPEN and claim.part != CONCEPTS]
-        if self.main.verdict is Verdict.OPEN:
-            open_arms.append(self.main.arm)
-        return open_arms[-1] if open_arms else strongest(self.evidence, self.evidence.bases)
+        """The arm to use: of the last part that opened, else of all together, else the strongest without a graph."""
+        opened = [claim for claim in self.claims if claim.verdict is Verdict.OPEN]
+        opened.sort(key=lambda claim: claim.part != CONCEPTS)
+        return opened[-1].arm if opened else strongest(self.evidence, self.evidence.bases)
 
     @cached_property
     def values(self) -> dict[str, dict[str, float]]:
