@@ -90,7 +90,7 @@ class Reader:
     """
 
     def __init__(self, queries: Iterable[Query], texts: Mapping[str, Cleared]) -> None:
-        from hopgate.recall.cross_encoder import MiniLM
+        from hopgate.recall.rerank import MiniLM
 
         self._encoder, self._texts = MiniLM(), texts
         self._asked = {query.id: query.text for query in queries}
