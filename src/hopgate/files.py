@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from hopgate.errors import HopgateError
@@ -93,6 +94,33 @@ def private_opener(path: str, flags: int) -> int:
     '0o600'
     """
     return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Give the place of a draft that becomes a new file, readable by its owner alone, once the block has ended well.
+
+    Examples
+    --------
+    >>> path = Path(tempfile.mkdtemp()) / "file"
+    >>> with new_file(path) as draft:
+    ...     _ = draft.write_text("all of it")
+    >>> path.read_text(), oct(path.stat().st_mode & 0o777)
+    ('all of it', '0o600')
+    """
+    if path.exists():
+        raise HopgateError(f"{path} exists already: remove it or choose another name")
+    try:
+        # Never a file that was there already: whoever else may write to this folder could have made it, and read along.
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:64]}.", suffix=".part", dir=path.parent)
+        os.close(handle)
+        try:
+            yield Path(name)
+            Path(name).replace(path)
+        finally:
+            Path(name).unlink(missing_ok=True)
+    except OSError as error:
+        raise HopgateError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 def replace_file(path: Path, parts: Iterable[bytes | memoryview]) -> None:

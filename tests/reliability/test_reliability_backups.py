@@ -102,24 +102,17 @@ def test_what_comes_while_a_backup_is_read_stays(made: Path, other: str, monkeyp
         assert target.get("n") is not None and target.get("m") is None
 
 
-@pytest.mark.parametrize("planted", ["file", "link"])
-def test_a_backup_is_not_written_into_a_file_that_was_there(kb: KnowledgeBase, tmp_path: Path, planted: str) -> None:
-    """In a folder that others may write to somebody could have made it, and would keep it open."""
+def test_a_backup_is_for_its_owner_alone_and_replaces_nothing(kb: KnowledgeBase, tmp_path: Path) -> None:
     kb.add(Memory("m", "Ada keeps the key.", is_sensitive=True))
-    draft, elsewhere = tmp_path / ".b.hopgate.part", tmp_path / "elsewhere"
-    elsewhere.touch(0o666)
-    if planted == "link":
-        draft.symlink_to(elsewhere)
-    else:
-        draft.touch()
-        draft.chmod(0o666)
-    reader = os.open(elsewhere if planted == "link" else draft, os.O_RDONLY)
+    old = os.umask(0)
     try:
         kb.upkeep.backup(tmp_path / "b.hopgate")
-        assert os.fstat(reader).st_size == 0
     finally:
-        os.close(reader)
+        os.umask(old)
     assert stat.S_IMODE((tmp_path / "b.hopgate").stat().st_mode) == 0o600
+    with pytest.raises(HopgateError, match="exists already"):
+        kb.upkeep.backup(tmp_path / "b.hopgate")
+    assert [path.name for path in tmp_path.iterdir()] == ["b.hopgate"]
 
 
 def test_the_rules_of_the_store_that_is_restored_into_stay_and_hold(

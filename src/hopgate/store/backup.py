@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ import psycopg
 from psycopg import errors
 
 from hopgate.errors import HopgateError, RefusedRowError
+from hopgate.files import new_file
 from hopgate.store import connect, memories, owners_table, schema, setting_rows, vectors
 from hopgate.store.graph import graph_vectors
 from hopgate.store.owners_table import quoted
@@ -88,22 +88,10 @@ def has_memories(store: Store) -> bool:
 
 def write_backup(store: Store, path: Path) -> Manifest:
     """Write a store into a new file, which is there wholly or not at all, and read it back."""
-    if path.exists():
-        raise HopgateError(f"{path} exists already: remove it or choose another name")
-    draft = path.with_name(f".{path.name}.part")
-    try:
-        # For its owner alone: sensitive memories are in it. Never into a file that was there already: whoever else may
-        # write to this folder could have made it, and would read along.
-        draft.unlink(missing_ok=True)
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with new_file(path) as draft:
+        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
             manifest = _write(store, archive)
         check_backup(draft)
-        draft.replace(path)
-    except OSError as error:
-        raise HopgateError(f"{path} cannot be written: {error.strerror or error}") from None
-    finally:
-        draft.unlink(missing_ok=True)
     return manifest
 
 

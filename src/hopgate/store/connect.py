@@ -31,11 +31,7 @@ _FORM = "write postgresql://user@host:5432/database or 'host=… dbname=…'"
 
 # Behind a transaction-pooling PgBouncer a prepared statement may meet another server session, and a prepared plan
 # ignores planner settings made later: never prepare.
-CONNECTION: dict[str, Any] = {
-    "prepare_threshold": None,
-    "connect_timeout": 10,
-    "application_name": "hopgate",
-}
+CONNECTION: dict[str, Any] = {"prepare_threshold": None, "connect_timeout": 10, "application_name": "hopgate"}
 POOL_SIZE = 8
 # How long to wait for a connection while others use them all.
 QUEUE_S = 60
@@ -198,7 +194,7 @@ def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None
     """Run a distance operator of pgvector: that the extension is installed does not mean that it runs on this CPU."""
     try:
         with connection.transaction():
-            if not connection.execute("SELECT FROM pg_extension WHERE extname = 'vector'").fetchone():
+            if not vector_version(connection):
                 # Of two processes that create it at once, one would fail in spite of IF NOT EXISTS: take turns.
                 connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate extension'))")
                 connection.execute("CREATE EXTENSION IF NOT EXISTS vector")

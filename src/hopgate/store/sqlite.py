@@ -10,12 +10,12 @@ import json
 import os
 import re
 import sqlite3
-import tempfile
 from collections.abc import Collection, Iterable
 from contextlib import closing
 from pathlib import Path
 
 from hopgate.errors import HopgateError
+from hopgate.files import new_file
 from hopgate.memory import Memory
 
 # The filters run inside the query, before LIMIT: whatever they remove, the leg is filled from further down.
@@ -93,26 +93,18 @@ class SqliteLexical:
     def leg(
         self, query: str, *, depth: int = 50, scope: str | None = None, exclude: Collection[str] = ()
     ) -> list[tuple[str, float]]:
-        """Rank the memories that match, best first, ties by id.
+        """Rank the memories that match, best first, ties by id: external ids and scores.
 
-        All words must match; when no memory has them all, any word may. A query in which FTS5 finds no word, and
-        Chinese, Japanese or Korean that stands inside a longer run, is looked for literally and ranked by importance.
+        All words must match, and none of them is an operator; when no memory has them all, any word may. A query in
+        which FTS5 finds no word, and Chinese, Japanese or Korean that stands inside a longer run, is looked for
+        literally and ranked by importance.
 
         Parameters
         ----------
-        query : str
-            Words in any notation: none of them is an operator.
-        depth : int
-            How many memories at most.
         scope : str, optional
             Only memories of this scope.
         exclude : collection of str
             External ids that are not wanted, such as those already in context.
-
-        Returns
-        -------
-        list of (str, float)
-            External ids and scores.
         """
         if depth < 1:
             raise HopgateError(f"depth must be at least 1, not {depth}")
@@ -165,43 +157,17 @@ CREATE VIRTUAL TABLE memories_fts USING fts5(
 
 
 def create(path: str | os.PathLike[str], memories: Iterable[Memory]) -> int:
-    """Write a new database of memories that `SqliteLexical` can open, all or nothing.
-
-    Parameters
-    ----------
-    path : str or path
-        A file that does not exist yet.
-    memories : iterable of Memory
-        External ids must be unique.
-
-    Returns
-    -------
-    int
-        How many memories it holds.
-    """
+    """Write a new database of memories that `SqliteLexical` can open, all or nothing; give how many it holds."""
     target = Path(path)
-    if target.exists():
-        raise HopgateError(f"{target} exists already: remove it or choose another name")
-    if not target.parent.is_dir():
-        raise HopgateError(f"the folder {target.parent} does not exist: create it first")
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:64]}.", suffix=".part")
-    except OSError as error:
-        raise HopgateError(f"cannot write in {target.parent}: {error.strerror}") from error
-    os.close(handle)
-    draft = Path(name)
-    try:
-        with closing(sqlite3.connect(draft)) as connection:
+        with new_file(target) as draft, closing(sqlite3.connect(draft)) as connection:
             require_fts5(connection)
             connection.executescript(_SCHEMA)
             count = sum(_insert(connection, memory) for memory in memories)
             connection.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")
             connection.commit()
-        draft.replace(target)
     except sqlite3.OperationalError as error:
         raise HopgateError(f"cannot write {target}: {error}") from error
-    finally:
-        draft.unlink(missing_ok=True)
     return count
 
 

@@ -200,25 +200,25 @@ def _ready(store: Store, upgrade: bool, memories: str | OwnersTable | None) -> S
 READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
 
-class SnapshotStore(Store):
-    """A store as a snapshot shows it that somebody holds: this process, or the one that asks it to work.
+class FrozenStore(Store):
+    """Another view of an open store, for an evaluation: whatever is written meanwhile, every query sees one snapshot.
 
-    Parameters
-    ----------
-    snapshot : str
-        What `pg_export_snapshot()` gave; it can be read as long as the transaction that made it is open.
+    The snapshot lasts until it is closed; the store that it was made from stays open.
     """
 
-    def __init__(self, dsn: str, exported: str) -> None:
-        super().__init__(dsn)
-        self.exported = exported
-        # By a connection of its own: a snapshot is taken before anything is read.
-        with contextlib.closing(connect.connect(dsn)) as connection:
-            self.find_tables(connection)
+    def __init__(self, store: Store) -> None:
+        super().__init__(store.dsn)
+        self._holder = connect.connect(store.dsn)
+        self._holder.execute(READ_ONLY)
+        row = self._holder.execute("SELECT pg_export_snapshot()").fetchone()
+        assert row is not None
+        self._exported = str(row[0])
+        # Here, because a transaction takes a snapshot before it reads anything.
+        self.find_tables(self._holder)
 
     def pin(self, connection: psycopg.Connection[Any]) -> None:
         """Let a transaction that has just begun see the snapshot."""
-        connection.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(self.exported)))
+        connection.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(self._exported)))
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
@@ -227,20 +227,6 @@ class SnapshotStore(Store):
             connection.execute(READ_ONLY)
             self.pin(connection)
             yield connection
-
-
-class FrozenStore(SnapshotStore):
-    """Another view of an open store, for an evaluation: whatever is written meanwhile, every query sees one snapshot.
-
-    The snapshot lasts until it is closed; the store that it was made from stays open.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._holder = connect.connect(store.dsn)
-        self._holder.execute(READ_ONLY)
-        row = self._holder.execute("SELECT pg_export_snapshot()").fetchone()
-        assert row is not None
-        super().__init__(store.dsn, str(row[0]))
 
     def close(self) -> None:
         """Let go of the snapshot."""
@@ -259,8 +245,6 @@ def retried(work: Callable[[], T], *, patient: bool = False) -> T:
 
     Parameters
     ----------
-    work : callable
-        Must be able to begin anew: whatever it had written was rolled back.
     patient : bool
         Whether to begin anew also where the server went away and came back: for runs of hours, which nobody watches.
         Others say at once what is wrong.
