@@ -71,7 +71,7 @@ PARTS: tuple[tuple[Any, str, str], ...] = (
     (legs, "dense_leg", "dense"),
     (legs, "complete", "completion"),
     (GraphLeg, "look_up", "look up (matrix, names, facts)"),
-    (graph_vectors, "read_seeds", "names and facts"),
+    (graph_vectors, "near_facts", "facts"),
     (rank, "source_walks", "walk"),
     (rank, "ranked_by_walks", "mix and rank"),
     (recall_module, "fused", "fuse"),

@@ -84,13 +84,13 @@ def test_as_of_and_known_at_walk_the_graph_of_that_time(built: KnowledgeBase) ->
 
 def test_an_evaluation_compares_every_fact(built: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
-    real_read = graph_vectors.read_seeds
+    real_read = graph_vectors.near_facts
 
-    def read(*given: Any, exact: bool, **options: Any) -> graph_vectors.SeedRows:
-        asked.append(exact)
-        return real_read(*given, exact=exact, **options)
+    def read(connection: Any, view: Any, nearest: graph_vectors.Nearest) -> list[tuple[int, float]]:
+        asked.append(nearest.exact)
+        return real_read(connection, view, nearest)
 
-    monkeypatch.setattr(graph_vectors, "read_seeds", read)
+    monkeypatch.setattr(graph_vectors, "near_facts", read)
     built.recall("Quillon")
     built.recall("Quillon", exact=True)
     built.legs("Quillon", exact=True)

@@ -17,7 +17,8 @@ from hopgate.graph.walk.config import Walk
 from hopgate.recall.filters import Filters, Query
 from hopgate.recall.fusers import MinMax
 from hopgate.store import setting_rows
-from hopgate.store.graph import edge_rows, graph_vectors
+from hopgate.store.graph import edge_rows, graph_vectors, name_rows
+from hopgate.store.graph.graph_vectors import Nearest
 from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
@@ -251,7 +252,7 @@ class GraphLeg:
             self.matrices.close()
 
     def _looked_up(self, connection: Connection[Any], query: Query) -> LookedUp:
-        """The concepts that a query names, the nearest facts and the nearest statements, in one statement."""
+        """The concepts that a query names, the nearest facts and the nearest statements."""
         from hopgate.graph.links import concepts_in, name_runs
         from hopgate.graph.walk.seeds import NEAR_FACTS, NEAR_STATEMENTS
 
@@ -262,19 +263,21 @@ class GraphLeg:
         condition, parameters = filters.sql()
         shared = setting_rows.scopes(connection) == setting_rows.SHARED
         scopes = None if filters.scopes is None else tuple(filters.scopes)
-        found = graph_vectors.read_seeds(
-            connection,
-            name_runs([query.text]),
-            query.vector,
-            facts=NEAR_FACTS,
-            statements=NEAR_STATEMENTS,
-            view=View(scopes, filters.as_of, filters.known_at, shared),
-            exact=exact,
-            exact_facts=scopes is not None and len(matrix.edge_id) <= COMPARED_FACTS,
-            condition=condition,
-            parameters=parameters,
+        view = View(scopes, filters.as_of, filters.known_at, shared)
+        names = name_rows.by_normal(connection, name_runs([query.text]), view.graph_scopes)
+        concepts = concepts_in(query.text, names)
+        if query.vector is None:
+            return LookedUp(matrix, concepts)
+        # Where there are few facts, comparing all is as quick as the index, which does not know whose they are.
+        few = scopes is not None and len(matrix.edge_id) <= COMPARED_FACTS
+        facts = Nearest(query.vector, NEAR_FACTS, exact or few)
+        statements = Nearest(query.vector, NEAR_STATEMENTS, exact)
+        return LookedUp(
+            matrix,
+            concepts,
+            graph_vectors.near_facts(connection, view, facts),
+            graph_vectors.near_statements(connection, view, condition, parameters, statements),
         )
-        return LookedUp(matrix, concepts_in(query.text, found.names), found.facts, found.statements)
 
     def _matrix(self, connection: Connection[Any], filters: Filters, *, fresh: bool = False) -> GraphMatrix:
         """The graph at this time that a query walks; within walls that of its scopes, and no more is read."""

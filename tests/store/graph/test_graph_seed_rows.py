@@ -51,8 +51,9 @@ def ids(kb: KnowledgeBase, rows: Rows) -> list[int]:
 
 
 def near(connection: Any, vector: Rows, view: View | None = None, **options: Any) -> list[tuple[int, float]]:
-    wanted = {"facts": 20, "statements": 0, "view": view or View(), **options}
-    return graph_vectors.read_seeds(connection, [], vector, **wanted).facts
+    return graph_vectors.near_facts(
+        connection, view or View(), graph_vectors.Nearest(vector, **{"limit": 20} | options)
+    )
 
 
 def nearest(ids: list[int], rows: Rows, query: Rows, among: list[int], count: int = 20) -> list[int]:
@@ -124,16 +125,6 @@ def test_a_scope_gets_its_own_facts(
         # The index gives up at once, and every fact of the scope is compared after all.
         connection.execute("SET LOCAL enable_seqscan = off")
         connection.execute("SET LOCAL hnsw.max_scan_tuples = 1")
-        found = near(connection, rows[0], view, facts=5, exact_facts=not large)
-        assert found == near(connection, rows[0], view, facts=5, exact=True)
+        found = near(connection, rows[0], view, limit=5, exact=not large)
+        assert found == near(connection, rows[0], view, limit=5, exact=True)
     assert [edge for edge, _ in found] == nearest(ids, rows, rows[0], own, 5)
-
-
-def test_without_a_vector_there_are_names_alone(kb: KnowledgeBase, ids: list[int]) -> None:
-    with kb.store.transaction() as connection:
-        connection.execute(
-            "INSERT INTO concept_names (name, normal_name, concept_id, uses) VALUES ('Ada', 'ada', 1, 1)"
-        )
-        found = graph_vectors.read_seeds(connection, ["ada", "eve"], None, facts=20, statements=50, view=View())
-    assert [name.name for name in found.names] == ["Ada"]
-    assert (found.facts, found.statements) == ([], [])

@@ -50,9 +50,9 @@ def test_statements_of_another_scope_are_not_seen(stated: KnowledgeBase) -> None
     with stated.store.transaction() as connection:
         vector = stated._embedding.query("musician")
         here, elsewhere = (
-            graph_vectors.read_seeds(
-                connection, [], vector, facts=0, statements=5, view=View(), condition=f"scope = '{scope}'"
-            ).statements
+            graph_vectors.near_statements(
+                connection, View(), f"scope = '{scope}'", {}, graph_vectors.Nearest(vector, 5)
+            )
             for scope in "ab"
         )
     assert len(here) == 1 and elsewhere == []

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hopgate.store import vectors
 from hopgate.store.clearance import StoreGuard
 from hopgate.store.graph import name_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
-from hopgate.store.graph.name_rows import NameRow
 from hopgate.store.graph.visible import View
 from hopgate.store.rows import fetch
 from hopgate.store.vectors import run_with, to_sql
@@ -161,7 +159,7 @@ def near_concepts(
         {"scope": scope, "most": COMPARED_CONCEPTS},
     ).fetchone()
     source = "concepts WHERE scope = %(scope)s AND embedding IS NOT NULL"
-    return nearest(connection, "id", source, {"scope": scope}, vector, limit, exact=bool(few and few[0]))
+    return nearest(connection, "id", source, {"scope": scope}, Nearest(vector, limit, bool(few and few[0])))
 
 
 def cosines(connection: Connection[Any], vector: NDArray[np.float32], concept_ids: Sequence[int]) -> dict[int, float]:
@@ -182,30 +180,30 @@ def sample(connection: Connection[Any], scope: str, limit: int) -> NDArray[np.fl
     return vectors.from_sql([row[0] for row in rows])
 
 
+class Nearest(NamedTuple):
+    """So many rows nearest a vector; with every one compared, or by an index, where there is one."""
+
+    vector: NDArray[np.float32]
+    limit: int
+    exact: bool = False
+
+
 def nearest(
-    connection: Connection[Any],
-    key: str,
-    source: str,
-    given: Mapping[str, Any],
-    vector: NDArray[np.float32],
-    limit: int,
-    *,
-    exact: bool,
+    connection: Connection[Any], key: str, source: str, given: Mapping[str, Any], asked: Nearest
 ) -> list[tuple[int, float]]:
     """The rows of `source` nearest a vector as (key, cosine), best first.
 
-    Where `exact` every row is compared; else an index is asked where there is one, which gives up before the conditions
-    are satisfied where these let little through: then all of that is compared.
+    An index gives up before the conditions are satisfied where these let little through: then all of that is compared.
     """
-    given = {**given, "vector": to_sql(vector), "limit": limit}
-    if not exact:
-        width = str(min(max(2 * limit, LEAST_EF_SEARCH), MOST_EF_SEARCH))
+    given = {**given, "vector": to_sql(asked.vector), "limit": asked.limit}
+    if not asked.exact:
+        width = str(min(max(2 * asked.limit, LEAST_EF_SEARCH), MOST_EF_SEARCH))
         connection.execute(
             "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'strict_order', true)",
             (width,),
         )
-    rows = connection.execute(nearest_rows(key, source, exact=exact), given).fetchall()
-    if not exact and len(rows) < limit:
+    rows = connection.execute(nearest_rows(key, source, exact=asked.exact), given).fetchall()
+    if not asked.exact and len(rows) < asked.limit:
         rows = connection.execute(nearest_rows(key, source, exact=True), given).fetchall()
     return rows
 
@@ -224,48 +222,22 @@ def nearest_rows(key: str, source: str, *, exact: bool) -> str:
     )
 
 
-class SeedRows(NamedTuple):
-    """Names by their normal forms, the nearest facts as (edge, cosine) and the memories of the nearest statements."""
-
-    names: list[NameRow]
-    facts: list[tuple[int, float]]
-    statements: list[tuple[int, float]]
-
-
-def read_seeds(
-    connection: Connection[Any],
-    normals: Sequence[str],
-    vector: NDArray[np.float32] | None,
-    *,
-    facts: int,
-    statements: int,
-    view: View,
-    exact: bool = False,
-    exact_facts: bool = False,
-    condition: str = "true",
-    parameters: Mapping[str, Any] = MappingProxyType({}),
-) -> SeedRows:
-    """Look up names, and so many facts and statements, a memory for each of its own; without a vector only names.
-
-    Every vector is compared if `exact`, or every fact in view if `exact_facts`: where there are few, that is as quick
-    as the index, which does not know whose they are. The condition says which memories' statements.
-    """
-    names = name_rows.by_normal(connection, normals, view.graph_scopes)
-    if vector is None:
-        return SeedRows(names, [], [])
+def near_facts(connection: Connection[Any], view: View, asked: Nearest) -> list[tuple[int, float]]:
+    """The edges in view whose facts are nearest, with their cosines."""
     source = f"concept_edges WHERE embedding IS NOT NULL AND {view.edges()}"
-    near = nearest(connection, "id", source, view.parameters(), vector, facts, exact=exact or exact_facts)
-    true_then = (
-        "(%(as_of)s::timestamptz IS NULL OR (valid_from IS NULL OR valid_from <= %(as_of)s) "
-        "AND (valid_to IS NULL OR valid_to > %(as_of)s))"
-    )
+    return nearest(connection, "id", source, view.parameters(), asked)
+
+
+def near_statements(
+    connection: Connection[Any], view: View, condition: str, parameters: Mapping[str, Any], asked: Nearest
+) -> list[tuple[int, float]]:
+    """The memories, of those that meet a condition, of the nearest statements; a memory for each of its own."""
     source = (
-        f"statements WHERE embedding IS NOT NULL AND {true_then} "
+        "statements WHERE embedding IS NOT NULL AND (%(as_of)s::timestamptz IS NULL OR (valid_from IS NULL "
+        "OR valid_from <= %(as_of)s) AND (valid_to IS NULL OR valid_to > %(as_of)s)) "
         f"AND memory_id IN (SELECT id FROM memories WHERE {condition})"
     )
-    given = {**parameters, "as_of": view.as_of}
-    stated = nearest(connection, "memory_id", source, given, vector, statements, exact=exact) if statements else []
-    return SeedRows(names, near, stated)
+    return nearest(connection, "memory_id", source, {**parameters, "as_of": view.as_of}, asked)
 
 
 @dataclass(frozen=True, slots=True)
