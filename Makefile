@@ -68,7 +68,7 @@ docs: $(STAMPS)/docs ## build the site into site/, strictly
 	$(BIN)/python tests/docs_commands.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-screenshots: $(STAMPS)/dev $(STAMPS)/docs ## take the pictures of the docs anew with a headless browser (chromium)
+screenshots: $(STAMPS)/full $(STAMPS)/docs ## take the pictures of the docs anew with a headless browser (chromium)
 	$(BIN)/python docs/screenshots/take.py
 
 clean: ## remove the virtual environment and every cache

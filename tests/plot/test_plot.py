@@ -15,7 +15,6 @@ matplotlib.use("agg")
 from browser import FLAGS, found
 from eval_world import evidence, gains
 from matplotlib import pyplot
-from playwright.sync_api import sync_playwright
 
 import hopgate
 from hopgate import plot
@@ -104,7 +103,10 @@ def page_of(shown: str) -> str:
     return html.unescape(matched[1])
 
 
+@pytest.mark.full
 def test_a_browser_draws_the_graph_with_no_request_and_no_error(small: KnowledgeBase, tmp_path: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
     assert CHROMIUM, "apt-get install chromium"
     shown = plot.explore(small, height=400)._repr_html_()
     text = page_of(shown)
