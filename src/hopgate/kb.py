@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
-from hopgate.leg_reading import LegReading
 from hopgate.memory import Memory
 from hopgate.memory_writer import Advance, MemoryWriter, once_each, with_progress
 from hopgate.recall.filters import Filters, Query, Scopes, check_query, note_unknown_scopes, read_filters
 from hopgate.recall.graph_leg import GraphLeg
 from hopgate.recall.hit import Hit
-from hopgate.recall.legs import RecallPipeline, preload
+from hopgate.recall.legs import Legs, RecallPipeline, pool_of, preload, run_legs
 from hopgate.recall.reachability import BarredLegWarning, warn_if_barred
 from hopgate.recall.recall import recall
 from hopgate.recall.settings import RecallOptions, Settings, StoreSettings
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["BarredLegWarning", "KnowledgeBase"]
 
 
-class KnowledgeBase(LegReading):
+class KnowledgeBase:
     """Memories in, recall out.
 
     Made by `hopgate.open`; use it in a `with` block, or call `close`.
@@ -281,6 +280,43 @@ class KnowledgeBase(LegReading):
         from hopgate.recall.explain import explain
 
         return explain(self._pipeline, self.store_settings, query, external_id, options)
+
+    # What an evaluation asks: the legs before fusion, by the store's own ids.
+
+    def keep_queries(self) -> None:
+        """Keep queries' vectors in the cache from now on: an evaluation asks the same ones again."""
+        if self.store.run(vectors.has_space):
+            self._embedding.embedder().keep_queries = True
+
+    def legs(
+        self,
+        query: str,
+        *,
+        settings: Settings | None = None,
+        scope: str | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        exact: bool | None = None,
+        graphs: Mapping[str, GraphLeg] | None = None,
+    ) -> tuple[Legs, dict[int, float]]:
+        """Run the legs alone, before fusion: their lists by the store's ids, and the importance of what they found.
+
+        Parameters
+        ----------
+        graphs : mapping of name to GraphLeg
+            Further graph legs to run on the same base hits: other walks, controls.
+        """
+        text, filters = check_query(query), Filters(scope, as_of=as_of, known_at=known_at)
+        settings = settings or self.store_settings.resolve().settings
+        legs = run_legs(self._pipeline, Query(text, filters, exact=exact), settings, further=graphs)
+        with self.store.transaction() as connection:
+            known = memories.weights(connection, sorted(pool_of(legs.found)))
+        return legs, {key: importance for key, (importance, _) in known.items()}
+
+    def id_map(self) -> dict[int, str]:
+        """Every memory's external id by the store's own."""
+        with self.store.transaction() as connection:
+            return memories.external_ids(connection, memories.all_ids(connection))
 
     async def arecall(self, query: str, **options: Any) -> list[Hit]:
         """As `recall`, in a thread of its own: the event loop goes on meanwhile."""

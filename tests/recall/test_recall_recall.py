@@ -292,12 +292,11 @@ def test_orders_sort_what_matches(kb: KnowledgeBase) -> None:
     assert [hit.external_id for hit in kept] == [hit.external_id for hit in hits[:2]]
 
 
-def test_the_exact_match_bonus_goes_to_rare_words_and_quotes_as_the_gate_measures(filled: KnowledgeBase) -> None:
+def test_the_exact_match_bonus_goes_to_rare_words_and_quotes(filled: KnowledgeBase) -> None:
     filled.add(*(Memory(f"n{n}", "cellar note") for n in range(12)))
     for query, wanted in (("spare key cellar", {"key"}), ('cellar "backup job"', {"job"}), ("cellar", set())):
         hits = filled.recall(query, exact_match=1, graph=0, k=30)
         assert {hit.external_id for hit in hits if hit.bonus} == wanted
-        assert filled.exact_matches(query, [hit.external_id for hit in hits]) == wanted
 
 
 def test_a_barred_leg_warns_once(kb: KnowledgeBase) -> None:
