@@ -90,6 +90,7 @@ def test_an_evaluation_compares_every_fact(built: KnowledgeBase, monkeypatch: py
         asked.append(nearest.exact)
         return real_read(connection, view, nearest)
 
+    built.embed()
     monkeypatch.setattr(graph_vectors, "near_facts", read)
     built.recall("Quillon")
     built.recall("Quillon", exact=True)
