@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -121,43 +121,3 @@ def new_file(path: Path) -> Iterator[Path]:
             Path(name).unlink(missing_ok=True)
     except OSError as error:
         raise HopgateError(f"{path} cannot be written: {error.strerror or error}") from None
-
-
-def replace_file(path: Path, parts: Iterable[bytes | memoryview]) -> None:
-    """Write a file that only its owner can read in the place of another, at once or not at all.
-
-    Examples
-    --------
-    >>> path = Path(tempfile.mkdtemp()) / "below" / "file"
-    >>> replace_file(path, [b"all ", b"of it"])
-    >>> path.read_bytes(), [one.name for one in path.parent.iterdir()]
-    (b'all of it', ['file'])
-    """
-    private_folder(path.parent)
-    handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.writelines(parts)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def own_file(path: Path) -> int:
-    """Open a plain file of this user's for reading; one of somebody else's is refused with an OSError.
-
-    Examples
-    --------
-    >>> path = Path(tempfile.mkdtemp()) / "file"
-    >>> _ = path.write_text("mine")
-    >>> with open(own_file(path)) as file:
-    ...     file.read()
-    'mine'
-    """
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    found = os.fstat(handle)
-    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
-        os.close(handle)
-        raise PermissionError(f"{path} is no file of this user's")
-    return handle

@@ -57,3 +57,4 @@ between_queries_corrected  # fields of `hopgate graph stats`
 with_degree  # fields of `hopgate graph stats`
 with_degree_corrected  # fields of `hopgate graph stats`
 _.to_networkx  # public: the graph for networkx
+packed  # tools/word_lists.py writes the lists with it
