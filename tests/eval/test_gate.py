@@ -13,8 +13,8 @@ import pytest
 
 import hopgate
 from hopgate.eval import Dataset, Judgement, Plan, gate_store, judge, load, read_dataset, run_gate, save, verify
+from hopgate.eval.evidence import Rung
 from hopgate.eval.gate import apply_settings, replay
-from hopgate.eval.ladder import prototype_evidence
 from hopgate.eval.ledger import Ledger
 from hopgate.extract.files import Replay
 from hopgate.kb import KnowledgeBase
@@ -85,7 +85,8 @@ def test_a_graph_that_answers_what_the_base_cannot_opens(judged: tuple[Judgement
 
 
 def test_the_first_tests_configuration_is_invalid_because_its_graph_is_barred(judged: tuple[Judgement, Path]) -> None:
-    judgement = judge(prototype_evidence(judged[0].evidence))
+    first_test = replace(judged[0].evidence, rungs=(Rung("prototype", "prototype", ("rrf",)),), bases=("rrf",))
+    judgement = judge(first_test)
     assert judgement.verdict == "INVALID"
     assert "in prototype a memory of the graph leg alone can enter the first 10 on 0 of" in judgement.main.reason
 

@@ -16,6 +16,7 @@ from hopgate.eval.controls import parts_of
 from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import Qrels, Run, relevant
 from hopgate.eval.evidence import PARTS, Arm
+from hopgate.eval.inference import choose
 from hopgate.recall.fusers import MAX_WEIGHT, RRF, TM2C2, Fuser, MinMax
 from hopgate.recall.fusion import Pool, fused
 from hopgate.recall.graph_leg import GraphLeg, GraphRanking, LookedUp
@@ -117,21 +118,14 @@ def tuned(
     Examples
     --------
     >>> dense = {f"q{i}": [("x", 0.9), ("a", 0.8)] for i in range(20)}
-    >>> lists = Lists({"dense": dense, "graph": {q: [("b", 0.5)] for q in dense}}, {"dense": dense, "graph": dense})
+    >>> lists = Lists({"dense": dense, "graph": {q: [("b", 0.5)] for q in dense}}, {})
     >>> tuned([RRF(lexical=0, graph=0.1), RRF(lexical=0, graph=2)], lists, {q: {"b": 1} for q in dense}, [], k=1)
     RRF(k=60, lexical=0, dense=1, graph=2)
     """
     free = _unbarred(fusers, lists, list(reported), k)
     if not qrels:
         return free[0]
-    values = np.array([_scored(free, lists, query, relevant(gold, least), k) for query, gold in qrels.items()]).T
-    means = values.mean(axis=1)
-    best = int(means.argmax())
-    for place in range(len(free)):
-        apart = values[best] - values[place]
-        if means[best] - means[place] <= apart.std(ddof=1 if len(apart) > 1 else 0) / math.sqrt(len(apart)):
-            return free[place]
-    return free[best]
+    return choose(free, [_scored(free, lists, query, relevant(gold, least), k) for query, gold in qrels.items()])
 
 
 def base_grid(kind: Fuser) -> list[Fuser]:

@@ -155,12 +155,6 @@ class Ladder:
         return replace(built, query_ms=1000 * seconds, megabytes=kept)
 
 
-def prototype_evidence(evidence: Evidence) -> Evidence:
-    """Give the evidence of the first test as it was: its own configuration over its own base."""
-    base = "rrf"
-    return replace(evidence, rungs=(Rung("prototype", "prototype", (base,)),), bases=(base,))
-
-
 def _shuffled_parts(matrix: GraphMatrix, *, parts: tuple[str, ...], part: str, seed: int) -> GraphMatrix:
     return shuffled(with_parts(matrix, parts), part, seed)
 

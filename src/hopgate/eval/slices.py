@@ -156,27 +156,6 @@ class HopCount(Slice):
 
 
 @dataclass(frozen=True)
-class NamedSlice(Slice):
-    """Queries named one by one.
-
-    Examples
-    --------
-    >>> All() - NamedSlice("about rooms", frozenset({"q1"}))
-    all - about rooms
-    """
-
-    name: str
-    ids: frozenset[str] = member(repr=False)
-
-    def holds(self, query: Query, known: Known) -> bool:  # noqa: ARG002
-        """Look the id up."""
-        return query.id in self.ids
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-@dataclass(frozen=True)
 class NonAdjacent(Slice):
     """The slice a graph should help with: multi-hop queries whose gold does not hang together in an embedding space.
 

@@ -15,7 +15,6 @@ from hopgate.eval.slices import (
     Field,
     HopCount,
     Known,
-    NamedSlice,
     NonAdjacent,
     Scope,
     Stratum,
@@ -54,7 +53,6 @@ KNOWN = Known(QUERIES, QRELS)
         (Type("bridge") | HopCount(1), "abc"),
         (All() - Type("bridge"), "cd"),
         ((All() - Type("bridge")) & HopCount(1), "c"),
-        (NamedSlice("mine", frozenset("ad")), "ad"),
         (Scope("home") | Field("owner", "ada"), "cd"),
     ],
     ids=repr,
@@ -71,7 +69,7 @@ def test_a_slice_is_a_value_that_prints():
 
 
 parts = st.recursive(
-    st.sampled_from([All(), Type("bridge"), HopCount(2), NamedSlice("p", frozenset("bc"))]),
+    st.sampled_from([All(), Type("bridge"), HopCount(2)]),
     lambda inner: st.tuples(st.sampled_from("|&-"), inner, inner).map(
         lambda made: {"|": made[1] | made[2], "&": made[1] & made[2], "-": made[1] - made[2]}[made[0]]
     ),
