@@ -28,7 +28,7 @@ def test_the_same_seed_gives_the_same_bytes_in_any_process(tmp_path: Path) -> No
     assert contents(tmp_path / "a") == made
     assert set(made) == {*(f"{name}.jsonl" for name in ("corpus", "queries", "triples", "facts")), "qrels/dev.tsv",
                          "qrels/test.tsv"}  # fmt: skip
-    assert contents(write(tmp_path / "c", seed=8)) != made
+    assert contents(write(tmp_path / "c", corpus(8))) != made
 
 
 def test_the_files_give_back_the_records(tmp_path: Path) -> None:

@@ -82,24 +82,18 @@ def dataset(place: Path) -> Path:
     """
     from hopgate.demo.generate import write
 
-    folder = write(place / DATASET)
-    (folder / "triples.jsonl").unlink()
-    return folder
+    return write(place / DATASET, leave_out=("triples.jsonl",))
 
 
 def questions(place: Path, synthetic: Corpus) -> Path:
     """Write every eighth question of each half and its judgements, for gates that are run in the browser."""
-    from hopgate.demo.generate import files
+    from hopgate.demo.generate import write
 
     few = {name: dict(list(rows.items())[::SAMPLED]) for name, rows in synthetic.qrels.items()}
     kept = {query for rows in few.values() for query in rows}
     asked = [query for query in synthetic.queries if query.id in kept]
-    folder = place / QUESTIONS
-    for name, text in files(replace(synthetic, queries=asked, qrels=few)).items():
-        if name.startswith(("queries", "qrels")):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
-    return folder
+    made = replace(synthetic, queries=asked, qrels=few)
+    return write(place / QUESTIONS, made, leave_out=("corpus.jsonl", "triples.jsonl", "facts.jsonl"))
 
 
 def show(kb: KnowledgeBase, asked: Path) -> None:

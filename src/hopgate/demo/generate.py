@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from hopgate.corpus import to_record
-from hopgate.demo import DEFAULT_SEED, Corpus, Qrels, corpus
+from hopgate.demo import Corpus, Qrels, corpus
 from hopgate.errors import HopgateError
 
 
-def files(made: Corpus) -> dict[str, str]:
-    """Render every file of the folder: its name and its text."""
-    return {
+def write(folder: Path, made: Corpus | None = None, *, leave_out: Collection[str] = ()) -> Path:
+    """Write a corpus, by default the usual one, into a folder, which is made where it is missing.
+
+    Parameters
+    ----------
+    leave_out : collection of str
+        Names of files that are not written.
+    """
+    made = made or corpus()
+    texts = {
         "corpus.jsonl": _lines(map(to_record, made.memories)),
         "queries.jsonl": _lines({"_id": q.id, "text": q.text, "metadata": q.metadata} for q in made.queries),
         "triples.jsonl": _lines(made.triples),
         "facts.jsonl": _lines(map(asdict, made.facts)),
         **{f"qrels/{split}.tsv": _table(qrels) for split, qrels in made.qrels.items()},
     }
-
-
-def write(folder: Path, seed: int = DEFAULT_SEED) -> Path:
-    """Write the files into a folder, which is made where it is missing."""
     try:
-        for name, text in files(corpus(seed)).items():
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(text.encode())
+        (folder / "qrels").mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            if name not in leave_out:
+                (folder / name).write_bytes(text.encode())
     except OSError as error:
         raise HopgateError(f"cannot write the corpus into {folder}: {error.strerror}") from error
     return folder
