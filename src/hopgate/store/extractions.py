@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # Memories that are looked at to tell who made a graph.
 SAMPLE = 100
+# An extraction that an extractor need not make again.
+_FINAL = "x.extractor_hash = %(hash)s AND x.state IN ('complete', 'empty')"
 
 
 class StoreCache:
@@ -77,8 +79,7 @@ def forget(connection: Connection[Any], ids: Sequence[int]) -> None:
 def done(connection: Connection[Any], external_ids: Sequence[str], identity: ExtractorIdentity) -> list[str]:
     """Those of the memories whose extraction by this extractor is final: complete or empty."""
     rows = connection.execute(
-        f"SELECT external_id FROM memories JOIN extractions x ON x.memory_id = memories.id "
-        f"WHERE {NAMED} AND x.extractor_hash = %(hash)s AND x.state IN ('complete', 'empty')",
+        f"SELECT external_id FROM memories JOIN extractions x ON x.memory_id = memories.id WHERE {NAMED} AND {_FINAL}",
         named(external_ids) | {"hash": identity.hash},
     )
     return [row[0] for row in rows]
@@ -87,9 +88,8 @@ def done(connection: Connection[Any], external_ids: Sequence[str], identity: Ext
 def done_between(connection: Connection[Any], first: int, last: int, identity: ExtractorIdentity) -> set[int]:
     """The ids, of those from `first` to `last`, of memories whose extraction by this extractor is final."""
     rows = connection.execute(
-        "SELECT memory_id FROM extractions WHERE memory_id BETWEEN %s AND %s AND extractor_hash = %s "
-        "AND state IN ('complete', 'empty')",
-        (first, last, identity.hash),
+        f"SELECT memory_id FROM extractions x WHERE memory_id BETWEEN %(first)s AND %(last)s AND {_FINAL}",
+        {"first": first, "last": last, "hash": identity.hash},
     )
     return {row[0] for row in rows}
 
@@ -116,18 +116,12 @@ def readable(connection: Connection[Any], read: Sequence[Source], *, lock: bool 
     now = clearance.open_memories(connection, [row.id for row in known.values()])
     as_read = {str(source.memory_id): source for source in read}
     same = {name: row for name, row in known.items() if row.id in now and _as_read(now[row.id], as_read[name])}
-    threads: dict[str, memories.Thread] = {
-        name: (now[row.id].scope, now[row.id].thread or "") for name, row in same.items() if as_read[name].before
+    before = {
+        name: {(now[row.id].scope, now[row.id].thread or "", text) for text in as_read[name].before}
+        for name, row in same.items()
     }
-    if threads:
-        told: dict[memories.Thread, set[str]] = {}
-        for name, thread in threads.items():
-            told.setdefault(thread, set()).update(as_read[name].before)
-        said = memories.open_turns(connection, told)
-        for name, thread in threads.items():
-            if not said[thread].issuperset(as_read[name].before):
-                del same[name]
-    return same
+    gone = memories.closed_turns(connection, set().union(*before.values()))
+    return {name: row for name, row in same.items() if not before[name] & gone}
 
 
 def _as_read(memory: Memory, source: Source) -> bool:
@@ -156,14 +150,10 @@ def _all_readable(read: Sequence[Source], connection: Connection[Any], lock: boo
 
 
 def recorded(connection: Connection[Any], ids: Sequence[int], identity: ExtractorIdentity) -> dict[int, bool]:
-    """Those of the memories that were extracted before, and whether by this extractor and for good.
-
-    Asked once the memories are locked: what another build wrote meanwhile is seen.
-    """
+    """Those of the memories that were extracted before, and whether by this extractor and for good."""
     rows = connection.execute(
-        "SELECT memory_id, extractor_hash = %s AND state IN ('complete', 'empty') FROM extractions "
-        "WHERE memory_id = ANY(%s)",
-        (identity.hash, list(ids)),
+        f"SELECT memory_id, {_FINAL} FROM extractions x WHERE memory_id = ANY(%(ids)s)",
+        {"hash": identity.hash, "ids": list(ids)},
     )
     return dict(rows.fetchall())
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from psycopg.rows import class_row
 
@@ -42,6 +42,7 @@ _INCOMING = {
     "created_at": "timestamptz",
     "dated": "boolean",
 }
+_AS_THEY_ARE = [name for name in _INCOMING if name not in ("title_length", "search_language", "created_at", "dated")]
 _ROWS = f"json_to_recordset(%(rows)s::json) AS i ({', '.join(f'{name} {kind}' for name, kind in _INCOMING.items())})"
 _COLUMNS = (
     "id, external_id, content, category, tags, expanded_keywords, importance, is_sensitive, scope, created_at, "
@@ -211,20 +212,10 @@ def _update(connection: Connection[Any], new: Sequence[Memory], known: Mapping[s
 def _as_json(memories: Iterable[Memory]) -> str:
     """Memories as `_ROWS` reads them."""
     rows = (
-        {
-            "external_id": memory.external_id,
-            "content": memory.content,
-            "category": memory.category,
-            "tags": memory.tags,
-            "expanded_keywords": memory.expanded_keywords,
-            "importance": memory.importance,
-            "scope": memory.scope,
+        {name: getattr(memory, name) for name in _AS_THEY_ARE}
+        | {
             "title_length": len(memory.title),
-            "thread": memory.thread,
-            "reply_to": memory.reply_to,
-            "source": memory.source,
             "search_language": memory.language,
-            "is_sensitive": memory.is_sensitive,
             "created_at": memory.created_at and memory.created_at.isoformat(),
             "dated": memory.created_at is not None,
         }
@@ -473,8 +464,8 @@ def unknown_scopes(connection: Connection[Any], scopes: Sequence[str]) -> list[s
 
 # ---- Threads ---------------------------------------------------------------------------------------------------------
 
-Thread = tuple[str | None, str]
-"""A scope and a thread in it."""
+Turn: TypeAlias = tuple[str | None, str, str]
+"""A scope, a thread in it, and a text that was written there."""
 
 
 def turns_before(
@@ -491,21 +482,19 @@ def turns_before(
     return [known[key] for key in reversed(ids)]
 
 
-def open_turns(connection: Connection[Any], turns: Mapping[Thread, set[str]]) -> dict[Thread, set[str]]:
-    """Those of the texts that are still the content of an open memory of their thread."""
-    wanted = [(thread, text, digest(text)) for thread, texts in turns.items() for text in texts]
+def closed_turns(connection: Connection[Any], turns: Collection[Turn]) -> set[Turn]:
+    """Those of the turns whose text is no open memory's of their thread any more."""
+    if not turns:
+        return set()
+    asked = list(turns)
     rows = connection.execute(
         "SELECT t.place FROM unnest(%s::text[], %s::text[], %s::text[]) WITH ORDINALITY "
         "AS t (scope, thread, hash, place) "
-        "WHERE EXISTS (SELECT 1 FROM memories m WHERE m.thread = t.thread AND m.scope IS NOT DISTINCT FROM t.scope "
+        "WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.thread = t.thread AND m.scope IS NOT DISTINCT FROM t.scope "
         "AND NOT m.is_sensitive AND md5(m.content) = t.hash)",
-        ([thread[0] for thread, _, _ in wanted], [thread[1] for thread, _, _ in wanted], [one[2] for one in wanted]),
+        ([scope for scope, _, _ in asked], [thread for _, thread, _ in asked], [md5(text) for _, _, text in asked]),
     )
-    said: dict[Thread, set[str]] = {thread: set() for thread in turns}
-    for (place,) in rows:
-        thread, text, _ = wanted[place - 1]
-        said[thread].add(text)
-    return said
+    return {asked[place - 1] for (place,) in rows}
 
 
 def read_with(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
@@ -535,7 +524,7 @@ def turns_after(connection: Connection[Any], ids: Sequence[int], *, limit: int) 
     return [row[0] for row in rows]
 
 
-def digest(text: str) -> str:
+def md5(text: str) -> str:
     """A text's digest, as PostgreSQL's md5 gives it."""
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -209,7 +208,7 @@ def write(
         "AND md5(m.content) = v.hash AND NOT m.is_sensitive RETURNING m.id",
         [memory.memory_id for memory in batch],
         np.stack([memory.rows[0] for memory in batch]),
-        hashes=[hashlib.md5(memory.content.encode()).hexdigest() for memory in batch],
+        hashes=[memories.md5(memory.content) for memory in batch],
     )
     written = {row[0] for row in updated}
     parts = [
