@@ -225,17 +225,7 @@ class ConceptGraph:
         trace = run_legs(self._pipeline, Query(text, filters, exact=True), Settings()).trace
         if trace is None or not trace.start:
             raise HopgateError(f"nothing in the graph answers to {query!r}: build it, or ask for something it names")
-        return self._store.run(
-            lambda connection: query_walk(
-                connection,
-                text,
-                trace.matrix,
-                trace.start,
-                damping=trace.walk.damping,
-                memories=memories,
-                concepts=concepts,
-            )
-        )
+        return self._store.run(partial(query_walk, text, trace, (memories, concepts)))
 
     def joined_pairs(self, *, scope: Scopes = None) -> list[tuple[int, int, float]]:
         """Which concepts are joined by what is known now, by their ids, with the edges' weights."""

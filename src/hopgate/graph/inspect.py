@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.graph.walk.matrix import GraphMatrix
-    from hopgate.graph.walk.seeds import Starts
+    from hopgate.recall.graph_leg import WalkTrace
 
 # The columns of an edge's beginning and end on each axis.
 AXES = {"valid": ("valid_from", "valid_to"), "known": ("recorded_at", "retired_at")}
@@ -254,17 +254,12 @@ class DegreeLikeness:
     with_degree_corrected: float
 
 
-def degree_likeness(
-    graph: WalkGraph,
-    *,
-    damping: float = 0.5,
-    degree_correction: float = 1.0,
-    top: int = 100,
-    queries: int = 20,
-    seeds: int = 10,
-    seed: int = 0,
-) -> DegreeLikeness:
-    """Walk from random, hence unrelated, seed concepts and compare the first `top` memories they lead to.
+# So many walks are compared, each from so many random seeds, by so many of their first memories at most.
+WALKS, SEEDS, COMPARED = 20, 10, 100
+
+
+def degree_likeness(graph: WalkGraph, *, damping: float = 0.5, degree_correction: float = 1.0) -> DegreeLikeness:
+    """Walk from random, hence unrelated, seed concepts and compare the first memories they lead to.
 
     On a dense graph walks from unrelated seeds end up at the same hubs: the first 100 of two unrelated queries
     overlapped by 0.66 at damping 0.5 and by 0.91 at 0.85 on the prototype's graph of memories. Such a ranking says
@@ -275,23 +270,21 @@ def degree_likeness(
     """
     from_node = graph.memories if graph.concepts else 0
     pool = from_node + np.flatnonzero(~graph.dangling[from_node:])
-    if pool.size < 2 or queries < 2:
-        raise HopgateError("comparing walks needs at least two queries and two concepts that have an edge or a mention")
-    rng = np.random.default_rng(seed)
-    restart = np.zeros((graph.nodes, queries))
-    for column in range(queries):
-        restart[rng.choice(pool, min(seeds, pool.size), replace=False), column] = 1
+    if pool.size < 2:
+        raise HopgateError("comparing walks needs at least two concepts that have an edge or a mention")
+    rng, restart = np.random.default_rng(0), np.zeros((graph.nodes, WALKS))
+    for column in range(WALKS):
+        restart[rng.choice(pool, min(SEEDS, pool.size), replace=False), column] = 1
     ranked = graph.memories or graph.nodes
-    shown = max(1, min(top, ranked // 10))
+    shown = max(1, min(COMPARED, ranked // 10))
     plain = pagerank(graph, restart, damping=damping)
-    corrected = (plain.T * graph.divisor**-degree_correction).T
     by_degree = frozenset(top_k(graph.strength[:ranked], shown).tolist())
-    figures: list[float] = []
-    for scores in (plain, corrected):
+    between, with_degree = [], []
+    for scores in (plain, (plain.T * graph.divisor**-degree_correction).T):
         firsts = [frozenset(top_k(column[:ranked], shown).tolist()) for column in scores.T]
-        figures.append(float(np.mean([len(a & b) / shown for a, b in combinations(firsts, 2)])))
-        figures.append(float(np.mean([len(first & by_degree) / shown for first in firsts])))
-    return DegreeLikeness(damping, degree_correction, shown, queries, figures[0], figures[2], figures[1], figures[3])
+        between.append(float(np.mean([len(a & b) / shown for a, b in combinations(firsts, 2)])))
+        with_degree.append(float(np.mean([len(first & by_degree) / shown for first in firsts])))
+    return DegreeLikeness(damping, degree_correction, shown, WALKS, *between, *with_degree)
 
 
 # Parts of the graph to draw: a concept's neighbourhood, some concepts, the largest, or what a query's walk visits.
@@ -419,20 +412,11 @@ class QueryWalk:
         return scores[: self.graph.memories]
 
 
-def query_walk(
-    connection: Connection[Any],
-    query: str,
-    matrix: GraphMatrix,
-    start: Starts,
-    *,
-    damping: float,
-    memories: int = 8,
-    concepts: int = 12,
-) -> QueryWalk:
-    """Walk from where the graph leg started, and keep the memories and concepts with most mass."""
-    graph = matrix.graph
-    mass = pagerank(graph, start.vector, damping=damping)
-    split = graph.memories
+def query_walk(query: str, trace: WalkTrace, most: tuple[int, int], connection: Connection[Any]) -> QueryWalk:
+    """Walk from where the graph leg started, and keep so many memories and so many concepts with most mass."""
+    matrix, start, (memories, concepts) = trace.matrix, trace.start, most
+    graph, split = matrix.graph, matrix.graph.memories
+    mass = pagerank(graph, start.vector, damping=trace.walk.damping)
     top = [*top_k(mass[:split], memories).tolist(), *(split + top_k(mass[split:], concepts)).tolist()]
     label = _labels(connection, matrix, [at for at in top if mass[at] > 0])
     seeds = {seed.node for seed in start.seeds if seed.reason != "memory"}
