@@ -49,14 +49,15 @@ _DATE = (
 _ASIDE = re.compile(rf"(?<!\S)(?:{_DATE}|[¬+*])(?!\S)")
 _PART = re.compile(r"( (?:[,;:()]|and|und|et|y|but|aber|sondern|mais|pero|maar) )")
 _DATED = re.compile(
-    rf"(?P<lead>(?:{_WORDS['until']}) )?(?:[^\W\d_⟦]+ )*(?:_ )?⟦(?P<from>\d+)⟧(?: \S+ (?:_ )?⟦(?P<to>\d+)⟧)?"
+    rf"(?P<until>(?:{_WORDS['until']}) )?[^⟦]*⟦(?P<day>\d+)⟧(?: (?:to|until|till|bis|tot|-|–) (?:_ )?⟦(?P<last>\d+)⟧)?"
 )
 _REFERENCE = re.compile(r"[⟨⟦⟪](?:team )?(\d+)[⟩⟧⟫]")
 _BRACKETS = {"date": "⟦⟧", "amount": "⟪⟫"}
 _NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
-# What a lone state in the past says to be over: "Rosa lived in Porto".
 _PLACES = frozenset(("move", "runs on", "lives in", "works at", "located in"))
+"""Of these one more place ends no other: "gitea also runs on birch"."""
 _STATES = frozenset(("runs on", "lives in", "works at", "owned by", "led by", "reports to", "located in"))
+"""These are over where they are told in the past: "Rosa lived in Porto"."""
 
 _ME, _ONE_PERSON, _IT, _THEY = (words(_WORDS[key]) for key in ("me", "one_person", "it", "they"))
 _PRONOUN = "|".join(sorted(_ME | _ONE_PERSON | _IT | _THEY))
@@ -70,14 +71,14 @@ _SUBJECT = (
     r"(?: \d+(?= ))?)"
 )
 _SLOTS = {
-    "{S?}": rf"(?:{_SUBJECT}|(?:^|(?<!\S)(?:,|and|und|who|y|et|e|en|\()))",
-    "{S}": _SUBJECT,
-    "{O}": rf"(?<!\S){_WHOSE}(?P<o>{_NAMES}|(?:her|him|he|she|me|ihr|ihm)(?!\S))",
-    "{N}": rf"(?<!\S){_WHOSE}(?P<o>{_NAMES}|{_NOUN}(?: \d[\w.]*)?)",
-    "{A}": rf"(?<!\S){_WHOSE}(?P<a>{_ONE}|⟪\d+⟫)",
-    "{B}": rf"(?<!\S){_WHOSE}(?P<b>{_ONE})",
-    "{M}": r"(?P<m>⟪\d+⟫)",
-    "{D}": r"(?P<d>⟦\d+⟧)",
+    "S?": rf"(?:{_SUBJECT}|(?:^|(?<!\S)(?:,|and|und|who|y|et|e|en|\()))",
+    "S": _SUBJECT,
+    "O": rf"(?<!\S){_WHOSE}(?P<o>{_NAMES}|(?:her|him|he|she|me|ihr|ihm)(?!\S))",
+    "N": rf"(?<!\S){_WHOSE}(?P<o>{_NAMES}|{_NOUN}(?: \d[\w.]*)?)",
+    "A": rf"(?<!\S){_WHOSE}(?P<a>{_ONE}|⟪\d+⟫)",
+    "B": rf"(?<!\S){_WHOSE}(?P<b>{_ONE})",
+    "M": r"(?P<m>⟪\d+⟫)",
+    "D": r"(?P<d>⟦\d+⟧)",
 }
 
 
@@ -187,9 +188,9 @@ class Pattern:
 
 
 def _with_slots(raw: str) -> str:
-    for name, group in (*_TABLE["words"].items(), *_TABLE["words"].items(), *_SLOTS.items()):
-        raw = raw.replace(name if name[0] == "{" else f"{{{name}}}", group)
-    return raw if raw.startswith(("^", "(?<", "(?:(?<!", "(?:{_SUBJ")) else rf"(?:(?<=\s)|^){raw}"
+    for name, group in (*_TABLE["words"].items(), *_SLOTS.items()):
+        raw = raw.replace(f"{{{name}}}", group)
+    return rf"(?<!\S){raw}"
 
 
 PATTERNS = [Pattern(name, raw) for name in ("move", *RELATIONS) for raw in _TABLE[name]["patterns"]]
@@ -285,14 +286,10 @@ class Talk:
         """The last person or thing of the turns before, but not who speaks now."""
         for text in reversed(self.source.before):
             turn = read(Source("before", text, known=self.source.known))
-            for span in reversed(turn.spans):
-                is_person = turn.kinds.get(span.name) == "person" or bool(person_kind(span.name))
-                if (
-                    is_person == person
-                    and span.form in _NAMED
-                    and span.name not in (turn.speaker, self.reading.speaker)
-                ):
-                    return span.name
+            for name in (span.name for span in reversed(turn.spans) if span.form in _NAMED):
+                is_person = turn.kinds.get(name) == "person" or bool(person_kind(name))
+                if is_person == person and name not in (turn.speaker, self.reading.speaker):
+                    return name
         return ""
 
     def leave(self, sentence: Sentence, made: list[Fact]) -> None:
@@ -338,13 +335,9 @@ def facts(reading: Reading, source: Source) -> Iterator[Fact]:
         taken: list[tuple[str, int, int]] = []
         for relation, match in () if sentence.is_question else _matches(sentence.text):
             start, end = match.span()
-            if any(
-                start < last and first < end
-                for kind, first, last in taken
-                if kind in ("move", relation) or relation == "located in"
-            ):
-                continue
-            if not _is_told(sentence, start, end, language):
+            rivals = [row for row in taken if row[0] in ("move", relation) or relation == "located in"]
+            is_taken = any(start < last and first < end for _, first, last in rivals)
+            if is_taken or not _is_told(sentence, start, end, language):
                 continue
             found = list(_of_match(relation, match, sentence, talk))
             if found:
@@ -359,19 +352,18 @@ def _is_told(sentence: Sentence, start: int, end: int, language: Language) -> bo
     """Whether a match is told as a fact, and not denied, planned, doubted or asked."""
     begins, ends = sentence.part(start, end)
     near = set(sentence.text[begins:ends].split())
-    denied = near & language.negated or any(word.endswith("n't") for word in near)
+    is_denied = not near.isdisjoint(language.negated) or any(word.endswith("n't") for word in near)
+    is_doubted = not near.isdisjoint(language.hypothetical | _DOUBTFUL)
     # "If" and "whether" colour all that follows.
-    before = set(sentence.text[:end].split()) & _WHOLE
-    return not (
-        denied or before or near & (language.hypothetical | _DOUBTFUL) or _AHEAD.search(sentence.text[begins:ends])
-    )
+    is_in_doubt = not _WHOLE.isdisjoint(sentence.text[:end].split())
+    return not (is_denied or is_doubted or is_in_doubt or _AHEAD.search(sentence.text[begins:ends]))
 
 
 def _of_match(relation: str, match: re.Match[str], sentence: Sentence, talk: Talk) -> Iterator[Fact]:
     groups = match.groupdict()
     text, (begins, ends) = sentence.text, sentence.part(*match.span())
-    tail = text[match.end() : ends]
-    if tail.startswith(" 's") or ("+" in text[begins:ends].split() and relation in _PLACES):
+    tail, aside = text[match.end() : ends], text[begins:ends].split()
+    if tail.startswith(" 's") or ("+" in aside and relation in _PLACES):
         return  # "lives in Mo's flat"; "also runs on"
     subjects, is_noun = talk.subjects(match, person="person" in _TABLE[relation].get("subject", ""))
     begin, until = _interval(text[match.start() : ends] if "d" not in groups else tail, talk)
@@ -380,13 +372,10 @@ def _of_match(relation: str, match: re.Match[str], sentence: Sentence, talk: Tal
         yield from _moved(match, subjects, is_noun, now, talk)
         return
     objects, is_plain = _objects(groups, match, talk)
-    aside = text[begins:ends].split()
     turned = "*" in aside or _TURNED.search(match[0]) or relation == "replaced by" or "room" in groups
     begin = begin or (now if turned and relation in SINGLE_VALUED else None)
-    is_over = "¬" in aside
-    is_over = is_over or (relation in _STATES and bool(_WAS.search(match[0])) and not _STILL_SO.search(match[0]))
-    if relation == "replaced by":
-        is_over = False  # "no longer" is said of the old thing
+    was = relation in _STATES and _WAS.search(match[0]) and not _STILL_SO.search(match[0])
+    is_over = bool("¬" in aside or was) and relation != "replaced by"  # there "no longer" is said of the old thing
     for subject, target in product(subjects, objects):
         if subject == target or not _fits(relation, groups, (subject, is_noun), (target, is_plain), talk):
             continue
@@ -403,12 +392,9 @@ def _of_match(relation: str, match: re.Match[str], sentence: Sentence, talk: Tal
 def _interval(tail: str, talk: Talk) -> tuple[str | None, str | None]:
     """From when and until when: the dates beside a match."""
     begin = until = None
-    for found in re.finditer(_DATE, tail):
-        dated = _DATED.match(found[0])
-        if not dated:
-            continue
-        day, last = talk.name(int(dated["from"])), dated["to"] and talk.name(int(dated["to"]))
-        if re.match(rf"(?:{_WORDS['until']})(?!\S)", found[0]):
+    for dated in filter(None, map(_DATED.match, re.findall(_DATE, tail))):
+        day, last = (talk.name(int(dated[key])) if dated[key] else None for key in ("day", "last"))
+        if dated["until"]:
             until = until or day
         else:
             begin, until = begin or day, until or last
@@ -472,14 +458,9 @@ def _of_move(groups: dict[str, str | None], subject: str, new: str, former: list
     if talk.is_person(subject) or groups.get("job"):
         if talk.kind(new) in ("host", "service") and not groups.get("job"):
             return ""
-        is_work = groups.get("job") or any(_is_firm(name, talk) for name in (new, *former))
-        return (
-            ("runs on" if talk.kind(new) == "host" else "works at")
-            if is_work
-            else "lives in"
-            if new[:1].isupper()
-            else ""
-        )
+        if groups.get("job") or any(_is_firm(name, talk) for name in (new, *former)):
+            return "runs on" if talk.kind(new) == "host" else "works at"
+        return "lives in" if new[:1].isupper() else ""
     if is_room(new):
         return "located in"
     is_software = talk.kind(subject) == "service" or subject.islower() or talk.kind(new) == "host" or new.islower()

@@ -40,8 +40,6 @@ _BEFORE_START = frozenset('.¶":(->')
 _NOUN_ENDS = ("ung", "ungen", "heit", "keit", "schaft", "tion", "chen", "lein", "ität", "nis", "tum", "ling", "abend")
 _LONGEST_NAME = 10
 """A run of more capitals than this is a heading in capitals or noise, and no name."""
-_TITLE_WORDS = 12
-"""A first line of at most this many words without a full stop is a title, and a title is a mention."""
 
 
 class Span(NamedTuple):
@@ -98,10 +96,10 @@ def read(source: Source) -> Reading:
         Span(at, at + 1, name, "han") for at, mark in enumerate(marks) if mark == "J" for name in han_names(tokens[at])
     ]
     spans.sort(key=lambda span: span.start)
-    topic = source.title if source.title is not None else title(tokens, raw)
-    topic = "" if date_spans(topic.split(), topic.lower().split(), code, None) and topic[:1].isdigit() else topic
+    topic = " ".join((source.title or "").split())
+    is_date = topic[:1].isdigit() and date_spans(topic.split(), topic.lower().split(), code, None)
     kinds = {span.name: kind for span in spans if (kind := person_kind(span.name) or known.get(span.name.lower(), ""))}
-    return Reading(tokens, lower, marks, code, spans, kinds, " ".join(topic.split()), speaker)
+    return Reading(tokens, lower, marks, code, spans, kinds, "" if is_date else topic, speaker)
 
 
 def _speaker(tokens: list[str], marks: str, known: dict[str, str]) -> str:
@@ -324,33 +322,8 @@ def name_spans(tokens: list[str], marks: str, dates: Sequence[DateSpan] = ()) ->
     for match in _NAME.finditer(free):
         start, end = match.span()
         if end - start <= _LONGEST_NAME and _is_name(tokens, marks, start, end):
-            for first, last in _people(tokens, start, end):
-                take(first, last, "name", _with_its_s(tokens, marks, first, last))
+            take(start, end, "name")
     return sorted(spans, key=lambda span: span.start)
-
-
-def _people(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A name, or two of people who stand side by side: "unterrichtet Herr Jablonski Mila", "Jonas 14 geworden"."""
-    if end - start == 2 and tokens[start + 1].isdigit() and is_given(tokens[start]):
-        yield start, start + 1
-        return
-    is_titled = end - start == 3 and tokens[start].lower().rstrip(".") in TITLES and tokens[start + 1][0].isupper()
-    is_two = is_titled and is_given(tokens[end - 1]) and not is_given(tokens[end - 2])
-    # Not of "Frau Dr. Mila".
-    if is_two and tokens[start + 1].lower().rstrip(".") not in TITLES:
-        yield from ((start, end - 1), (end - 1, end))
-    else:
-        yield start, end
-
-
-def _with_its_s(tokens: list[str], marks: str, start: int, end: int) -> str:
-    """A name of which the 's is a part, as nothing follows that it has: "works at Queen's, in facilities"."""
-    name = " ".join(tokens[start:end])
-    if not name.endswith(("'s", "’s")) or not start or tokens[start - 1].lower() not in _WORDS["at"]:
-        return ""
-    is_closed = end == len(tokens) or marks[end] in ".,;:!)¶" or tokens[end] in _WORDS["after_firm"]
-    is_work = start > 1 and tokens[start - 2].lower() in _WORDS["works"]
-    return f"{name[:-2]}'s" if is_closed and is_work else ""
 
 
 def _piece(token: str, mark: str) -> tuple[str, str] | None:  # noqa: PLR0911 - a table in the order of precedence
@@ -372,22 +345,6 @@ def _piece(token: str, mark: str) -> tuple[str, str] | None:  # noqa: PLR0911 - 
     if host := _HOST_OF.match(token):
         return "url", host[1]
     return None if _MEASURE.fullmatch(token) else ("path" if "/" in token else "host", token)
-
-
-def title(tokens: list[str], marks: str) -> str:
-    r"""Return the first line as a name where it has the form of a title, without what it has in brackets.
-
-    Examples
-    --------
-    >>> tokens = ["Mercury", "(", "planet", ")", "\n", "It", "is", "hot", "."]
-    >>> title(tokens, "U(w)¶Zsw.")
-    'Mercury'
-    """
-    end = marks.find("¶")
-    if not 0 < end <= _TITLE_WORDS or marks[end - 1] == "." or end == len(marks) - 1:
-        return ""
-    bracket = marks.find("(", 0, end)
-    return joined(tokens, 0, bracket if bracket > 0 else end)
 
 
 def variants(tokens: list[str], marks: str, span: Span) -> Iterator[str]:

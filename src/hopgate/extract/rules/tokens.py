@@ -1,7 +1,7 @@
 """Text to tokens, and each token to one letter for its kind, judged by its form.
 
 The letters of a text's tokens make a string, so that phrases and names are found by ordinary regular expressions over
-*kinds of token* (see `candidates`), at the speed of the regular expression engine.
+*kinds of token* (`names.py`), at the speed of the regular expression engine.
 """
 
 from __future__ import annotations
@@ -70,15 +70,10 @@ LONGEST = 80 * 1024
 #   L [[link]]           G #tag, @person               B `code`        $ amount    > arrow      J Chinese, Japanese
 #   .  sentence end      ¶ line end    and marks:  , ; : ( ) " - '
 _MARKS = {
-    **dict.fromkeys(("``", "''", '"', "“", "”", "«", "»", "„"), '"'),
-    **dict.fromkeys("([{", "("),
-    **dict.fromkeys(")]}", ")"),
-    **dict.fromkeys("–—-‒", "-"),
-    **dict.fromkeys(",;:，、；", ","),
-    ":": ":",
-    ";": ";",
-    "&": "&",
-}
+    "¶": "\n", '"': ("``", "''", '"', "“", "”", "«", "»", "„"), "(": "([{", ")": ")]}", "-": "–—-‒", ",": ",，、；",
+    ":": ":", ";": ";", "&": "&", ">": ("->", "-->", "=>", "→", "⇒"),
+}  # fmt: skip
+_MARK_OF = {token: mark for mark, tokens in _MARKS.items() for token in tokens}
 _ISO = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
 _YEAR = re.compile(r"(?:1\d|20)\d\d(?:s|[-–/]\d\d(?:\d\d)?)?")
 _NUMBER = re.compile(r"\d[\d,.]*(?:st|nd|rd|th|%|k|m|s)?")
@@ -86,29 +81,7 @@ _CLOCK = re.compile(r"\d{1,2}(?:\.\d\d)?(?:[ap]m|h(?:\d\d)?)")
 _HOST = re.compile(r"(?:https?://|~?\.{0,2}/).*|.*@.*|[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9]{1,14}")
 _CODE = re.compile(r".*[a-z0-9][A-Z]|.*_|.*[^\W\d][-./]?\d|\d+[-]?[^\W\d]|.*(?:\+\+|#)$|.*\w\.[a-z]")
 
-_ARROWS = frozenset(("->", "-->", "=>", "→", "⇒"))
-_CURRENCIES = (
-    "EUR",
-    "USD",
-    "GBP",
-    "CHF",
-    "eur",
-    "usd",
-    "gbp",
-    "chf",
-    "bucks",
-    "euro",
-    "euros",
-    "Euro",
-    "Euros",
-    "pounds",
-    "dollars",
-    "quid",
-    "Franken",
-    "Pfund",
-    "kr",
-    "zł",
-)
+_AMOUNT = re.compile(rf".*(?:[€£$¥]|(?:{_CURRENCY}))")
 _PREFIXED = re.compile(r"(?:[dl]['’]|al-|el-)[^\W\d_a-z]")
 
 
@@ -137,40 +110,32 @@ def letter(token: str) -> str:
         return _digits(token)
     if "\u3040" <= first <= "\u9fff":
         return "J"
-    if token[-1].isdigit() and token[:3] in _CURRENCIES:
+    if token[-1].isdigit() and token[:3] in ("EUR", "USD", "GBP", "CHF"):
         return "$"
-    lower = token.lower().replace("’", "'")
-    return _word(token, lower)
+    return _word(token, token.lower().replace("’", "'"))
 
 
-def _mark(token: str) -> str:  # noqa: PLR0911 - a table in the order of precedence
+def _mark(token: str) -> str:
     first = token[0]
     if first == "\n":
         return "¶"
-    if first in ".!?…。！？" and token.strip(".!?…。！？") == "":
+    if not token.strip(".!?…。！？"):
         return "."
-    if len(token) > 1:
-        if token in _ARROWS:
-            return ">"
-        if first in "#@":
-            return "G"
-        if first in "€£$¥":
-            return "$"
-        if first == "`" and token != "``":
-            return "B"
-        if token.startswith("[["):
-            return "L"
-    if token in _ARROWS:
-        return ">"
-    if len(token) > 2:
-        return "H"
-    return _MARKS.get(token, "'")
+    if token in _MARK_OF:
+        return _MARK_OF[token]
+    if len(token) > 1 and (first in _FIRST or token.startswith("[[")):
+        return _FIRST.get(first, "L")
+    return "H" if len(token) > 2 else "'"
+
+
+# What a token of several marks and letters begins with.
+_FIRST = {**dict.fromkeys("#@", "G"), **dict.fromkeys("€£$¥", "$"), "`": "B"}
 
 
 def _digits(token: str) -> str:  # noqa: PLR0911
     if _ISO.fullmatch(token):
         return "D"
-    if token[-1] in "€£$¥" or token.endswith(_CURRENCIES):
+    if _AMOUNT.fullmatch(token):
         return "$"
     if ":" in token or _CLOCK.fullmatch(token):
         return "N"
@@ -210,7 +175,7 @@ def _word(token: str, lower: str) -> str:  # noqa: PLR0911, PLR0912 - a table in
     if lower.startswith("v") and stem[1:2].isdigit():
         return "V"
     if _CODE.match(stem) and not (stem[:-1].isupper() and stem[-1] == "s"):
-        return "U" if capital and stem[1:].isalpha() and _is_surname(stem) else "K"
+        return "U" if stem.isalpha() and stem.startswith(_SURNAMES) else "K"
     if capital or _PREFIXED.match(token):
         if stem is not token:
             return "P"
@@ -223,11 +188,8 @@ def _word(token: str, lower: str) -> str:  # noqa: PLR0911, PLR0912 - a table in
     return "w"
 
 
-def _is_surname(token: str) -> bool:
-    """McDonald, MacArthur, O'Neill, DeVito are names, not CamelCase identifiers."""
-    return token.startswith(("Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Fitz"))
-
-
+# McDonald, MacArthur, DeVito are names, not CamelCase identifiers.
+_SURNAMES = ("Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Fitz")
 _CLOSED = {
     **dict.fromkeys(STOP_WORDS, "s"),
     **dict.fromkeys(DETERMINERS, "d"),
