@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import hopgate
+from hopgate.extract.changes import model
 from hopgate.extract.changes.model import Compared, Span
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.graph.build.changes import Note, change_of, read_changes
@@ -99,24 +100,16 @@ def test_rules_end_nothing_that_the_model_refutes(kb: hopgate.KnowledgeBase) -> 
     }
 
 
-def test_a_refuted_fact_counts_again_without_the_memory_beside_it(kb: hopgate.KnowledgeBase) -> None:
-    class Refuting:
-        name, threshold, told = "refuting", 0.98, 0.5
-
-        def may_tell_change(self, text: str) -> bool:
-            return False
-
-        def refutes(self, compared: Compared, alone: Compared) -> bool:
-            return True
-
-        def read(self, pairs: list[tuple[str, str]]) -> list[Compared]:
-            return [Compared(0.0, [], []) for _ in pairs]
-
+def test_a_refuted_fact_counts_again_without_the_memory_beside_it(
+    kb: hopgate.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model, "may_tell_change", lambda _: False)
+    monkeypatch.setattr(model, "compared_all", lambda pairs: [Compared(0.0, [], []) for _ in pairs])
     day = datetime(2024, 1, 5, tzinfo=UTC)
     kb.add(Memory("first", "immich runs on cedar.", created_at=day))
     kb.add(Memory("second", "immich runs on alder.", created_at=day.replace(month=3)))
     kb.build("rules")
-    read_changes(kb.store, Refuting(), Phrases().identity)
+    read_changes(kb.store, Phrases().identity)
     assert {edge.target for edge in kb.graph.edges(relation="runs on")} == {"cedar"}
     kb.delete(["first"])
     assert {edge.target for edge in kb.graph.edges(relation="runs on")} == {"alder"}

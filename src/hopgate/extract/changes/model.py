@@ -12,7 +12,6 @@ import re
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import pairwise, starmap
@@ -29,6 +28,12 @@ if TYPE_CHECKING:
 
 WEIGHTS_SHA256 = "88d31a97d37e6caa3ac47d1a46b244909b531576a53f7c6ff85084ff550db1db"
 MOST_TOKENS = 256
+# From the first likelihood on a later note ends what the earlier one says, and from the second on, that it tells of a
+# change by itself, a note is compared with earlier ones: on the tuning halves of benchmarks/notes that loses none of
+# 206 changes, and spares most of the comparisons. Below the third what rules take for an end is none.
+THRESHOLD, TOLD, VETO = 0.98, 0.5, 0.02
+NAME = f"changes {WEIGHTS_SHA256[:8]} {THRESHOLD} {TOLD} {VETO}"
+"""By what a memory that was compared is marked, so that each is compared once."""
 # The model's outputs for each token: three labels and none, in this order; and of the first token a change and an end.
 _LABELS = ("", "thing", "value", "former")
 _CHANGE, _END = 4, 5
@@ -141,52 +146,28 @@ def may_tell_change(text: str) -> bool:
     return base + sum(by_words.get(term, 0.0) for term in terms) > _LEAST_LIKELY
 
 
-@dataclass(frozen=True)
-class TrainedChanges:
-    """Compare short notes by the trained model that comes with hopgate.
+def refutes(pair: Compared, alone: Compared) -> bool:
+    """Say whether a later note ends nothing of an earlier one, though facts of both contradict each other.
 
-    Parameters
-    ----------
-    threshold : float
-        From this likelihood on a later note ends what the earlier one says.
-    told : float
-        From this likelihood on that it tells of a change by itself a note is compared with earlier ones: on the tuning
-        halves of benchmarks/notes that loses none of 206 changes, and spares most of the comparisons.
-    veto : float
-        What rules take for an end is none where its likelihood is below, and that of any change is below `told`. On the
-        same halves that refutes 33 of 33 wrong ends of rules and none of 148 right ones.
+    It does where both the end and any change at all are unlikely: on the tuning halves of benchmarks/notes that refutes
+    33 of 33 wrong ends of rules and none of 148 right ones.
+    """
+    return pair.end < VETO and alone.change < TOLD
+
+
+def compared_all(pairs: Sequence[tuple[str, str]]) -> list[Compared]:
+    """Compare an earlier note and a later one, for each pair, on all cores; one by itself has an empty one before it.
 
     Examples
     --------
-    >>> reader = TrainedChanges()
-    >>> [pair] = reader.read([("Backups go to Backblaze.", "Backups go to Wasabi from now on.")])
-    >>> pair.end > reader.threshold, pair.thing, pair.former, pair.value
+    >>> [pair] = compared_all([("Backups go to Backblaze.", "Backups go to Wasabi from now on.")])
+    >>> pair.end > THRESHOLD, pair.thing, pair.former, pair.value
     (True, 'Backups', 'Backblaze', 'Wasabi')
     """
-
-    threshold: float = 0.98
-    told: float = 0.5
-    veto: float = 0.02
-
-    @property
-    def name(self) -> str:
-        """The model's file and the thresholds."""
-        return f"changes {WEIGHTS_SHA256[:8]} {self.threshold} {self.told} {self.veto}"
-
-    def may_tell_change(self, text: str) -> bool:
-        """Whether a note has words of notes that tell changes."""
-        return may_tell_change(text)
-
-    def refutes(self, compared: Compared, alone: Compared) -> bool:
-        """Whether both the end and any change at all are unlikely."""
-        return compared.end < self.veto and alone.change < self.told
-
-    def read(self, pairs: Sequence[tuple[str, str]]) -> list[Compared]:
-        """Compare pairs, on all cores."""
-        if len(pairs) < 2 or cores() == 1:
-            return list(starmap(compared, pairs))
-        with ThreadPoolExecutor(cores(), thread_name_prefix="hopgate-changes") as pool:
-            return list(pool.map(compared, *zip(*pairs, strict=True)))
+    if len(pairs) < 2 or cores() == 1:
+        return list(starmap(compared, pairs))
+    with ThreadPoolExecutor(cores(), thread_name_prefix="hopgate-changes") as pool:
+        return list(pool.map(compared, *zip(*pairs, strict=True)))
 
 
 def spans(

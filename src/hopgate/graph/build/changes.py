@@ -18,7 +18,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import WithdrawnError
-from hopgate.extract.changes.model import Compared, TrainedChanges
+from hopgate.extract.changes import model
+from hopgate.extract.changes.model import Compared
 from hopgate.extract.changes.sentences import ReadNote, Sentence, day_in, is_short, read_note
 from hopgate.extract.extraction import ExtractorIdentity, Fact, Source
 from hopgate.extract.model.answer import MODEL_CONFIDENCE
@@ -86,9 +87,9 @@ class Telling:
         """As it is read beside others, which have the same subject before them."""
         return self.place.sentence.about(self.beside)
 
-    def tells_all(self, reader: TrainedChanges) -> bool:
+    def tells_all(self) -> bool:
         """Whether by itself it names what was and what is instead, as surely as the model can."""
-        return self.alone.change >= reader.threshold and _names_all(self.alone)
+        return self.alone.change >= model.THRESHOLD and _names_all(self.alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,20 +137,18 @@ class Batch:
         self.notes |= {key: read_note(source) for key, source in read.items()}
 
 
-def read_changes(
-    store: Store, reader: TrainedChanges, identity: ExtractorIdentity, show: Callable[[Progress], object] = str
-) -> None:
+def read_changes(store: Store, identity: ExtractorIdentity, show: Callable[[Progress], object] = str) -> None:
     """Read every memory that waits for it, by itself and beside earlier ones of its scope; edges follow at once."""
     began, progress = time.monotonic(), Progress(stage="reading changes")
     waiting = store.run(partial(_waiting, identity))
     for start in range(0, len(waiting), BATCH):
         batch = store.run(partial(_batch, waiting[start : start + BATCH]))
-        telling = [each for place, is_whole in _places(reader, batch) if (each := _read_alone(reader, place, is_whole))]
-        store.run(partial(_find_earlier, reader, batch, telling))
+        telling = [each for place, is_whole in _places(batch) if (each := _read_alone(place, is_whole))]
+        store.run(partial(_find_earlier, batch, telling))
         pairs = [(each, place) for each in telling for place in each.earlier]
-        read = reader.read([(place.sentence.about(each.beside), each.text) for each, place in pairs])
-        found = _found(reader, telling, pairs, read)
-        store.run(partial(_write, reader, batch, found, _refuted(reader, batch)))
+        read = model.compared_all([(place.sentence.about(each.beside), each.text) for each, place in pairs])
+        found = _found(telling, pairs, read)
+        store.run(partial(_write, batch, found, _refuted(batch)))
         done, seconds = start + len(batch.waiting), time.monotonic() - began
         progress = replace(progress, memories=done, total=len(waiting), seconds=seconds)
         show(progress)
@@ -173,34 +172,32 @@ def _batch(waiting: Sequence[int], connection: Connection[Any]) -> Batch:
     return batch
 
 
-def _places(reader: TrainedChanges, batch: Batch) -> Iterator[tuple[Place, bool]]:
+def _places(batch: Batch) -> Iterator[tuple[Place, bool]]:
     """Whole notes and sentences that may tell of a change by their words."""
     for key, note in ((key, batch.notes[key]) for key in batch.waiting if key in batch.notes):
         if note.whole:
-            if not reader.may_tell_change(note.whole.bare):
+            if not model.may_tell_change(note.whole.bare):
                 continue
             yield Place(key, note.whole), True
         for sentence in note.sentences if len(note.sentences) > 1 or not note.whole else ():
-            if reader.may_tell_change(sentence.about("".join(sentence.subjects[:1]))):
+            if model.may_tell_change(sentence.about("".join(sentence.subjects[:1]))):
                 yield Place(key, sentence), False
 
 
-def _read_alone(reader: TrainedChanges, place: Place, is_whole: bool) -> Telling | None:
+def _read_alone(place: Place, is_whole: bool) -> Telling | None:
     """What a text tells by itself, about what it says most surely; None where it tells of no change."""
     best: Telling | None = None
     for subject in (*place.sentence.subjects, ""):
-        [alone] = reader.read([("", place.sentence.about(subject))])
+        [alone] = model.compared_all([("", place.sentence.about(subject))])
         if best is None or _sureness(alone) > _sureness(best.alone):
             change = max(alone.change, best.alone.change if best else 0)
             best = Telling(place, is_whole, subject, alone._replace(change=change))
-        if alone.change < NOTHING or (alone.change >= reader.threshold and _names_all(alone)):
+        if alone.change < NOTHING or (alone.change >= model.THRESHOLD and _names_all(alone)):
             break  # what it is about makes no difference
-    return best if best and best.alone.change >= reader.told else None
+    return best if best and best.alone.change >= model.TOLD else None
 
 
-def _find_earlier(
-    reader: TrainedChanges, batch: Batch, telling: Sequence[Telling], connection: Connection[Any]
-) -> None:
+def _find_earlier(batch: Batch, telling: Sequence[Telling], connection: Connection[Any]) -> None:
     """Give each text that tells of a change those that it is compared with: of its own note, and of earlier ones."""
     beside = [each for each in telling if each.is_whole or not batch.notes[each.place.memory_id].whole]
     texts = [(each.place.memory_id, each.text) for each in beside]
@@ -208,7 +205,7 @@ def _find_earlier(
     batch.add(connection, {key for keys in near.values() for key in keys})
     for each in telling:
         key, sentence = each.place
-        if not each.is_whole and not each.tells_all(reader):
+        if not each.is_whole and not each.tells_all():
             own = [Place(key, before) for before in _before(batch.notes[key].sentences, sentence)]
             each.earlier.extend(_nearest(sentence, own, MOST_EARLIER))
         for other, note in ((other, batch.notes[other]) for other in near.get(id(each), ()) if other in batch.notes):
@@ -255,9 +252,7 @@ def _sureness(compared: Compared) -> float:
     return logits[0] + sum(logits[1:]) / 2
 
 
-def _found(
-    reader: TrainedChanges, telling: Sequence[Telling], pairs: Sequence[tuple[Telling, Place]], read: Sequence[Compared]
-) -> list[Found]:
+def _found(telling: Sequence[Telling], pairs: Sequence[tuple[Telling, Place]], read: Sequence[Compared]) -> list[Found]:
     """The change that each text tells: that of the likeliest pair, or its own where it names all of it.
 
     Where a short note as a whole ends what an earlier one says, its sentences say nothing more.
@@ -267,30 +262,28 @@ def _found(
         known = best.get(id(each))
         # Whole notes differ enough for the end alone to tell; sentences of one note are much alike.
         rank = (lambda pair: pair.end) if each.is_whole else _sureness
-        if compared.end >= reader.threshold and (known is None or rank(compared) > rank(known.compared)):
+        if compared.end >= model.THRESHOLD and (known is None or rank(compared) > rank(known.compared)):
             best[id(each)] = Found(place, each, compared)
     several = {each.place.memory_id for each in telling if not each.is_whole}
     found = [
         best.get(id(each)) or Found(each.place, each, each.alone)
         for each in telling
-        if id(each) in best or (each.tells_all(reader) and not (each.is_whole and each.place.memory_id in several))
+        if id(each) in best or (each.tells_all() and not (each.is_whole and each.place.memory_id in several))
     ]
     wholes = {each.later.place.memory_id for each in found if each.later.is_whole}
     return [each for each in found if each.later.is_whole or each.later.place.memory_id not in wholes]
 
 
-def _refuted(reader: TrainedChanges, batch: Batch) -> list[Rival]:
+def _refuted(batch: Batch) -> list[Rival]:
     """The facts that seem to end an earlier one, where the model says that nothing ends."""
     texts = {key: source.text for key, source in batch.sources.items() if is_short(source.text)}
     rivals = [rival for rival in batch.rivals if {rival.earlier_id, rival.later_id} <= texts.keys()]
-    pairs = reader.read([(texts[rival.earlier_id], texts[rival.later_id]) for rival in rivals])
-    alone = reader.read([("", texts[rival.later_id]) for rival in rivals])
-    return [rival for rival, *read in zip(rivals, pairs, alone, strict=True) if reader.refutes(*read)]
+    pairs = model.compared_all([(texts[rival.earlier_id], texts[rival.later_id]) for rival in rivals])
+    alone = model.compared_all([("", texts[rival.later_id]) for rival in rivals])
+    return [rival for rival, *read in zip(rivals, pairs, alone, strict=True) if model.refutes(*read)]
 
 
-def _write(
-    reader: TrainedChanges, batch: Batch, found: Sequence[Found], refuted: Sequence[Rival], connection: Connection[Any]
-) -> None:
+def _write(batch: Batch, found: Sequence[Found], refuted: Sequence[Rival], connection: Connection[Any]) -> None:
     """Write what was read of memories that are still what they were; the others wait on."""
     deriving = share(connection)
     # Every writer of both locks memories first and the graph second, so that no two wait for each other.
@@ -311,7 +304,7 @@ def _write(
             _add(connection, each, change, known[key])
             changed.add(key)
     done = [key for key in batch.waiting if key in known or key not in batch.sources]
-    changes.set_compared(connection, done, reader.name)
+    changes.set_compared(connection, done, model.NAME)
     if deriving and changed:
         rederive_groups(connection, changed)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from hopgate.errors import HopgateError, WithdrawnError
-from hopgate.extract.changes.model import TrainedChanges
 from hopgate.extract.extraction import ContextualExtractor, Extraction, Extractor, Source, failed, sources
 from hopgate.extract.files import Statement, WithStatements, read_statements
 from hopgate.extract.rules.survey import Survey
@@ -209,7 +208,7 @@ class GraphBuilder:
         if judge:
             read_judged_ends(self._store, judge, extractor.identity, show)
         elif isinstance(rules, ContextualExtractor) and rules.changes:
-            read_changes(self._store, TrainedChanges(), extractor.identity, show)
+            read_changes(self._store, extractor.identity, show)
 
     def embed(self, *, concepts: bool = True, show: Show = str) -> None:
         """Give edges, statements, and concepts unless `concepts` is false, the vectors they lack, where there are any.
