@@ -245,7 +245,7 @@ def test_only_what_one_arm_found_is_judged_is_said() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    rows = [f"q{at} 0 q{at}-{place} 1" for at in range(40) for place in range(GOLD)]
+    rows = [f"q{at} 0 q{at}-{place} 1" for at in range(60) for place in range(GOLD)]
     (tmp_path / "judged.qrels").write_text("\n".join(rows) + "\n")
     return tmp_path
 
@@ -299,13 +299,13 @@ def test_one_run_twice_is_no_comparison_and_questions_without_an_answer_count_no
 
 def test_grades_below_the_one_that_is_declared_are_no_answers(folder: Path) -> None:
     """Attack 6: losing every answer and finding four on-topic memories opened with +.600."""
-    rows = [f"q{at} 0 q{at}-0 2" for at in range(40)] + [
+    rows = [f"q{at} 0 q{at}-0 2" for at in range(60)] + [
         f"q{at} 0 topic{at}-{n} 1" for at in range(40) for n in range(4)
     ]
     (folder / "graded.qrels").write_text("\n".join(rows) + "\n")
     base = written(folder, "base", [5] * 60)
     other = folder / "other.run"
-    other.write_text("".join(f"q{at} Q0 topic{at}-{n} {n + 1} {9 - n} o\n" for at in range(40) for n in range(4)))
+    other.write_text("".join(f"q{at} Q0 topic{at}-{n} {n + 1} {9 - n} o\n" for at in range(60) for n in range(4)))
     plan = Plan(relevant_from=2, measure="recall@4")
     judgement = gate_runs([base, other], folder / "graded.qrels", plan=plan, ledger=NOBODY)
     assert judgement.main.difference == -1.0 and judgement.verdict != "OPEN"

@@ -20,7 +20,7 @@ from hopgate.eval.evidence import Arm, Cost, Evidence, Origin, Rung
 from hopgate.eval.ladder import Ladder, Stage, quiet
 from hopgate.eval.ledger import Ledger
 from hopgate.eval.plan import OWN_STATEMENTS, Plan, plan_problems
-from hopgate.eval.slices import metadata_slices, reported_slices
+from hopgate.eval.slices import reported_slices
 from hopgate.eval.verdict import RUNS, Judgement, Verdict
 from hopgate.recall.fusers import parse
 from hopgate.recall.settings import DEFAULT_FUSER, Settings
@@ -110,7 +110,7 @@ def gate_runs(
     }
     if len(arms) < len(paths):
         raise HopgateError("the same run is named twice: name each once")
-    slices = metadata_slices(known, judgements, declared=plan.slices, smallest=GUARDED)
+    slices = reported_slices(known, judgements, declared=plan.slices, smallest=GUARDED)
     evidence = Evidence(
         title=qrels.stem,
         plan=plan,
@@ -119,7 +119,7 @@ def gate_runs(
         arms=arms,
         bases=tuple(names[:-1]),
         rungs=(Rung(RUNS, names[-1], tuple(names[:-1]), controlled=False),),
-        slices={repr(part): held for part, held in slices.items()},
+        slices=slices,
         origin=Origin("runs that were brought"),
         doubts=_doubts(read, judgements, plan),
     )
@@ -181,7 +181,8 @@ def _gate(
     queries = [dataset.queries[name] for name in (*tuned, *reported)]
     settings = replace(settings, fuser=DEFAULT_FUSER, k=plan.k, depth=plan.depth)
     asking = ask(kb, queries, settings, stage("asking", len(queries)))
-    slices = reported_slices(dataset, reported, tested_space=kb.embedder_name(), declared=plan.slices, smallest=GUARDED)
+    asked = {"declared": plan.slices, "smallest": GUARDED, "memories": dataset.memories}
+    slices = reported_slices(dataset.queries, reported, **asked)
     evidence = Evidence(
         title=dataset.name,
         plan=plan,
@@ -191,7 +192,7 @@ def _gate(
         arms={},
         bases=(),
         rungs=(),
-        slices={repr(part): held for part, held in slices.items()},
+        slices=slices,
         origin=origin,
         left_out=left_out,
     )

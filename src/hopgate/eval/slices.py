@@ -1,47 +1,95 @@
-"""Slices as values: subsets of the judged queries that print as themselves and combine with `|`, `&` and `-`."""
+"""Slices: sets of the reported questions by what is known of them, named by the text that declares them."""
 
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from dataclasses import field as member
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import Dataset, Query
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import Qrels, relevant
 from hopgate.memory import Memory, cleared
 from hopgate.tfidf import tfidf, words
 
-# A slice of fewer queries than this is not reported unless it was declared.
-SMALLEST_SLICE = 8
-LATENT = "latent"
-_OPERATORS: Mapping[str, Callable[[bool, bool], bool]] = {
-    "|": lambda left, right: left or right,
-    "&": lambda left, right: left and right,
-    "-": lambda left, right: left and not right,
+Slices = Mapping[str, frozenset[str]]
+"""What declares a slice → the questions in it."""
+ALL, NON_ADJACENT = "all", "hops that are not adjacent"
+NEIGHBOURS = 10
+"""Two memories are adjacent when either is among the other's nearest so many."""
+_OPERATORS: Mapping[str, Callable[[frozenset[str], frozenset[str]], frozenset[str]]] = {
+    "|": frozenset.union,
+    "&": frozenset.intersection,
+    "-": frozenset.difference,
 }
+
+
+def slice_of(text: str, queries: Mapping[str, Query]) -> frozenset[str]:
+    """Give the questions of a slice: a field of the metadata and its value, `hops>=2`, or several put together.
+
+    Operators (`|`, `&`, `-`) are taken from left to right, between spaces.
+
+    Examples
+    --------
+    >>> queries = {"a": Query("a", "Who?", {"hops": 2, "type": "bridge"}), "b": Query("b", "Where?", {"hops": 1})}
+    >>> sorted(slice_of("hops>=2", queries)), sorted(slice_of("all - type=bridge", queries))
+    (['a'], ['b'])
+    """
+    first, *rest = re.split(r"\s+([|&-])\s+", text.strip())
+    found = _simple(first, queries)
+    for operator, name in zip(rest[::2], rest[1::2], strict=True):
+        found = _OPERATORS[operator](found, _simple(name, queries))
+    return found
+
+
+def reported_slices(
+    queries: Mapping[str, Query],
+    reported: Qrels,
+    *,
+    declared: Iterable[str] = (),
+    smallest: int = 8,
+    memories: Iterable[Memory] = (),
+) -> Slices:
+    """Give all reported questions, the declared slices, and each kind of question of which there are enough.
+
+    Kinds are strata, types, numbers of hops, and the hops that are not adjacent by latent semantic analysis of the
+    memories, which is no embedder under test: what a graph should help with. Of slices with the same questions only the
+    first is given. Slices can be added, and none taken away.
+
+    Parameters
+    ----------
+    declared : iterable of str
+        As `slice_of` reads them; one without a question is refused.
+    smallest : int
+        How many questions a slice has that is not declared.
+    memories : iterable of Memory, optional
+        What the questions are about; without them no hop is known to be adjacent.
+    """
+    asked = {name: queries[name] for name in reported}
+    found = {text: slice_of(text, asked) for text in (ALL, *declared)}
+    if empty := [text for text, held in found.items() if not held]:
+        raise HopgateError(f"no reported question is in the slice {empty[0]}: declare one that has some")
+    kinds = {f"stratum={query.stratum}" for query in asked.values() if query.stratum}
+    kinds |= {f"type={query.type}" for query in asked.values() if query.type}
+    kinds |= {f"hops={query.hops}" for query in asked.values() if query.hops}
+    candidates = {text: slice_of(text, asked) for text in sorted(kinds)}
+    shown = list(memories)
+    if shown and any((query.hops or 1) > 1 for query in asked.values()):
+        candidates[NON_ADJACENT] = non_adjacent(reported, latent_space(shown))
+    for text, held in candidates.items():
+        if len(held) >= smallest and held not in found.values():
+            found[text] = held
+    return found
 
 
 @dataclass(frozen=True, eq=False)
 class VectorSpace:
-    """The memories' vectors in one embedding space, rows of unit length.
+    """The memories' vectors in one embedding space, rows of unit length, one an id."""
 
-    Parameters
-    ----------
-    name : str
-        The embedder's identity.
-    ids : sequence of str
-        One a row.
-    vectors : array (n, dimension)
-    """
-
-    name: str
     ids: Sequence[str]
     vectors: NDArray[np.float32]
 
@@ -51,143 +99,19 @@ class VectorSpace:
         return {name: row for row, name in enumerate(self.ids)}
 
 
-@dataclass(frozen=True)
-class Known:
-    """What a slice may look at: queries, gold, and embedding spaces by name."""
-
-    queries: Mapping[str, Query]
-    qrels: Qrels
-    spaces: Mapping[str, VectorSpace] = member(default_factory=dict)
-
-
-class Slice(ABC):
-    """A subset of the judged queries."""
-
-    @abstractmethod
-    def holds(self, query: Query, known: Known) -> bool:
-        """Say whether a query belongs to it."""
-
-    def select(self, known: Known) -> frozenset[str]:
-        """Give the ids of the judged queries that belong to it."""
-        return frozenset(name for name in known.qrels if self.holds(known.queries[name], known))
-
-    def __or__(self, other: Slice) -> Slice:
-        return CombinedSlice("|", self, other)
-
-    def __and__(self, other: Slice) -> Slice:
-        return CombinedSlice("&", self, other)
-
-    def __sub__(self, other: Slice) -> Slice:
-        return CombinedSlice("-", self, other)
-
-
-@dataclass(frozen=True)
-class CombinedSlice(Slice):
-    """Two slices put together."""
-
-    operator: str
-    left: Slice
-    right: Slice
-
-    def holds(self, query: Query, known: Known) -> bool:
-        """Ask both."""
-        return _OPERATORS[self.operator](self.left.holds(query, known), self.right.holds(query, known))
-
-    def __repr__(self) -> str:
-        right = f"({self.right!r})" if isinstance(self.right, CombinedSlice) else repr(self.right)
-        return f"{self.left!r} {self.operator} {right}"
-
-
-@dataclass(frozen=True)
-class All(Slice):
-    """Every judged query."""
-
-    def holds(self, query: Query, known: Known) -> bool:  # noqa: ARG002
-        """Hold every query."""
-        return True
-
-    def __repr__(self) -> str:
-        return "all"
-
-
-@dataclass(frozen=True)
-class Field(Slice):
-    """Queries with a value in their metadata.
-
-    Examples
-    --------
-    >>> Field("owner", "ada"), Type("bridge") | Stratum("exact") - Scope("home")
-    (owner=ada, type=bridge | (stratum=exact - scope=home))
-    """
-
-    name: str
-    value: str
-
-    def holds(self, query: Query, known: Known) -> bool:  # noqa: ARG002
-        """Compare the value as text."""
-        return str(query.metadata.get(self.name)) == self.value
-
-    def __repr__(self) -> str:
-        return f"{self.name}={self.value}"
-
-
-Type, Stratum, Scope = (partial(Field, name) for name in ("type", "stratum", "scope"))
-
-
-@dataclass(frozen=True)
-class HopCount(Slice):
-    """Queries of this many hops, or of at least as many; a query without a hop count is left out.
-
-    Examples
-    --------
-    >>> HopCount(2), HopCount(2, or_more=True)
-    (hops=2, hops>=2)
-    """
-
-    value: int
-    or_more: bool = False
-
-    def holds(self, query: Query, known: Known) -> bool:  # noqa: ARG002
-        """Compare the hops."""
-        return query.hops is not None and (query.hops >= self.value if self.or_more else query.hops == self.value)
-
-    def __repr__(self) -> str:
-        return f"hops{'>=' if self.or_more else '='}{self.value}"
-
-
-@dataclass(frozen=True)
-class NonAdjacent(Slice):
-    """The slice a graph should help with: multi-hop queries whose gold does not hang together in an embedding space.
-
-    It holds the queries whose gold memories cannot be connected by steps between adjacent ones: some hop is a jump that
-    similarity does not make. The space must not be the one under test, or the slice would favour the graph by
-    construction.
-
-    Examples
-    --------
-    >>> NonAdjacent("minilm")
-    non-adjacent(minilm, 10)
-    """
-
-    space: str
-    neighbours: int = 10
-
-    def holds(self, query: Query, known: Known) -> bool:
-        """Try to connect the gold memories by adjacent steps."""
-        if self.space not in known.spaces:
-            raise HopgateError(f"the slice {self} needs vectors of the embedding space {self.space!r}")
-        space = known.spaces[self.space]
-        rows = [space.rows[name] for name in sorted(relevant(known.qrels[query.id])) if name in space.rows]
-        if len(rows) < 2:
-            return False
-        links = adjacent(space.vectors, rows, self.neighbours)
-        reached = links[0]
-        for _ in rows:
-            reached = reached | links[reached].any(axis=0)
-        return not reached.all()
-
-    def __repr__(self) -> str:
-        return f"non-adjacent({self.space}, {self.neighbours})"
+def non_adjacent(qrels: Qrels, space: VectorSpace, neighbours: int = NEIGHBOURS) -> frozenset[str]:
+    """Give the questions whose gold memories cannot be connected by steps between adjacent ones."""
+    found = set()
+    for query, gold in qrels.items():
+        rows = [space.rows[name] for name in sorted(relevant(gold)) if name in space.rows]
+        if len(rows) >= 2:
+            links = adjacent(space.vectors, rows, neighbours)
+            reached = links[0]
+            for _ in rows:
+                reached = reached | links[reached].any(axis=0)
+            if not reached.all():
+                found.add(query)
+    return frozenset(found)
 
 
 def adjacent(vectors: NDArray[np.float32], rows: Sequence[int], neighbours: int) -> NDArray[np.bool_]:
@@ -238,90 +162,18 @@ def latent_space(memories: Iterable[Memory], *, dimension: int = 128, seed: int 
         vectors = weights.toarray()
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = np.asarray(vectors / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
-    return VectorSpace(LATENT, [key for key, _ in pairs], unit)
+    return VectorSpace([key for key, _ in pairs], unit)
 
 
-def named_slices(declared: Iterable[str]) -> list[Slice]:
-    """Read slices as they print: a field of the metadata and its value, `hops>=2`, or several put together.
-
-    Operators are taken from left to right, between spaces.
-
-    Examples
-    --------
-    >>> named_slices(["type=bridge & hops>=2 - scope=home", "all - hops=1"])
-    [type=bridge & hops>=2 - scope=home, all - hops=1]
-    """
-    found = []
-    for text in declared:
-        first, *rest = re.split(r"\s+([|&-])\s+", text.strip())
-        made = _named(first)
-        for operator, name in zip(rest[::2], rest[1::2], strict=True):
-            made = CombinedSlice(operator, made, _named(name))
-        found.append(made)
-    return found
-
-
-def _named(text: str) -> Slice:
-    if text == "all":
-        return All()
+def _simple(text: str, queries: Mapping[str, Query]) -> frozenset[str]:
+    """The questions of one field and value."""
+    if text == ALL:
+        return frozenset(queries)
     if hops := re.fullmatch(r"hops(>?)=(\d+)", text):
-        return HopCount(int(hops[2]), or_more=bool(hops[1]))
+        more, count = bool(hops[1]), int(hops[2])
+        known = {name: query.hops for name, query in queries.items() if query.hops is not None}
+        return frozenset(name for name, own in known.items() if own == count or (more and own > count))
     name, _, value = text.partition("=")
     if not name or not value:
         raise HopgateError(f"{text!r} is no slice: write a field of the questions' metadata and its value, as hops=2")
-    return Field(name, value)
-
-
-def metadata_slices(
-    queries: Mapping[str, Query], reported: Qrels, *, declared: Iterable[str] = (), smallest: int = SMALLEST_SLICE
-) -> dict[Slice, frozenset[str]]:
-    """Give all queries, the declared slices, and each stratum, type and number of hops that has enough queries.
-
-    Of slices with the same queries only the first is given. Slices can be added, and none taken away.
-
-    Parameters
-    ----------
-    reported : Qrels
-        The queries that are reported.
-    declared : iterable of str
-        Slices as `named_slices` reads them; one without a query is refused.
-    smallest : int
-        How many queries a slice has that is not declared.
-    """
-    asked, known = [queries[name] for name in reported], Known(queries, reported)
-    chosen: list[Slice] = [All(), *named_slices(declared)]
-    found = {part: part.select(known) for part in chosen}
-    if empty := [part for part, held in found.items() if not held and not isinstance(part, All)]:
-        raise HopgateError(f"no reported question is in the slice {empty[0]}: declare one that has some")
-    kinds: list[Slice] = [Stratum(value) for value in sorted({query.stratum for query in asked if query.stratum})]
-    kinds += [Type(value) for value in sorted({query.type for query in asked if query.type})]
-    kinds += [HopCount(value) for value in sorted({query.hops for query in asked if query.hops})]
-    for part in kinds:
-        held = part.select(known)
-        if len(held) >= smallest and held not in found.values():
-            found[part] = held
-    return found
-
-
-def reported_slices(
-    dataset: Dataset,
-    reported: Qrels,
-    *,
-    tested_space: str,
-    declared: Iterable[str] = (),
-    smallest: int = SMALLEST_SLICE,
-) -> dict[Slice, frozenset[str]]:
-    """Give the slices that a gate reports: those of `metadata_slices`, and the hops that are not adjacent.
-
-    Parameters
-    ----------
-    tested_space : str
-        The embedding space under test, in which no slice may be defined.
-    """
-    found = metadata_slices(dataset.queries, reported, declared=declared, smallest=smallest)
-    if tested_space != LATENT and any((dataset.queries[name].hops or 1) > 1 for name in reported):
-        part = NonAdjacent(LATENT)
-        held = part.select(Known(dataset.queries, reported, {LATENT: latent_space(dataset.memories)}))
-        if len(held) >= smallest and held not in found.values():
-            found[part] = held
-    return found
+    return frozenset(key for key, query in queries.items() if str(query.metadata.get(name)) == value)

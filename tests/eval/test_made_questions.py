@@ -17,7 +17,7 @@ from hopgate.memory import Memory
 
 def space(n):
     vectors = np.eye(n, dtype=np.float32) + np.random.default_rng(0).normal(0, 0.01, (n, n)).astype(np.float32)
-    return VectorSpace("other", [f"m{i}" for i in range(n)], vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+    return VectorSpace([f"m{i}" for i in range(n)], vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 def chains(n):

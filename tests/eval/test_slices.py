@@ -1,0 +1,94 @@
+"""Slices: what they hold, that none is taken away, and which hops are not adjacent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hopgate.errors import HopgateError
+from hopgate.eval.data.dataset import Query
+from hopgate.eval.slices import (
+    NON_ADJACENT,
+    VectorSpace,
+    adjacent,
+    latent_space,
+    non_adjacent,
+    reported_slices,
+    slice_of,
+)
+from hopgate.memory import Memory
+
+QUERIES = {
+    name: Query(name, text, metadata)
+    for name, text, metadata in [
+        ("a", "Where is the red boat?", {"type": "bridge", "hops": 2, "stratum": "exact"}),
+        ("b", "Who paints?", {"type": "bridge", "hops": 3}),
+        ("c", "Anything at all?", {"type": "single", "hops": 1, "stratum": "paraphrase", "scope": "home"}),
+        ("d", "Hardly any metadata", {"owner": "ada"}),
+    ]
+}
+QRELS = {"a": {"m1": 1}, "b": {"m2": 1}, "c": {"m1": 1, "m2": 1}, "d": {"m3": 1}}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("all", "abcd"),
+        ("type=bridge", "ab"),
+        ("stratum=exact", "a"),
+        ("hops=2", "a"),
+        ("hops>=2", "ab"),
+        ("owner=ada", "d"),
+        ("type=bridge & hops=2", "a"),
+        ("type=bridge | hops=1", "abc"),
+        ("all - type=bridge & hops=1", "c"),
+        ("hops>=2 - type=bridge | scope=home", "c"),
+    ],
+)
+def test_a_slice_holds(text: str, names: str) -> None:
+    assert slice_of(text, QUERIES) == set(names)
+
+
+def test_slices_are_added_and_never_taken_away() -> None:
+    assert reported_slices(QUERIES, QRELS, smallest=2) == {"all": set("abcd"), "type=bridge": set("ab")}
+    more = reported_slices(QUERIES, QRELS, declared=["hops=1", "type=bridge"], smallest=2)
+    assert list(more) == ["all", "hops=1", "type=bridge"]
+    for declared, reason in (("hops=9", "no reported question is in the slice hops=9"), ("bridge", "is no slice")):
+        with pytest.raises(HopgateError, match=reason):
+            reported_slices(QUERIES, QRELS, declared=[declared])
+
+
+def test_hops_that_are_not_adjacent_are_reported() -> None:
+    topics = ["red boat sails harbour", "tax form office letter", "garden pump solar battery"]
+    memories = [Memory(f"m{i}", f"{topics[i % 3]} note{i}") for i in range(60)]
+    gold = {f"near{i}": {f"m{i}": 1, f"m{i + 3}": 1} for i in range(9)} | {"far": {"m0": 1, "m1": 1}}
+    queries = {name: Query(name, name, {"hops": 2}) for name in gold}
+    found = reported_slices(queries, gold, smallest=1, memories=memories)
+    assert "far" in found[NON_ADJACENT] < found["all"]
+
+
+def circle(n: int = 40) -> NDArray[np.float32]:
+    angles = np.linspace(0, 2 * np.pi, n, endpoint=False)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+
+def test_adjacency_is_by_rank_and_questions_that_need_a_jump_are_not() -> None:
+    near = adjacent(circle(), [0, 1, 3, 20], neighbours=2)
+    assert near[0].tolist() == [True, True, False, False]
+    assert adjacent(circle(), [0, 3], neighbours=6).all()
+    space = VectorSpace([f"m{i}" for i in range(40)], circle())
+    gold = {"a": ["m0", "m1"], "b": ["m0", "m20"], "c": ["m0", "m2", "m4"], "d": ["m5"]}
+    qrels = {query: dict.fromkeys(ids, 1) for query, ids in gold.items()}
+    assert non_adjacent(qrels, space, 2) == {"b", "c"}
+    assert non_adjacent(qrels, space, 4) == {"b"}  # 0 → 2 → 4 are two short steps
+
+
+def test_the_latent_space_holds_no_sensitive_memory_and_puts_like_by_like() -> None:
+    topics = ["red boat sails harbour", "tax form office letter", "garden pump solar battery"]
+    memories = [Memory(f"m{i}", f"{topics[i % 3]} note{i}", is_sensitive=i == 7) for i in range(30)]
+    space = latent_space(memories, dimension=8)
+    assert "m7" not in space.rows
+    assert len(space.ids) == len(space.vectors) == 29
+    assert adjacent(space.vectors, [space.rows["m0"], space.rows["m3"]], neighbours=10).all()
+    assert not adjacent(space.vectors, [space.rows["m0"], space.rows["m1"]], neighbours=8)[0, 1]
