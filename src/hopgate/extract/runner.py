@@ -83,9 +83,10 @@ class Progress:
             return None
         return max(0, self.total - self.skipped - self.memories) * self.seconds / self.memories
 
-    def plus(self, extractions: Sequence[Extraction], cached: Sequence[bool], seconds: float) -> Progress:
-        """Return the count with these extractions in it, `seconds` after the start."""
+    def plus(self, results: Sequence[Extracted], seconds: float) -> Progress:
+        """Return the count with these results in it, `seconds` after the start."""
         reasons, dropped = Counter(self.reasons), Counter(self.dropped)
+        extractions = [one.extraction for one in results]
         states = Counter(extraction.state for extraction in extractions)
         for extraction in extractions:
             if extraction.reason:
@@ -99,8 +100,8 @@ class Progress:
             failed=self.failed + states[State.FAILED],
             truncated=self.truncated + states[State.TRUNCATED],
             empty=self.empty + states[State.EMPTY],
-            tokens=self.tokens + sum(one.tokens for one, hit in zip(extractions, cached, strict=True) if not hit),
-            cache_hits=self.cache_hits + sum(cached),
+            tokens=self.tokens + sum(one.extraction.tokens for one in results if not one.cached),
+            cache_hits=self.cache_hits + sum(one.cached for one in results),
             dropped=dict(dropped),
             reasons=dict(reasons),
             seconds=seconds,
@@ -241,8 +242,7 @@ class _Work:
             progress = replace(progress, skipped=progress.skipped + len(batch) - len(pending))
             for results in self._results(pending):
                 self.sink.write(results, self.identity)
-                extractions, cached = [one.extraction for one in results], [one.cached for one in results]
-                progress = progress.plus(extractions, cached, time.monotonic() - began)
+                progress = progress.plus(results, time.monotonic() - began)
                 show(progress)
             if self.halted:
                 progress = replace(progress, stopped=self.halted)

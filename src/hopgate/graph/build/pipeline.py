@@ -165,8 +165,7 @@ class GraphBuilder:
             reader = with_shared(_extract_range, _Reader(self._store, extractor, surveys))
             for read in map_batches(engine, reader, ranges, place=_place):
                 sink.write(read.extracted, extractor.identity)
-                made = [entry.extraction for entry in read.extracted]
-                progress = progress.plus(made, [False] * len(made), time.monotonic() - began)
+                progress = progress.plus(read.extracted, time.monotonic() - began)
                 progress = replace(progress, skipped=progress.skipped + read.skipped)
                 show(progress)
         return replace(progress, stage="")
