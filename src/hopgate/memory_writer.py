@@ -78,7 +78,7 @@ class MemoryWriter:
             known = memories.fetch_by_id(connection, written.now_sensitive).values()
             contents = [*written.replaced, *(memory.content for memory in known)]
             self._forget(connection, touched, contents, written.followers)
-        # Last: what gave way to a text that was replaced has just come back.
+        # After _forget, which brings back memories that were superseded by the replaced text.
         superseded.record_superseded(connection, gone)
         if written.rows > written.added:
             # A known memory's scope, thread or date may be another now.
@@ -94,11 +94,6 @@ class MemoryWriter:
         """Add memories, or bring those with the same external id up to date, with their vectors, all or none.
 
         What turned sensitive since its vector was made, by a mark or by a rule, is stored without one.
-
-        Parameters
-        ----------
-        made : mapping of external id to array
-            The vectors of those that have some.
         """
 
         def work(connection: Connection[Any]) -> Written:
@@ -233,12 +228,8 @@ class MemoryWriter:
     ) -> None:
         """Remove all that was made of memories, and these contents' cached vectors.
 
-        What gave way to them comes back: nothing is hidden by what is gone.
-
-        Parameters
-        ----------
-        followers : sequence of int
-            Turns that were read with memories that are in another place now.
+        What gave way to them comes back: nothing is hidden by what is gone. `followers` are turns that were read with
+        memories that are in another place now.
         """
         from hopgate.graph.build.derive import revoke
         from hopgate.store import extractions

@@ -212,10 +212,7 @@ def _table_bytes(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
 def read_backup(store: Store, path: Path, finish: Finish) -> Manifest:
     """Load a backup into a store without memories: wholly, and equal by digest, or not at all.
 
-    Parameters
-    ----------
-    finish : callable
-        Makes the store's own rules hold in what was loaded, before anybody else can read it.
+    `finish` makes the store's own rules hold in what was loaded, before anybody else can read it.
     """
     manifest = check_backup(path)
     if manifest.schema != schema.VERSION:

@@ -29,11 +29,6 @@ def build_lock(store: Store, *, rebuild: bool = False) -> Iterator[bool]:
     """Give whether the whole graph is to be built; where it is, nobody else builds for as long as the block runs.
 
     An addition to a graph that is built needs no turn of its own: each of its transactions calls `share`.
-
-    Parameters
-    ----------
-    rebuild : bool
-        Whether the whole graph is wanted though there is one.
     """
     if not rebuild and store.run(version.is_derived):
         yield False

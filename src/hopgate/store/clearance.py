@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 def open_memories(connection: Connection[Any], ids: Sequence[int], *, lock: bool = False) -> dict[int, Memory]:
     """Those of the memories that are sensitive neither by their own flag nor by a rule of the store, by id.
 
-    Parameters
-    ----------
-    lock : bool
-        Whether they stay so until the transaction ends: who marks, changes or deletes one waits.
+    With `lock` they stay so until the transaction ends: who marks, changes or deletes one waits.
     """
     if lock:
         rows = connection.execute(
@@ -54,11 +51,8 @@ def set_sensitive(connection: Connection[Any], ids: Sequence[int], sensitive: bo
 class StoreGuard:
     """Looks into a store whether texts on their way to a model may still be read.
 
-    Parameters
-    ----------
-    still : callable
-        Given a connection and whether to lock what it looks at, says whether all of them may. A function of a module
-        with what it needs beside these, where texts go to another process, which looks for itself.
+    `still`, given a connection and whether to lock what it looks at, says whether all of them may. It is a function of
+    a module with what it needs beside these, where texts go to another process, which looks for itself.
     """
 
     store: Store

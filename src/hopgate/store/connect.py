@@ -42,10 +42,7 @@ PATIENCE_S = 2
 def located(where: str | Path | None = None) -> str | Path:
     """Where a store is: a server's address as text, or a folder; by default what the environment says, or the user's.
 
-    Parameters
-    ----------
-    where : str or Path, optional
-        A Path is a folder, whatever it is called. A text is an address where it reads like one.
+    A Path is a folder, whatever it is called. A text is an address where it reads like one.
     """
     where = where if where is not None else environment().store or default_directory()
     if isinstance(where, Path):

@@ -40,13 +40,7 @@ class Embedding:
         self._spec = DEFAULT
 
     def query(self, text: str, space: vectors.EmbeddingSpace | None = None) -> NDArray[np.float32]:
-        """Embed a query with the embedder that made the store's vectors.
-
-        Parameters
-        ----------
-        space : EmbeddingSpace, optional
-            The store's, where the caller has just read it: another process may have changed it since the last query.
-        """
+        """Embed a query with the embedder that made the store's vectors, which another process may have changed."""
         vector: NDArray[np.float32] = self.embedder(space=space).queries([text])[0]
         self._loaded = True
         return vector

@@ -129,10 +129,7 @@ class Written:
 def upsert(connection: Connection[Any], memories: Iterable[Memory], within: Sequence[str] | None = None) -> Written:
     """Add memories, or bring those with a known external id up to date; all or nothing, being one transaction.
 
-    Parameters
-    ----------
-    within : sequence of str, optional
-        Scopes: a known id of another one is refused.
+    A known id of a scope that is not `within` these is refused.
     """
     written = Written()
     for chunk in _chunks(memories):
@@ -505,7 +502,7 @@ def read_with(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
         "AND later.id <> told.id "
         "JOIN mentions named ON named.memory_id = told.id "
         "JOIN mentions meant ON meant.memory_id = later.id AND meant.name_id = named.name_id "
-        # As a word of its own: "Canada" does not say Ada.
+        # As whole words: "Canada" is not Ada.
         "WHERE told.id = ANY(%s) AND NOT coalesce(later.content, '') ~* ('\\m' || "
         "regexp_replace(meant.spelling, '([^[:alnum:][:space:]])', '\\\\\\1', 'g') || '\\M') ORDER BY 1",
         (list(ids),),
@@ -567,10 +564,7 @@ def with_word(
 ) -> list[tuple[int, int]]:
     """Memories that hold one of some words in lower case, as (memory, number of the word), at most `limit` a word.
 
-    Parameters
-    ----------
-    within : str, optional
-        Only memories of this scope, "" for those without one; by default of any.
+    By default of any scope; `within` is one, or "" for memories without.
     """
     if not words:
         return []
@@ -590,12 +584,7 @@ def titled(
 ) -> list[tuple[int, int]]:
     """Memories whose first line may be one of the names, as (memory, number of the name), at most `limit` a name.
 
-    Parameters
-    ----------
-    names : sequence of (str, str)
-        The scope whose memories are looked for, and the name.
-    shared : bool
-        Whether memories of every scope are.
+    A name comes with the scope whose memories are looked for; where scopes are `shared` those of every one are.
     """
     return connection.execute(
         "SELECT h.id, t.number FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS t (scope, name, number) "

@@ -73,11 +73,8 @@ def check(connection: Connection[Any]) -> None:
 def upgrade(dsn: str, *, memories: str | OwnersTable | None = None) -> None:
     """Make the schema in a database that has none; two processes that do so at once take turns.
 
-    Parameters
-    ----------
-    memories : str or OwnersTable, optional
-        An owner's table whose rows are memories, as `schema.table`, or "hopgate.memories" for none. It has to be said
-        where the database has a table called memories.
+    `memories` is an owner's table whose rows are memories, as `schema.table`, or "hopgate.memories" for none. It has to
+    be said where the database has a table called memories.
     """
     with connect.explained(), contextlib.closing(connect.connect(dsn)) as connection, connection.transaction():
         create(connection, memories)

@@ -148,23 +148,7 @@ def open_store(
     pool: ConnectionPool[psycopg.Connection[Any]] | None = None,
     linger: float | None = None,
 ) -> Store:
-    """Open a store: embedded in a directory, or on a server by its address.
-
-    Parameters
-    ----------
-    where : str or Path, optional
-        `postgresql://…` for a server, a directory for an embedded one; by default what `HOPGATE_STORE` says, or the
-        user's data directory.
-    upgrade : bool, optional
-        Whether to make the schema in a database that has none. By default in an embedded store; in a server's database
-        nothing is made but by `hopgate db upgrade`.
-    memories : str or OwnersTable, optional
-        With `upgrade`, the owner's table whose rows are memories, such as "public.notes".
-    pool : ConnectionPool, optional
-        The caller's own pool, instead of `where`: it is used as it is and stays open.
-    linger : float, optional
-        Seconds that an embedded server outlives its last user.
-    """
+    """Open a store: embedded in a directory, or on a server by its address; see `hopgate.open` for the parameters."""
     if pool is not None:
         if where is not None:
             raise HopgateError("a pool knows its server: leave the address out")

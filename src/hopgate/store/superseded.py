@@ -92,14 +92,8 @@ def supersede(
 ) -> dict[str, Gone]:
     """Mark memories as superseded by others of their scope, since the later of the two became known; give which were.
 
-    One stays as it is that gave way already, or whose other did: two that gave way to each other would both be gone.
-
-    Parameters
-    ----------
-    rows : sequence of (str, str, str)
-        Which gives way, to which, and why; in this order.
-    compared : mapping, optional
-        The texts by which that was decided: where one is another now, nothing was decided about it.
+    One stays as it is that gave way already, or whose other did: two that gave way to each other would both be gone. A
+    row says which gives way, to which, and why. Where a text is not the `compared` one any more, nothing was decided.
     """
     # Locked in the order of ids: a reason may quote both, and whoever marks one of them waits, or has marked it.
     names = sorted({name for row in rows for name in row[:2]})

@@ -43,20 +43,12 @@ _PASSAGES = "EXISTS (SELECT 1 FROM passages)"
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSpace:
-    """Who made a store's vectors, who is making the next ones while it is being changed, and what there is to search.
-
-    Attributes
-    ----------
-    indexed : bool
-        Whether the HNSW index is there.
-    passages : bool
-        Whether any memory is so long that its passages have vectors of their own.
-    """
+    """Who made a store's vectors, who makes the next ones while it is being changed, and what there is to search."""
 
     identity: Identity
     next_identity: Identity | None = None
-    indexed: bool = False
-    passages: bool = False
+    indexed: bool = False  # whether the HNSW index is there
+    passages: bool = False  # whether any memory is so long that its passages have vectors of their own
 
 
 def space(connection: Connection[Any]) -> EmbeddingSpace | None:
@@ -406,10 +398,7 @@ LEAST, ELSEWHERE = 64 * MB, 1024 * MB
 def build_index(connection: Connection[Any], path: str = "") -> None:
     """Build the HNSW indexes beside running writers; the connection must be in autocommit mode.
 
-    Parameters
-    ----------
-    path : str
-        The search_path by which the tables are found; empty where the session's own is right.
+    By `path`, a search_path, the tables are found; it is empty where the session's own is right.
     """
     # Try the lock instead of waiting for it: a waiting process holds a snapshot, and a concurrent build waits for every
     # snapshot to end.
