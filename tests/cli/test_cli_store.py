@@ -67,19 +67,13 @@ def test_an_owners_table_is_followed(bare: Runner, empty_dsn: str, by_sql: bool)
 
 
 def test_start_leaves_a_server_running_until_stop(bare: Runner) -> None:
-    def hopgate(*arguments: str) -> str:
-        command = [sys.executable, "-m", "hopgate", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
     with tempfile.TemporaryDirectory() as folder:
         where, running = ("--data", str(Path(folder) / "store")), Path(folder) / "store" / "pg" / "postmaster.pid"
         try:
-            assert "runs until hopgate db stop" in hopgate("db", "start", *where)
+            assert "runs until hopgate db stop" in bare("db", "start", *where).out
             assert bare("recall", "x", "--json", *where).json == [] and running.exists()
         finally:
-            assert "is stopped" in hopgate("db", "stop", *where)
+            assert "is stopped" in bare("db", "stop", *where).out
         assert not running.exists()
 
 
