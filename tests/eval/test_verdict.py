@@ -300,7 +300,7 @@ def test_one_run_twice_is_no_comparison_and_questions_without_an_answer_count_no
 def test_grades_below_the_one_that_is_declared_are_no_answers(folder: Path) -> None:
     """Attack 6: losing every answer and finding four on-topic memories opened with +.600."""
     rows = [f"q{at} 0 q{at}-0 2" for at in range(60)] + [
-        f"q{at} 0 topic{at}-{n} 1" for at in range(40) for n in range(4)
+        f"q{at} 0 topic{at}-{n} 1" for at in range(60) for n in range(4)
     ]
     (folder / "graded.qrels").write_text("\n".join(rows) + "\n")
     base = written(folder, "base", [5] * 60)

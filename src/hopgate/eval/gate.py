@@ -181,8 +181,9 @@ def _gate(
     queries = [dataset.queries[name] for name in (*tuned, *reported)]
     settings = replace(settings, fuser=DEFAULT_FUSER, k=plan.k, depth=plan.depth)
     asking = ask(kb, queries, settings, stage("asking", len(queries)))
-    asked = {"declared": plan.slices, "smallest": GUARDED, "memories": dataset.memories}
-    slices = reported_slices(dataset.queries, reported, **asked)
+    slices = reported_slices(
+        dataset.queries, reported, declared=plan.slices, smallest=GUARDED, memories=dataset.memories
+    )
     evidence = Evidence(
         title=dataset.name,
         plan=plan,
