@@ -22,6 +22,7 @@ from hopgate.corpus import to_record
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.store import schema
+from hopgate.store.server import throwaway_folder
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
 _TEXTS = [
@@ -112,9 +113,28 @@ def backfill(kb: KnowledgeBase, embedder: str) -> None:
     kb.backfill(_shards().name, embedder=embedder, batch=4)
 
 
+@functools.cache
+def _backup(embedder: str) -> tempfile.TemporaryDirectory[str]:
+    """A backup of a built store, made before anybody counts statements."""
+    folder = tempfile.TemporaryDirectory()
+    with throwaway_folder() as place, hopgate.open(place) as kb:
+        kb.load(iter([*NOTES, SECRET]))
+        kb.embed(embedder)
+        kb.build()
+        kb.upkeep.backup(Path(folder.name, "made.hopgate"))
+    return folder
+
+
+def _restore(kb: KnowledgeBase, embedder: str) -> None:
+    if not len(kb):
+        kb.upkeep.restore(Path(_backup(embedder).name, "made.hopgate"))
+
+
 def commands(first: str, second: str) -> list[Command]:
-    """Every command that writes; the two embedders are given by their specs."""
+    """Every command that writes; the two embedders are given by their specs, or are empty for the names alone."""
     _shards()
+    if first:
+        _backup(first)
     return [
         Command("ingest", "empty", _opened(lambda kb: kb.load(iter([*NOTES, SECRET])))),
         Command("embed", "loaded", _opened(lambda kb: kb.embed(first))),
@@ -127,6 +147,7 @@ def commands(first: str, second: str) -> list[Command]:
         Command("rebuild", "grown", _opened(lambda kb: kb.build(rebuild=True))),
         Command("backfill", "empty", _opened(lambda kb: backfill(kb, first))),
         Command("mend", "built", _opened(_mend)),
+        Command("restore", "empty", _opened(lambda kb: _restore(kb, first))),
         Command("upgrade", "owned", lambda dsn: schema.upgrade(dsn, memories="public.memories")),
     ]
 
