@@ -89,13 +89,14 @@ def write_page(path: Path, judgement: Judgement) -> None:
 
     environment = Environment(loader=PackageLoader("hopgate.eval", "."), autoescape=True, trim_blocks=True)
     evidence = judgement.evidence
+    widest = max(0.1, *(abs(limit) for claim in judgement.claims for limit in claim.interval))
     page = environment.get_template("page.html.j2").render(
         judgement=judgement,
         evidence=evidence,
         headline=headline(judgement),
         todo=todo(judgement),
         looks=looks(judgement),
-        rows=[_row(claim) for claim in judgement.claims],
+        rows=[_row(claim, widest) for claim in judgement.claims],
         arms=judgement.values,
         measures=[str(measure) for measure in evidence.measures],
         queries=_differences(judgement)[:SHOWN_QUERIES],
@@ -105,21 +106,20 @@ def write_page(path: Path, judgement: Judgement) -> None:
     path.write_text(page + "\n", encoding="utf-8")
 
 
-def _row(claim: Claim) -> dict[str, Any]:
-    """A claim as the page shows it."""
+def _row(claim: Claim, scale: float) -> dict[str, Any]:
+    """A claim as the page shows it; intervals of all claims have one scale."""
     return {
         "claim": claim,
         "title": TITLES.get(claim.part, claim.part),
-        "gain": _interval(claim),
+        "gain": _interval(claim, scale),
         "clusters": _clusters(claim),
         "shuffles": _shuffles(claim),
     }
 
 
-def _interval(claim: Claim) -> str:
+def _interval(claim: Claim, scale: float) -> str:
     """A line from the lower to the upper limit, a dot at the gain, and a mark at none."""
     low, high = claim.interval
-    scale = max(0.1, abs(low), abs(high))
     drawn = [
         f'<line x1="{MIDDLE}" y1="0" x2="{MIDDLE}" y2="18" class="none"/>',
         f'<line x1="{_x(low, scale)}" y1="9" x2="{_x(high, scale)}" y2="9" class="{claim.verdict.value}"/>',
@@ -162,7 +162,7 @@ def _x(value: float, scale: float) -> float:
 
 def _svg(height: int, label: str, drawn: list[str]) -> str:
     said = escape(label)
-    size = f'width="{WIDTH}" height="{height}" role="img" aria-label="{said}"'
+    size = f'width="{WIDTH}" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{said}"'
     return f"<svg {size}><title>{said}</title>{''.join(drawn)}</svg>"
 
 
