@@ -32,20 +32,7 @@ _SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How long to wait for a reply, and how often to try.
-
-    Parameters
-    ----------
-    timeout : float
-        Seconds for connecting, and the longest pause within a reply.
-    total : float
-        Seconds one attempt may take in all, so that a server that sends a byte now and then is given up too.
-    retries : int
-        Attempts after the first.
-    backoff : float
-        Seconds before the first retry; doubled each time. There is no jitter: one process asks one server.
-    longest_wait : float
-        No wait is longer. A server whose Retry-After asks for more is not asked again.
+    """How long to wait for a reply, and how often to try; times are seconds.
 
     Examples
     --------
@@ -53,11 +40,11 @@ class RetryPolicy:
     ([0.5, 1.0, 2.0, 4.0], 7.0)
     """
 
-    timeout: float = 60.0
-    total: float = 300.0
-    retries: int = 4
-    backoff: float = 0.5
-    longest_wait: float = 60.0
+    timeout: float = 60.0  # for connecting, and the longest pause within a reply
+    total: float = 300.0  # for one attempt, so that a server that sends a byte now and then is given up too
+    retries: int = 4  # attempts after the first
+    backoff: float = 0.5  # before the first retry; doubled each time, without jitter: one process asks one server
+    longest_wait: float = 60.0  # a server whose Retry-After asks for more is not asked again
 
     def wait(self, attempt: int, retry_after: float = 0.0) -> float:
         """Return the seconds to wait after a failed attempt; the first attempt is number 0."""
@@ -67,30 +54,14 @@ class RetryPolicy:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back.
+    """What came back."""
 
-    Parameters
-    ----------
-    status : int
-        The HTTP status; 0 where no whole reply arrived.
-    body : object
-        The decoded JSON, or the text where it is not JSON.
-    reason : str
-        Why the reply cannot be used, to be read after the server's name: ``answered 500``. Empty where it can.
-    message : str
-        What the server wrote about its refusal, cut short and without the key.
-    attempts : int
-        How often the request was sent.
-    retry_after : float
-        Seconds that the server asked to wait.
-    """
-
-    status: int = 0
-    body: Any = None
-    reason: str = ""
-    message: str = ""
-    attempts: int = 1
-    retry_after: float = 0.0
+    status: int = 0  # of HTTP; 0 where no whole reply arrived
+    body: Any = None  # the decoded JSON, or the text where it is none
+    reason: str = ""  # why it cannot be used, to be read after the server's name: "answered 500"; empty where it can
+    message: str = ""  # what the server wrote about its refusal, cut short and without the key
+    attempts: int = 1  # how often the request was sent
+    retry_after: float = 0.0  # seconds that the server asked to wait
     unreachable: bool = False  # no connection could be made at all
 
     @property

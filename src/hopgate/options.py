@@ -23,50 +23,22 @@ Kind = TypeVar("Kind")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A declared setting.
+    """A declared setting."""
 
-    Parameters
-    ----------
-    name : str
-        The field's name.
-    kind : type
-        bool, int, float, str or Path; `object` for a value that its class reads from text itself.
-    default : object
-        What it is where nobody sets it.
-    meaning : str
-        One line for a person.
-    low, high : float, optional
-        The least and the greatest number.
-    above, below : float, optional
-        What a number must exceed, and what it must stay under.
-    choices : tuple of str
-        The only texts that it may be; empty for any.
-    several : bool
-        Whether it is a list, given one at a time.
-    optional : bool
-        Whether it may be None.
-    called : str
-        Its name as an option and in errors, where that is not the field's.
-    alone : str
-        What the option means where no value follows it.
-    shown : str
-        Its default in words, where the value says too little.
-    """
-
-    name: str
-    kind: type
-    default: Any
-    meaning: str
-    low: float | None = None
-    high: float | None = None
-    above: float | None = None
-    below: float | None = None
-    choices: tuple[str, ...] = ()
-    several: bool = False
-    optional: bool = False
-    called: str = ""
-    alone: str = ""
-    shown: str = ""
+    name: str  # the field's name
+    kind: type  # bool, int, float, str or Path; `object` for a value that its class reads from text itself
+    default: Any  # what it is where nobody sets it
+    meaning: str  # one line for a person
+    low: float | None = None  # the least number
+    high: float | None = None  # the greatest number
+    above: float | None = None  # what a number must exceed
+    below: float | None = None  # what it must stay under
+    choices: tuple[str, ...] = ()  # the only texts that it may be; empty for any
+    several: bool = False  # whether it is a list, given one at a time
+    optional: bool = False  # whether it may be None
+    called: str = ""  # its name as an option and in errors, where that is not the field's
+    alone: str = ""  # what the option means where no value follows it
+    shown: str = ""  # its default in words, where the value says too little
 
     @property
     def variable(self) -> str:
