@@ -138,7 +138,7 @@ def test_recall_within_a_cluster_finds_its_memories_alone(two: KnowledgeBase) ->
     everything = {hit.external_id for hit in two.recall(query, k=20)}
     assert {"backup0", "harvest0"} <= everything
     for name, word in (("Gitea", "backup"), ("Tomato", "harvest")):
-        for legs in (None, ("lexical",), ("dense",), ("graph",)):
+        for legs in (None, ("lexical",), ("dense",), ("dense", "graph")):
             hits = two.recall(query, cluster=found.of(name).id, legs=legs, k=20, explain=True)
             assert hits and all(hit.external_id.startswith(word) for hit in hits), (name, legs)
     explained = two.explain("harvest", "harvest0", cluster=found.of("Gitea").id, legs=["lexical"])

@@ -44,7 +44,8 @@ def piano(kb: hopgate.KnowledgeBase, scope: str | None = None) -> set[tuple[str,
 
 
 def test_a_change_is_read_whether_notes_come_together_or_one_by_one(tmp_path: Path) -> None:
-    for name, parts in (("together", [list(NOTES)]), ("apart", [[one] for one in NOTES])):
+    one_by_one = [[one] for one in NOTES]
+    for name, parts in (("together", [list(NOTES)]), ("apart", one_by_one), ("late", one_by_one[::-1])):
         with hopgate.open(tmp_path / name) as kb:
             for part in parts:
                 kb.add(*map(note, part))

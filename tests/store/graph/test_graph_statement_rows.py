@@ -41,7 +41,7 @@ def _rows(kb: KnowledgeBase) -> list[tuple[str, bool]]:
 
 def test_a_statement_leads_to_its_memory(stated: KnowledgeBase) -> None:
     assert _rows(stated) == [(STATED, True)]
-    hits = stated.recall("Who is a musician?", legs=("graph",), scope="a", prior=1.0)
+    hits = stated.recall("Who is a musician?", legs=("dense", "graph"), scope="a")
     assert hits[0].external_id == "turn"
     assert "Quillon" in {concept.name for concept in stated.graph.concepts()}
 
