@@ -117,7 +117,7 @@ def test_serve_prints_a_url_once_and_serves_until_it_is_told_to_end(dsn: str) ->
     assert found[2] not in out + err
 
 
-def test_what_serve_needs(run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_serve_needs(run: Runner, tmp_path: Path) -> None:
     import socket
 
     path = tmp_path / "token"
@@ -129,8 +129,14 @@ def test_what_serve_needs(run: Runner, tmp_path: Path, monkeypatch: pytest.Monke
     assert "16 to 512" in run("serve", "--token-file", str(path), status=2).refused()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert "choose another --port" in run("serve", "--port", str(taken.getsockname()[1]), status=2).refused()
-    monkeypatch.setitem(sys.modules, "fastapi", None)
-    assert "pip install 'hopgate[serve]'" in run("serve", status=2).refused()
+
+
+def test_the_core_says_what_serve_and_mcp_need(dsn: str) -> None:
+    code = "import sys; sys.modules['fastapi'] = None; from hopgate.cli import main; main(sys.argv[1:])"
+    for command in ("serve", "mcp"):
+        given = [sys.executable, "-c", code, command, "--dsn", dsn]
+        ran = subprocess.run(given, capture_output=True, text=True, check=False)
+        assert ran.returncode == 2 and "pip install 'hopgate[serve]'" in ran.stderr and "Traceback" not in ran.stderr
 
 
 def test_the_demos_store_is_served_with_its_questions_in_the_browser(
