@@ -37,7 +37,7 @@ def main() -> None:
         if "report" in kinds:
             hopgate = [sys.executable, "-m", "hopgate", "demo", "--folder", str(place / "demo")]
             subprocess.run(hopgate, check=True, env={**os.environ, "HOPGATE_STORE": ""})
-            photograph(place / "demo" / "report" / "report.html", IMAGES / "report.png", (1100, 1480))
+            photograph(place / "demo" / "report" / "page.html", IMAGES / "report.png", (1100, 1480))
         if "notebooks" in kinds:
             for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
                 run(path, place)
