@@ -48,6 +48,8 @@ RELATIONS = frozenset(
 )
 """Those that are labelled: facts of others are not compared."""
 EITHER_WAY = frozenset(("alias of", "married to", "sibling of", "friend of"))
+OF_VALUES = frozenset(("costs", "due"))
+"""What these say of something, an amount or a date, is no name."""
 ARTICLE = re.compile(r"(?:the|a|an|my|our|der|die|das|den|dem|ein|eine|einen) ")
 Row = dict[str, Any]
 Store = Callable[[], AbstractContextManager[hopgate.KnowledgeBase]]
@@ -145,7 +147,7 @@ def of_extractor(half: str, show: bool) -> Counter[str]:
 
 def ends(fact: Fact) -> tuple[str, ...]:
     """The ends of a fact that are names: an amount or a date is none."""
-    return (fact.subject,) if fact.relation in ("costs", "due") else (fact.subject, fact.object)
+    return (fact.subject,) if fact.relation in OF_VALUES else (fact.subject, fact.object)
 
 
 def of_store(store: Store, half: str, show: bool, extractor: str = "phrases") -> dict[str, Counter[str]]:
@@ -161,7 +163,9 @@ def of_store(store: Store, half: str, show: bool, extractor: str = "phrases") ->
                 for key, label in notes.labels.items() if title == "first" else ():
                     if label["half"] == half:
                         memory = kb.graph.memory(key)
-                        notes.count(key, [each.name for each in memory.mentions], memory.facts, tally, show)
+                        values = {fact.object for fact in memory.facts if fact.relation in OF_VALUES}
+                        names = [each.name for each in memory.mentions if each.name not in values]
+                        notes.count(key, names, memory.facts, tally, show)
                 count_changes(kb, notes, half, tally)
     return tallies
 

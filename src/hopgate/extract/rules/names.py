@@ -96,10 +96,12 @@ def read(source: Source) -> Reading:
         Span(at, at + 1, name, "han") for at, mark in enumerate(marks) if mark == "J" for name in han_names(tokens[at])
     ]
     spans.sort(key=lambda span: span.start)
-    topic = " ".join((source.title or "").split())
-    is_date = topic[:1].isdigit() and date_spans(topic.split(), topic.lower().split(), code, None)
+    topic = (source.title or "").split()
+    is_date = [(span.start, span.end) for span in date_spans(topic, list(map(str.lower, topic)), code, None)] == [
+        (0, len(topic))
+    ]
     kinds = {span.name: kind for span in spans if (kind := person_kind(span.name) or known.get(span.name.lower(), ""))}
-    return Reading(tokens, lower, marks, code, spans, kinds, "" if is_date else topic, speaker)
+    return Reading(tokens, lower, marks, code, spans, kinds, "" if is_date else " ".join(topic), speaker)
 
 
 def _speaker(tokens: list[str], marks: str, known: dict[str, str]) -> str:
@@ -339,7 +341,7 @@ def _piece(token: str, mark: str) -> tuple[str, str] | None:  # noqa: PLR0911 - 
         return ("version", token) if token.count(".") > 1 or token[0] in "vV" else None
     if mark == "K":
         stem = token.removesuffix("'s").removesuffix("’s")
-        return None if _MEASURE.fullmatch(stem) else ("code", stem)
+        return ("code", stem) if stem[0].isupper() or not _MEASURE.fullmatch(stem) else None
     if "@" in token:
         return "email", token
     if host := _HOST_OF.match(token):
@@ -392,7 +394,7 @@ def _is_name(tokens: list[str], marks: str, start: int, end: int) -> bool:
     """Refuse what is a capital without being a name: single letters, numerals, Inc., e.g."""
     name = tokens[start].rstrip(".").lower()
     is_initial = marks[start] == "i" and (len(name) < 3 or not tokens[start][0].isupper())
-    is_measure = marks[start] == "K" and _MEASURE.fullmatch(tokens[start])
+    is_measure = marks[start] == "K" and not tokens[start][0].isupper() and _MEASURE.fullmatch(tokens[start])
     is_word = len(name) < 2 or is_measure or tokens[start] in _ROMAN or name in ABBREVIATIONS or name in MONTHS
     return end - start > 1 or not (is_initial or is_word)
 
