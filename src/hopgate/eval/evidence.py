@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
-from hopgate.eval.data.dataset import Query, folded
+from hopgate.eval.data.dataset import Query, folded, together
 from hopgate.eval.data.runs import Qrels, relevant
 from hopgate.eval.measures import Measure, Recall
 from hopgate.eval.plan import Plan
@@ -207,26 +206,10 @@ def clusters_of(queries: Mapping[str, Query], qrels: Qrels, plan: Plan) -> dict[
     >>> clusters_of(queries, {"a": {"m": 1}, "b": {"m": 1}, "c": {"n": 1}}, Plan())
     {'a': 'a', 'b': 'a', 'c': 'c'}
     """
-    parent = {name: name for name in queries}
-
-    def root(name: str) -> str:
-        while parent[name] != name:
-            parent[name] = parent[parent[name]]
-            name = parent[name]
-        return name
-
-    shared: dict[Hashable, list[str]] = defaultdict(list)
+    keys: dict[str, list[Hashable]] = {}
     for name, query in queries.items():
+        gold = frozenset(relevant(qrels[name], plan.relevant_from))
         group = None if plan.about == "these" else query.cluster or query.scope
-        if group is not None:
-            shared["group", group].append(name)
-        else:
-            for memory in relevant(qrels[name], plan.relevant_from):
-                shared["gold", memory].append(name)
-        shared["text", folded(query.text)].append(name)
-        shared["all gold", frozenset(relevant(qrels[name], plan.relevant_from))].append(name)
-    for names in shared.values():
-        for other in names[1:]:
-            first, second = sorted((root(names[0]), root(other)))
-            parent[second] = first
-    return {name: root(name) for name in queries}
+        keys[name] = [("text", folded(query.text)), ("gold", gold)]
+        keys[name] += [("group", group)] if group is not None else [("memory", memory) for memory in gold]
+    return together(keys)
