@@ -58,3 +58,13 @@ with_degree  # fields of `hopgate graph stats`
 with_degree_corrected  # fields of `hopgate graph stats`
 _.to_networkx  # public: the graph for networkx
 packed  # tools/word_lists.py writes the lists with it
+_.api_keys  # a parameter of a GGUF that is run
+_.endpoint_metrics  # a parameter of a GGUF that is run
+_.endpoint_props  # a parameter of a GGUF that is run
+_.endpoint_slots  # a parameter of a GGUF that is run
+_.n_ctx  # a parameter of a GGUF that is run
+_.n_parallel  # a parameter of a GGUF that is run
+_.n_threads  # a parameter of a GGUF that is run
+_.ui  # a parameter of a GGUF that is run
+_.verbosity  # a parameter of a GGUF that is run
+_.warmup  # a parameter of a GGUF that is run
