@@ -101,8 +101,7 @@ def explain(
     if not removed:
         rank, _ = _place(pipeline, Query(text, filters), settings, external_id)
         if rank is not None:
-            listed = ", ".join(f"{leg} {report.rank}" for leg, report in reports.items() if report.rank is not None)
-            sentence = f"{external_id} is hit {rank} of at most {settings.k} ({listed})"
+            sentence = f"{external_id} is hit {rank} of at most {settings.k} ({_ranks(reports)})"
             return Explanation(external_id, True, rank, reports, (), sentence)
     rank, score = _place(pipeline, free, replace(settings, k=MAX_DEPTH, min_score=None), external_id)
     filtered = bool(removed)
@@ -119,7 +118,7 @@ def _absence(
     name: str, rank: int | None, reports: Mapping[str, LegReport], removed: Sequence[str], *, filtered: bool
 ) -> str:
     """Say in short why a memory is no hit."""
-    listed = ", ".join(f"{leg} {report.rank}" for leg, report in reports.items() if report.rank is not None)
+    listed = _ranks(reports)
     if removed:
         otherwise = f"; without that it would be at rank {rank}" if filtered and rank is not None else ""
         return f"{name} is not here: {'; '.join(removed)}{otherwise}"
@@ -128,6 +127,10 @@ def _absence(
     reasons = "; ".join(f"{leg}: {report.reason}" for leg, report in reports.items() if report.rank is None)
     deeper = f"; deeper down: {listed}" if listed else ""
     return f"{name} is not here: no leg lists it ({reasons or 'each goes less deep'}){deeper}"
+
+
+def _ranks(reports: Mapping[str, LegReport]) -> str:
+    return ", ".join(f"{leg} {report.rank}" for leg, report in reports.items() if report.rank is not None)
 
 
 def _place(pipeline: RecallPipeline, query: Query, settings: Settings, external_id: str) -> tuple[int | None, float]:

@@ -144,7 +144,7 @@ def read_filters(
             return filters
         concepts = concept_rows.concepts_of_cluster(connection, sorted(filters.scopes or ()), cluster)
     if concepts is None:
-        named = "".join(f" --scope {one}" for one in filters.scopes or ())
+        named = "".join(f" --scope {name}" for name in filters.scopes or ())
         raise HopgateError(f"there is no cluster {cluster!r}: hopgate concepts clusters{named} finds and shows them")
     return replace(filters, concepts=concepts)
 
@@ -164,7 +164,7 @@ def _checked_scope(scope: Scopes) -> str | tuple[str, ...] | None:
     if scope is None or isinstance(scope, str):
         return scope
     scopes = tuple(dict.fromkeys(scope)) if isinstance(scope, Iterable) else ()
-    if not scopes or not all(isinstance(one, str) for one in scopes):
+    if not scopes or not all(isinstance(name, str) for name in scopes):
         raise HopgateError(f"scope is a text or a list of texts, not {scope!r}: leave it out to search all scopes")
     return scopes[0] if len(scopes) == 1 else scopes
 

@@ -341,25 +341,24 @@ def _expect(values: Floats, blind: NDArray[np.bool_], in_list: NDArray[np.bool_]
     for column in sorted({tuple(legs) for legs in blind.T[blind.any(axis=0)].tolist()}):
         unseeing = np.array(column, dtype=bool)
         alike = (blind == unseeing[:, None]).all(axis=0)
-        said = values[~unseeing].mean(axis=0)
+        others = values[~unseeing].mean(axis=0)
         for leg in np.flatnonzero(unseeing):
             # Only what the seeing legs list: the pool also holds what this leg alone listed, for what it says itself.
             known = in_list[~unseeing].any(axis=0) & ~blind[~unseeing].any(axis=0) & ~blind[leg]
             real = values[leg, listed & ~blind[leg]]
-            values[leg, alike] = _expected(said[alike], said[known], values[leg, known], real)
+            values[leg, alike] = _expected(others[alike], others[known], values[leg, known], real)
 
 
-def _expected(said: Floats, said_of_known: Floats, given_to_known: Floats, real: Floats) -> Floats:
-    """What a leg is expected to give to memories that it could not see, by what the other legs say of them.
+def _expected(others: Floats, others_to_known: Floats, own_to_known: Floats, real: Floats) -> Floats:
+    """What a leg is expected to give to memories that it could not see, by what the others give on average.
 
-    A least-squares line, never falling, through the memories that all of them saw and through two more points: of what
-    nothing is said nothing is given, and what has the most is given the leg's best. So a leg that agrees with the
-    others is taken to go on agreeing, one that does not gives its mean, and without a memory to go by the others are
-    believed.
+    A least-squares line, never falling, through the memories that all of them saw and two more points: what gets
+    nothing elsewhere gets nothing here, what gets the most the leg's best. So a leg that agrees with the others is
+    taken to go on agreeing, one that does not gives its mean, and without a memory to go by the others are believed.
     """
     best = float(real.max(initial=0.0))
-    others, own = np.append(said_of_known, [0.0, best]), np.append(given_to_known, [0.0, best])
-    spread = float(((others - others.mean()) ** 2).sum())
-    slope = float(((others - others.mean()) * (own - own.mean())).sum()) / spread if spread > 0 else 0.0
-    line = own.mean() + max(0.0, slope) * (said - others.mean())
+    x, y = np.append(others_to_known, [0.0, best]), np.append(own_to_known, [0.0, best])
+    spread = float(((x - x.mean()) ** 2).sum())
+    slope = float(((x - x.mean()) * (y - y.mean())).sum()) / spread if spread > 0 else 0.0
+    line = y.mean() + max(0.0, slope) * (others - x.mean())
     return np.asarray(np.clip(line, float(real.min(initial=best)), best))

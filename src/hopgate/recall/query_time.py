@@ -64,13 +64,13 @@ def asked_time(query: str) -> AskedTime | None:
     if _OTHER.search(text):
         return None
     dates = _DATES.findall(text)
-    said, event = _AT.search(text), _EVENT.search(text)
+    asked, event = _AT.search(text), _EVENT.search(text)
     if event is not None and not dates:
         return AskedTime(event[0], None)
-    if said is None or len(dates) != 1 or event is not None:
+    if asked is None or len(dates) != 1 or event is not None:
         return None
-    found = _iso(said[2])
-    return AskedTime(said[0], _moment(found, before=said[1].lower() in _BEFORE)) if found else None
+    date = _iso(asked[2])
+    return AskedTime(asked[0], _moment(date, before=asked[1].lower() in _BEFORE)) if date else None
 
 
 def as_of(asked: AskedTime, held: Sequence[Interval]) -> datetime | None:
