@@ -189,21 +189,19 @@ class MemoryWriter:
 
     def add_rules(self, rules: SensitivityRules, source: str) -> int:
         """Keep further rules of sensitivity, and mark the memories that meet them; give how many that were."""
-        with self._store.transaction() as connection:
-            together = self._rules(connection) | rules
-            setting_rows.write(connection, {setting_rows.SENSITIVITY: together.to_dict()}, source)
-            found = [memory.external_id for memory in memories.stream(connection) if _newly(together, memory)]
-        return self._mark_found(found)
+        return self._store.run(lambda connection: self.keep_rules(connection, [rules.to_dict()], source))
 
-    def keep_rules(self, connection: Connection[Any], kept: Sequence[Mapping[str, Any] | None]) -> None:
-        """Join rules that a store had to those that came with its memories, and mark what meets one; for `restore`."""
+    def keep_rules(
+        self, connection: Connection[Any], kept: Sequence[Mapping[str, Any] | None], source: str = "restore"
+    ) -> int:
+        """As `add_rules`, within a transaction of the caller's: `restore` joins a store's rules to the backup's."""
         rules = self._rules(connection)
         together = reduce(or_, map(SensitivityRules.of, kept), rules)
         if together == rules:
-            return
-        setting_rows.write(connection, {setting_rows.SENSITIVITY: together.to_dict()}, "restore")
-        if found := [memory.external_id for memory in memories.stream(connection) if _newly(together, memory)]:
-            self._mark(connection, memories.require(connection, found))
+            return 0
+        setting_rows.write(connection, {setting_rows.SENSITIVITY: together.to_dict()}, source)
+        found = [memory.external_id for memory in memories.stream(connection) if _newly(together, memory)]
+        return self._mark(connection, memories.require(connection, found)) if found else 0
 
     def mark_by_rules(self) -> int:
         """Mark what meets a rule among the memories that wait for a vector or a link; give how many.

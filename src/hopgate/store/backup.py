@@ -35,7 +35,7 @@ MANIFEST = "hopgate-backup.json"
 # A table has a line or two in it.
 MAX_MANIFEST_BYTES = 16 << 20
 
-Finish: TypeAlias = Callable[["Connection[Any]", Sequence[Mapping[str, Any] | None]], None]
+Finish: TypeAlias = Callable[["Connection[Any]", Sequence[Mapping[str, Any] | None]], object]
 """Called with what was loaded and not committed, and with the store's own rules of sensitivity before."""
 
 
