@@ -91,17 +91,22 @@ def read(source: Source) -> Reading:
         if at not in taken:
             name = tokens[at].removesuffix("'s").removesuffix("’s")
             spans.append(Span(at, at + 1, name, known.get(name) or "name"))
-    spans += [Span(at, at + 1, tokens[at], "amount") for at, mark in enumerate(marks) if mark == "$"]
-    spans += [
-        Span(at, at + 1, name, "han") for at, mark in enumerate(marks) if mark == "J" for name in han_names(tokens[at])
-    ]
+    for at, mark in enumerate(marks):
+        if mark == "$":
+            spans.append(Span(at, at + 1, tokens[at], "amount"))
+        elif mark == "J":
+            spans += [Span(at, at + 1, name, "han") for name in han_names(tokens[at])]
     spans.sort(key=lambda span: span.start)
-    topic = (source.title or "").split()
-    is_date = [(span.start, span.end) for span in date_spans(topic, list(map(str.lower, topic)), code, None)] == [
-        (0, len(topic))
-    ]
     kinds = {span.name: kind for span in spans if (kind := person_kind(span.name) or known.get(span.name.lower(), ""))}
-    return Reading(tokens, lower, marks, code, spans, kinds, "" if is_date else " ".join(topic), speaker)
+    return Reading(tokens, lower, marks, code, spans, kinds, _topic(source.title or "", code), speaker)
+
+
+def _topic(title: str, code: str) -> str:
+    """What a memory is about, by its title; the day of a diary is nothing."""
+    words = title.split()
+    spans = date_spans(words, [word.lower() for word in words], code, None)
+    is_date = [(span.start, span.end) for span in spans] == [(0, len(words))]
+    return "" if is_date else " ".join(words)
 
 
 def _speaker(tokens: list[str], marks: str, known: dict[str, str]) -> str:
@@ -110,9 +115,8 @@ def _speaker(tokens: list[str], marks: str, known: dict[str, str]) -> str:
     first = tokens[0].lower() if tokens else ""
     if end < 1 or end == len(marks) - 1 or not set(marks[:end]) <= set("UAiKMZC") or first in _WORDS["no_speakers"]:
         return ""
-    is_name = (
-        is_given(first) or (first in _WORDS["short_names"] and marks[end + 1] != "N") or known.get(first) == "person"
-    )
+    is_short = first in _WORDS["short_names"] and marks[end + 1] != "N"  # "Ash: 5 points"
+    is_name = is_given(first) or is_short or known.get(first) == "person"
     return " ".join(tokens[:end]) if (is_name or end > 1) and marks[end + 1] != "¶" else ""
 
 
@@ -150,9 +154,8 @@ def name_capitals(  # noqa: PLR0912 - one kind of capital after another
         elif mark == "A" and word in _WORDS["remarks"]:
             changed[at] = "w"
         elif mark in "UP":
-            starts = (
-                not at or changed[at - 1] in _BEFORE_START or tokens[at - 1] == "|" or (at == 1 and marks[0] == "'")
-            )
+            before = changed[at - 1] if at else "¶"
+            starts = before in _BEFORE_START or (at and tokens[at - 1] == "|") or (at == 1 and before == "'")
             if len(word) > 3 and word[1] == "'" and word[0] in "ldcjmnst" and tokens[at][2].islower():
                 is_name = False  # l'affitto: the capital is the article's
             elif code == "de":
@@ -165,13 +168,11 @@ def name_capitals(  # noqa: PLR0912 - one kind of capital after another
             if not is_name or (word in _WORDS["tickets"] and marks[at + 1 : at + 2] == "K"):
                 changed[at] = "w"
     for at in range(1, len(changed) - 1) if not _WORDS["linking"].isdisjoint(lower) else ():
-        if lower[at] in _WORDS["joining"] and changed[at - 1] + changed[at + 1] == "UU" and lower[at - 1] not in KIN:
+        is_between = changed[at - 1] + changed[at + 1] == "UU" and lower[at - 1] not in KIN
+        is_somebody = lower[at + 1].rstrip(".") in KIN or is_given(lower[at + 1])
+        if lower[at] in _WORDS["joining"] and is_between:
             changed[at] = "p"  # "Praxis am Deich"
-        elif (
-            code == "de"
-            and lower[at] in ("von", "zu")
-            and (lower[at + 1].rstrip(".") in KIN or is_given(lower[at + 1]))
-        ):
+        elif code == "de" and lower[at] in ("von", "zu") and is_somebody:
             changed[at] = "s"  # "Projekt Lotse von Jens Harms"
     for start, end in _header_rows(tokens, marks):
         changed[start:end] = ["w" if mark in "UAPK" else mark for mark in changed[start:end]]
