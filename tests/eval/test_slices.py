@@ -54,6 +54,8 @@ def test_slices_are_added_and_never_taken_away() -> None:
     assert reported_slices(QUERIES, QRELS, smallest=2) == {"all": set("abcd"), "type=bridge": set("ab")}
     more = reported_slices(QUERIES, QRELS, declared=["hops=1", "type=bridge"], smallest=2)
     assert list(more) == ["all", "hops=1", "type=bridge"]
+    odd = {name: Query(name, name, {"type": "multi - hop"} if name < "c" else {}) for name in QRELS}
+    assert reported_slices(odd, QRELS, smallest=2)["type=multi - hop"] == {"a", "b"}
     for declared, reason in (("hops=9", "no reported question is in the slice hops=9"), ("bridge", "is no slice")):
         with pytest.raises(HopgateError, match=reason):
             reported_slices(QUERIES, QRELS, declared=[declared])

@@ -117,6 +117,8 @@ def test_a_graph_that_is_no_better_than_its_shuffles_is_closed() -> None:
     alike = replace(made.rungs[0], shuffled=tuple(run_of(better) for _ in range(39)))
     judgement = judge(replace(made, rungs=(alike,)))
     assert verdicts(judgement) == {"concepts": "CLOSED"} and "39 of 39 shuffled graphs" in judgement.main.reason
+    strict = judge(replace(made, plan=Plan(alpha=0.01)))
+    assert strict.verdict == "OPEN" and "none of 39 shuffled graphs do as well" in strict.main.reason
     unshuffled = judge(replace(made, rungs=(replace(made.rungs[0], shuffled=()),)))
     assert verdicts(unshuffled) == {"concepts": "INCONCLUSIVE"}
 
@@ -135,6 +137,46 @@ def test_parts_are_judged_one_over_the_other_and_the_headline_is_about_concepts(
     assert judgement.recommended == "graph"
     assert "CLOSED: the concept graph does not earn its place" in headline(judgement)
     assert "What opened: the order of turns" in headline(judgement)
+
+
+def test_the_concept_graph_that_opened_is_recommended_where_none_of_its_parts_did() -> None:
+    base, threads, _ = gains(200, 1.0, seed=1)
+    made = evidence(base, threads)
+    more = [min(10, count + 1) if at % 2 else count for at, count in enumerate(threads)]
+    arms = {**made.arms, "all": Arm("all", run_of(more, "a"), "RRF", FREE)}
+    shuffled = made.rungs[0].shuffled
+    rungs = (
+        replace(made.rungs[0], part="threads"),
+        Rung("facts", "all", ("base", "graph"), ()),
+        Rung("concepts", "all", ("base", "graph"), shuffled),
+    )
+    judgement = judge(replace(made, arms=arms, rungs=rungs))
+    assert judgement.opened == ("threads", "concepts") and judgement.recommended == "all"
+
+
+@pytest.mark.parametrize(("share", "status"), [(10, "pass"), (9, "unknown"), (7, "fail")])
+def test_a_base_that_finds_everything_is_no_fault_where_the_others_find_nearly_all(share: int, status: str) -> None:
+    assert found(judge(evidence([10] * 60, [share] * 60)), "judged")[0] == status
+
+
+def test_one_judgement_that_something_is_no_answer_is_no_pool() -> None:
+    """Who finds more answers has more judged: a single 0 made that INVALID."""
+    made = evidence([3] * 60, [6 + at % 2 for at in range(60)])
+    judgement = judge(replace(made, qrels={**made.qrels, "q0": {**made.qrels["q0"], "no": 0}}))
+    assert judgement.verdict == "OPEN"
+
+
+def test_what_cannot_be_judged_is_said_in_a_sentence() -> None:
+    made = evidence([3] * 30, [4] * 30)
+    for other, said in (
+        (replace(made, qrels={name: {"x": 0} for name in made.qrels}), "no judged question has an answer"),
+        (replace(made, rungs=()), "there is no graph"),
+    ):
+        with pytest.raises(HopgateError, match=said):
+            judge(other)
+    with pytest.raises(HopgateError, match="declare k = 50, too"):
+        Plan(measure="recall@50")
+    assert str(Plan(k=5, measure="mrr").primary) == "mrr@5"
 
 
 def test_a_question_made_from_a_graph_never_opens() -> None:
@@ -236,7 +278,7 @@ def test_only_what_one_arm_found_is_judged_is_said() -> None:
     attacked = judge(replace(made, qrels=listed))
     assert found(attacked, "judged") == (
         "fail", "every answer is among the first 10 of base, as if only what it found had been judged: judge what the "
-        "others found",
+        "others found, with 0 where it is no answer",
     )  # fmt: skip
 
 
@@ -251,12 +293,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def written(
-    folder: Path, name: str, found: list[int], *, skip: int = 0, cut: int = GOLD, sign: int = 1, tied: bool = False
-) -> Path:
+    folder: Path, name: str, found: list[int], *, skip: int = 0, cut: int = GOLD, whole: int = 0, sign: int = 1,
+    tied: bool = False,
+) -> Path:  # fmt: skip
     lines = [
         f"{query} Q0 {memory} {rank + 1} {1 if tied else sign * (20 - rank)} {name}"
-        for query, ids in list(run_of(found, name).items())[skip:]
-        for rank, memory in enumerate(ids[:cut])
+        for at, (query, ids) in enumerate(list(run_of(found, name).items())[skip:])
+        for rank, memory in enumerate(ids[: GOLD if at < whole else cut])
     ]
     path = folder / f"{name}.run"
     path.write_text("\n".join(lines) + "\n")
@@ -267,15 +310,19 @@ def written(
     ("change", "finding"),
     [
         ({"skip": 10}, "has no list for 10 of 60"),
-        ({"cut": 5}, "lists 5 at most"),
+        ({"cut": 5}, "is cut at 5, others list more"),
         ({"sign": -1}, "go against its scores"),
         ({"tied": True}, "equal scores leave"),
+        ({"cut": 5, "whole": 1}, "is cut at 5, others list more"),
+        ({"tied": True, "empty": 6000}, "equal scores leave"),
     ],
-    ids=["missing", "cut", "distances", "tied"],
+    ids=["missing", "cut", "distances", "tied", "cut but for one", "tied among many without an answer"],
 )
 def test_runs_that_cannot_be_compared_are_named(folder: Path, change: dict[str, Any], finding: str) -> None:
     """Attack 5: each of these opened."""
     base, better, _ = gains(60, 2.0)
+    with (folder / "judged.qrels").open("a") as file:
+        file.writelines(f"empty{at} 0 nothing 0\n" for at in range(change.pop("empty", 0)))
     paths = [written(folder, "base", base, **change), written(folder, "other", better)]
     judgement = gate_runs(paths, folder / "judged.qrels", plan=Plan(k=5 if "tied" in change else 10), ledger=NOBODY)
     assert judgement.verdict == "INVALID" and finding in found(judgement, "coverage")[1], judgement.checks
@@ -285,7 +332,7 @@ def test_one_run_twice_is_no_comparison_and_questions_without_an_answer_count_no
     base, better, _ = gains(60, 2.0)
     one = written(folder, "base", base)
     twin = folder / "twin.run"
-    twin.write_text(one.read_text())
+    twin.write_text(one.read_text() + "q0 Q0 further 11 0 twin\n")
     assert "are one run" in found(gate_runs([one, twin], folder / "judged.qrels", ledger=NOBODY), "coverage")[1]
     other = written(folder, "other", better)
     before = gate_runs([one, other], folder / "judged.qrels", ledger=NOBODY)
@@ -306,7 +353,7 @@ def test_grades_below_the_one_that_is_declared_are_no_answers(folder: Path) -> N
     base = written(folder, "base", [5] * 60)
     other = folder / "other.run"
     other.write_text("".join(f"q{at} Q0 topic{at}-{n} {n + 1} {9 - n} o\n" for at in range(60) for n in range(4)))
-    plan = Plan(relevant_from=2, measure="recall@4")
+    plan = Plan(relevant_from=2, k=4)
     judgement = gate_runs([base, other], folder / "graded.qrels", plan=plan, ledger=NOBODY)
     assert judgement.main.difference == -1.0 and judgement.verdict != "OPEN"
 

@@ -54,14 +54,14 @@ def coverage(evidence: Evidence) -> Check:
     """Whether every compared run answers every judged query, to the same depth, and is a run of its own."""
     k, names, problems = evidence.plan.k, evidence.reported, []
     compared = _compared(evidence)
-    depths = {arm.name: max((len(arm.run.get(name, ())) for name in names), default=0) for arm in compared}
+    depths = {arm.name: _depth([len(arm.run.get(name, ())) for name in names], k) for arm in compared}
     deepest = max(depths.values(), default=0)
     for arm in compared:
         missing = sum(name not in arm.run for name in names)
         if missing:
             problems.append(f"{arm.name} has no list for {missing} of {len(names)} judged queries")
         if not arm.configuration and depths[arm.name] < min(k, deepest):
-            problems.append(f"{arm.name} lists {depths[arm.name]} at most, others more, and {k} are judged")
+            problems.append(f"{arm.name} is cut at {depths[arm.name]}, others list more, and {k} are judged")
     problems += [*_the_same(compared, evidence), *evidence.doubts]
     without = len(evidence.qrels) - len(names)
     note = f"; {without} queries without an answer are left out" if without else ""
@@ -75,6 +75,8 @@ def copies(evidence: Evidence) -> Check:
     least, names = evidence.plan.relevant_from, evidence.reported
     tuned = [name for name in evidence.tuned if name in evidence.queries]
     if not tuned:
+        if not any(arm.configuration for arm in _compared(evidence)):
+            return Check("copies", Status.UNKNOWN, "what these runs were tuned on is not known")
         return Check("copies", Status.PASS, evidence.left_out or "nothing was tuned on")
     near = near_copies(
         {name: evidence.queries[name].text for name in names if name in evidence.queries},
@@ -203,14 +205,16 @@ def judged(evidence: Evidence) -> Check:
     k, names = evidence.plan.k, evidence.reported
     first = {arm.name: {name: arm.run.get(name, ())[:k] for name in names} for arm in _compared(evidence)}
     if any(grade < evidence.plan.relevant_from for name in names for grade in evidence.qrels[name].values()):
-        shares = {}
+        shares, wrong = {}, {}
         for arm, tops in first.items():
-            listed = sum(map(len, tops.values()))
-            known = sum(memory in evidence.qrels[name] for name, top in tops.items() for memory in top)
-            shares[arm] = known / max(1, listed)
+            grades = [evidence.qrels[name].get(memory) for name, top in tops.items() for memory in top]
+            others = [grade for grade in grades if grade is None or grade < evidence.plan.relevant_from]
+            shares[arm] = sum(grade is not None for grade in grades) / max(1, len(grades))
+            wrong[arm] = sum(grade is not None for grade in others) / max(1, len(others))
         low, high = min(shares, key=lambda arm: shares[arm]), max(shares, key=lambda arm: shares[arm])
         told = f"of the first {k} of {high} {shares[high]:.0%} are judged, of {low} {shares[low]:.0%}"
-        if shares[high] - shares[low] > JUDGED_APART:
+        # Who finds more answers has more judged, too: what is no answer must have been judged more often as well.
+        if shares[high] - shares[low] > JUDGED_APART < wrong[high] - wrong[low]:
             finding = f"{told}: judge what {low} found (hopgate questions pools over all legs)"
             return Check("judged", Status.FAIL, finding)
         return Check("judged", Status.PASS, told)
@@ -221,9 +225,9 @@ def judged(evidence: Evidence) -> Check:
     ]
     if len(whole) == 1 and len(first) > 1 and len(names) >= FEW_FOR_POOL:
         finding = f"every answer is among the first {k} of {whole[0]}, as if only what it found had been judged"
-        if any(rung.arm == whole[0] for rung in evidence.rungs):
+        if all(_found(evidence, first[rung.arm]) >= 1 - JUDGED_APART for rung in evidence.rungs):
             return Check("judged", Status.UNKNOWN, f"{finding}, or as it is where an arm finds everything")
-        return Check("judged", Status.FAIL, f"{finding}: judge what the others found")
+        return Check("judged", Status.FAIL, f"{finding}: judge what the others found, with 0 where it is no answer")
     return Check("judged", Status.PASS, "only answers are listed: what is not counts as wrong, for every arm alike")
 
 
@@ -261,8 +265,10 @@ def clusters(evidence: Evidence) -> Check:
     """Whether there are enough questions, and enough groups of them, for a general claim."""
     queries, groups = len(evidence.reported), len(set(evidence.clusters.values()))
     told = f"{queries} questions in {groups} groups"
+    if not any(query.cluster or query.scope for query in evidence.queries.values()):
+        told += ", as far as is known: no question names its conversation"
     if queries < LEAST_QUERIES or groups < LEAST_CLUSTERS:
-        hint = "" if evidence.plan.about == "these" else ", or declare --about these"
+        hint = ", or declare --about these" if queries >= LEAST_QUERIES and evidence.plan.about == "new" else ""
         finding = f"{told}: {LEAST_QUERIES} in {LEAST_CLUSTERS} are the least{hint}"
         return Check("clusters", Status.SHORT, finding)
     return Check("clusters", Status.PASS, told)
@@ -274,13 +280,29 @@ def _compared(evidence: Evidence) -> list[Arm]:
     return [evidence.arms[name] for name in dict.fromkeys((*evidence.bases, *names))]
 
 
+def _depth(lengths: Sequence[int], k: int) -> int:
+    """How deep a run goes: its longest list, or the one length below k that most of its lists have."""
+    usual = max(set(lengths), key=lengths.count, default=0)
+    return usual if usual < k and 2 * lengths.count(usual) > len(lengths) else max(lengths, default=0)
+
+
+def _found(evidence: Evidence, tops: Mapping[str, Sequence[str]]) -> float:
+    """The share of the answers that are among these, of a query on the average."""
+    shares = [
+        len(gold & set(tops[name])) / len(gold)
+        for name in evidence.reported
+        for gold in (relevant(evidence.qrels[name], evidence.plan.relevant_from),)
+    ]
+    return round(sum(shares) / max(1, len(shares)), 9)
+
+
 def _the_same(compared: Sequence[Arm], evidence: Evidence) -> list[str]:
     """Arms that somebody brought and that rank every query alike."""
     seen: dict[tuple[tuple[str, ...], ...], str] = {}
     found = []
     for arm in compared:
         if not arm.configuration:
-            key = tuple(tuple(arm.run.get(name, ())) for name in evidence.reported)
+            key = tuple(tuple(arm.run.get(name, ()))[: evidence.plan.k] for name in evidence.reported)
             if key in seen:
                 found.append(f"{seen[key]} and {arm.name} are one run")
             seen.setdefault(key, arm.name)

@@ -39,12 +39,12 @@ class Cost:
 
     def __str__(self) -> str:
         parts = [
-            f"{self.build_seconds:,.0f} s to build" if self.build_seconds else "",
+            "building not measured" if self.build_seconds is None else f"{self.build_seconds:,.0f} s to build",
             f"{self.tokens:,} tokens" if self.tokens else "",
             f"{self.query_ms:.1f} ms a query" if self.query_ms is not None else "",
             f"{self.megabytes:.1f} MB" if self.megabytes else "",
         ]
-        return ", ".join(part for part in parts if part) or "not known"
+        return ", ".join(part for part in parts if part) if self != NO_COST else "not known"
 
 
 NO_COST = Cost()

@@ -268,8 +268,8 @@ def _doubts(runs: Mapping[Path, Run], qrels: Mapping[str, Mapping[str, int]], pl
                 listed = sorted(run.get(name, ()), key=lambda pair: (-pair[1], sign * (pair[0] not in answers)))
                 value = plan.primary.score([id for id, _ in listed], gold, plan.relevant_from)
                 low, high = (low, high + value) if sign > 0 else (low + value, high)
-        apart = (high - low) / len(qrels)
-        if apart > plan.worthwhile:
+        apart = (high - low) / max(1, sum(bool(relevant(gold, plan.relevant_from)) for gold in qrels.values()))
+        if apart > plan.worthwhile / 2:  # of the base and of the challenger
             found.append(f"equal scores leave {plan.primary} of {path.name} open by {apart:.3f}")
     return tuple(found)
 

@@ -148,10 +148,10 @@ class Ladder:
         return replace(evidence, arms={**evidence.arms, arm.name: arm})
 
     def _cost(self, parts: tuple[str, ...], seconds: float) -> Cost:
-        """Threads and titles need no building; everything else is paid for with the graph."""
+        """Threads need no building; everything else is paid for with the whole graph."""
         matrix = self.asking.matrix
         kept = with_parts(matrix, parts).bytes / 1e6 if matrix is not None else None
-        built = self.cost if set(parts) - {"threads"} else NO_COST
+        built = self.cost if set(parts) - {"threads"} else Cost(build_seconds=0)
         return replace(built, query_ms=1000 * seconds, megabytes=kept)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,7 +31,7 @@ class Plan:
     """
 
     k: int = setting(10, "the top k that is judged", low=1)
-    measure: str = setting("", "the measure that the claim is about", shown="recall@k")
+    measure: str = setting("", "the measure that the claim is about, of the first k", shown="recall@k")
     relevant_from: int = setting(1, "the least grade that counts as an answer", low=1)
     worthwhile: float = setting(0.03, "the smallest gain worth having; CLOSED excludes it", above=0, below=1)
     alpha: float = setting(0.05, "the chance of an OPEN without an effect", above=0, high=0.2)
@@ -61,13 +61,16 @@ class Plan:
         check(self)
         if self.tune == "none":
             object.__setattr__(self, "tune", "")
+        if self.primary.k != self.k:
+            raise HopgateError(f"{self.measure} does not judge the first {self.k}: declare k = {self.primary.k}, too")
         if self.k > self.depth:
             raise HopgateError(f"k must be between 1 and {self.depth}, the depth of the legs, not {self.k}")
 
     @property
     def primary(self) -> Measure:
-        """The measure that the claim is about."""
-        return parse_measure(self.measure) if self.measure else Recall(self.k)
+        """The measure that the claim is about, of the first k."""
+        declared = parse_measure(self.measure) if self.measure else Recall()
+        return replace(declared, k=declared.k or self.k)
 
     @property
     def deviations(self) -> tuple[str, ...]:

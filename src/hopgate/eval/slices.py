@@ -76,7 +76,7 @@ def reported_slices(
     kinds = {f"stratum={query.stratum}" for query in asked.values() if query.stratum}
     kinds |= {f"type={query.type}" for query in asked.values() if query.type}
     kinds |= {f"hops={query.hops}" for query in asked.values() if query.hops}
-    candidates = {text: slice_of(text, asked) for text in sorted(kinds)}
+    candidates = {text: _simple(text, asked) for text in sorted(kinds)}
     shown = list(memories)
     if shown and any((query.hops or 1) > 1 for query in asked.values()):
         candidates[NON_ADJACENT] = non_adjacent(reported, latent_space(shown))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hopgate.errors import HopgateError
 from hopgate.eval.checks import Check, Status, check_all
 from hopgate.eval.evidence import CONCEPTS, NO_COST, Cost, Evidence, Rung
 from hopgate.eval.inference import Differences, holm, pooled, rank_p, spent
@@ -117,9 +117,9 @@ class Judgement:
 
     @property
     def recommended(self) -> str:
-        """The arm to use: of the last part that opened, else of all together, else the strongest without a graph."""
+        """The arm to use: of the last concepts that opened, else of all together, of threads, or without a graph."""
         opened = [claim for claim in self.claims if claim.verdict is Verdict.OPEN]
-        opened.sort(key=lambda claim: claim.part != CONCEPTS)
+        opened.sort(key=lambda claim: (claim.part != "threads", claim.part != CONCEPTS))
         return opened[-1].arm if opened else strongest(self.evidence, self.evidence.bases)
 
     @cached_property
@@ -160,6 +160,10 @@ def judge(evidence: Evidence) -> Judgement:
     intersection of tests costs no level), no guarded slice is harmed, and it is first among its shuffles. It is closed
     where a worthwhile gain is excluded, or where its shuffles do as well.
     """
+    if not evidence.reported:
+        raise HopgateError("no judged question has an answer: judge some, or lower --relevant-from")
+    if not evidence.rungs:
+        raise HopgateError("there is no graph to judge: run hopgate build")
     checks, level = check_all(evidence), _level(evidence)
     failed = [check for check in checks if check.status is Status.FAIL]
     short = next((check for check in checks if check.status is Status.SHORT), None)
@@ -208,13 +212,16 @@ def over_sets(judgements: Sequence[Judgement]) -> tuple[Together, ...]:
         nearest = [
             _Test(judgement.evidence, rung, judgement.level).nearest
             for judgement in judgements
+            if judgement.verdict is not Verdict.INVALID
             for rung in judgement.evidence.rungs
             if rung.part == part
         ]
-        certain = [each for each in nearest if 0 < each.error < math.inf]
-        if len(certain) >= 2:
-            mean, alpha = pooled([each.mean for each in certain], [each.error for each in certain]), judgements[0].level
-            found.append(Together(part, len(certain), mean.mean, mean.interval(alpha), mean.next_set(alpha)))
+        # Where every difference is the same its error is that of one more question, not none.
+        errors = {each: each.error or each.imagining(1.0).error for each in nearest if each.groups > 1}
+        if len(errors) >= 2:
+            alpha = min(judgement.level for judgement in judgements)
+            mean = pooled([each.mean for each in errors], [*errors.values()])
+            found.append(Together(part, len(errors), mean.mean, mean.interval(alpha), mean.next_set(alpha)))
     return tuple(found)
 
 
@@ -283,7 +290,7 @@ class _Test:
             clusters=len(by_cluster),
             icc=nearest.icc,
             design_effect=nearest.design_effect,
-            needed=nearest.needed(plan.worthwhile, plan.alpha / 2, POWER),
+            needed=nearest.needed(plan.worthwhile, spent(plan.alpha, 1) / 2 / len(self.over), POWER),
             reason=reason,
             cost=self.rung.cost,
             control=self.control,
@@ -311,10 +318,13 @@ def _decided(  # noqa: PLR0911 - one line a reason
         return Verdict.OPEN, f"it gains over {over}; there is nothing in it to shuffle"
     if control is None:
         return Verdict.INCONCLUSIVE, "it was not compared with shuffled graphs"
-    if control.p > test.evidence.plan.alpha:
-        reached = sum(other >= control.own for other in control.shuffled)
-        return Verdict.CLOSED, f"{reached} of {len(control.shuffled)} shuffled graphs do as well"
-    return Verdict.OPEN, f"it gains over {over}, and no shuffled graph does as well"
+    drawn = len(control.shuffled)
+    reached = round(control.p * (drawn + 1)) - 1
+    alike = f"{reached or 'none'} of {drawn} shuffled graphs {'does' if reached == 1 else 'do'} as well"
+    # A strict alpha does not ask for more shuffles than there are: the gain is what it is the level of.
+    if reached and control.p > test.evidence.plan.alpha:
+        return Verdict.CLOSED, alike
+    return Verdict.OPEN, f"it gains over {over}, and {alike}"
 
 
 def _claim_dict(claim: Claim) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def ranks_against_scores(path: str | Path) -> bool:
     last: dict[str, tuple[int, float]] = {}
     for _, line in text_lines(Path(path)):
         columns = line.split()
-        if len(columns) == 6 and columns[3].isdigit():
+        if len(columns) == 6 and columns[3].isdecimal():
             query, rank, score = columns[0], int(columns[3]), float(columns[4])
             if query in last and (rank - last[query][0]) * (score - last[query][1]):
                 rising = (rank - last[query][0]) * (score - last[query][1]) > 0
