@@ -9,8 +9,8 @@ from pathlib import Path
 
 from wordfreq import get_frequency_list
 
-from hopgate.extract.rules.words import CODES
 from hopgate.extract.rules.word_list import packed
+from hopgate.extract.rules.words import CODES
 
 # Rarer words than this count as unknown: zipf.
 RAREST = {"en": 1.0, "de": 1.2}
