@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ QUERY_PROMPT = "Represent this sentence for searching relevant passages: "
 # Texts whose tokens are held at once: bounds the memory of a backfill.
 AT_ONCE = 1024
 MAX_TOKENS = 512
+Row = TypeVar("Row")
 # One thread loads a model, and others that want it wait.
 _loading = threading.Lock()
 
@@ -149,12 +150,15 @@ class Bundled:
         return np.array([rows[at] for at in range(len(encodings))], dtype=np.float32)
 
     def each(
-        self, encodings: Sequence[Encoding], pick: Callable[[NDArray[np.float32]], NDArray[np.float32]]
-    ) -> Iterator[NDArray[np.float32]]:
-        """Run texts in the given order, side by side, and give each as it is done; the rest is not run once closed."""
+        self, encodings: Sequence[Encoding], pick: Callable[[NDArray[np.float32]], Row], *, mark: int | None = None
+    ) -> Iterator[Row]:
+        """Run texts in the given order, side by side, and give each as it is done; the rest is not run once closed.
 
-        def one(encoding: Encoding) -> NDArray[np.float32]:
-            return pick(self._session.run(None, _feed(encoding))[0])
+        With a mark, that token stands after the first of each text.
+        """
+
+        def one(encoding: Encoding) -> Row:
+            return pick(self._session.run(None, _feed(encoding, mark))[0])
 
         workers = min(self.threads or cores(), len(encodings))
         if workers < 2:
@@ -184,11 +188,14 @@ class Bundled:
         return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 
-def _feed(encoding: Encoding) -> dict[str, NDArray[np.int64]]:
+def _feed(encoding: Encoding, mark: int | None = None) -> dict[str, NDArray[np.int64]]:
+    ids, types = list(encoding.ids), list(encoding.type_ids)
+    if mark is not None:
+        ids, types = [ids[0], mark, *ids[1:]][:MAX_TOKENS], [*types, 0][:MAX_TOKENS]
     return {
-        "input_ids": np.array([encoding.ids], dtype=np.int64),
-        "attention_mask": np.array([encoding.attention_mask], dtype=np.int64),
-        "token_type_ids": np.array([encoding.type_ids], dtype=np.int64),
+        "input_ids": np.array([ids], dtype=np.int64),
+        "attention_mask": np.ones((1, len(ids)), dtype=np.int64),
+        "token_type_ids": np.array([types], dtype=np.int64),
     }
 
 

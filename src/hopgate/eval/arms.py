@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hopgate.embed.late import LateInteraction, Tokens, late_scores
 from hopgate.eval.checks import barred
 from hopgate.eval.controls import parts_of
 from hopgate.eval.data.dataset import Query
@@ -40,6 +41,8 @@ GRAPH_RATIOS = (0.02, 0.1, 0.35, 0.7, 1.0, 1.5, 2.0, 4.0, 8.0, 10.0, 30.0, 100.0
 OFF = 0.01
 KEPT = 100
 """How much of a fused list is kept."""
+BASE = {"lexical": 0.1, "dense": 0.2}
+"""The weights of words and vectors beside late interaction, which has the rest; found on other sets."""
 READ = 30
 """How much of it a cross-encoder reads, as recall does."""
 
@@ -105,6 +108,51 @@ class Reader:
             self._scores[query, new[place]] = score
         best = iter(sorted(there, key=lambda id: -self._scores[query, id]))
         return [next(best) if id in self._texts else id for id in ids[:READ]] + list(ids[READ:])
+
+
+class LateReader:
+    """Orders what the words and the vectors found by late interaction; each text is read once.
+
+    Parameters
+    ----------
+    queries, texts
+        As for `Reader`; what may not be read comes after what may.
+    """
+
+    def __init__(self, queries: Iterable[Query], texts: Mapping[str, Cleared]) -> None:
+        self._model, self._texts = LateInteraction(), texts
+        asked = {query.id: query.text for query in queries}
+        self._queries = dict(zip(asked, self._model.queries(list(asked.values())), strict=True))
+        self._tokens: dict[str, Tokens] = {}
+
+    def scores(self, lists: Lists, query: str) -> dict[str, float]:
+        """Score the pool of a query."""
+        found = [id for leg in BASE for id, _ in lists.found[leg].get(query, ())]
+        pool = [id for id in dict.fromkeys(found) if id in self._texts]
+        new = [id for id in pool if id not in self._tokens]
+        self._tokens |= dict(zip(new, self._model.texts([self._texts[id] for id in new]), strict=True))
+        scored = late_scores(self._queries[query], [self._tokens[id] for id in pool])
+        return dict(zip(pool, scored.tolist(), strict=True))
+
+    def arms(self, lists: Lists, queries: Sequence[str]) -> dict[str, Arm]:
+        """Give late interaction alone, and with words and vectors at .1, .2 and .7, over the pools of the queries."""
+        alone: dict[str, list[str]] = {}
+        mixed: dict[str, list[str]] = {}
+        for query in queries:
+            late = self.scores(lists, query)
+            parts = [(0.7, late), *((weight, dict(lists.scores[leg].get(query, ()))) for leg, weight in BASE.items())]
+            total = dict.fromkeys(late, 0.0)
+            for weight, scores in parts:
+                own = [scores[id] for id in late if id in scores] or [0.0]
+                width = (max(own) - min(own)) or 1.0
+                for id in late:
+                    total[id] += weight * (scores.get(id, min(own)) - min(own)) / width
+            alone[query] = sorted(late, key=lambda id: (-late[id], id))[:KEPT]
+            mixed[query] = sorted(total, key=lambda id: (-total[id], id))[:KEPT]
+        return {
+            "late": Arm("late", alone, "late interaction"),
+            "late + words + vectors": Arm("late + words + vectors", mixed, "late .7, dense .2, lexical .1"),
+        }
 
 
 def tuned(

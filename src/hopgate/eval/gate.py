@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.eval import record
-from hopgate.eval.arms import Reader, ask
+from hopgate.eval.arms import LateReader, Reader, ask
 from hopgate.eval.checks import apart, origin_of
 from hopgate.eval.data.dataset import Dataset, Query, read_queries
 from hopgate.eval.data.runs import Run, ordered, ranks_against_scores, read_qrels, read_run, relevant
@@ -22,7 +22,6 @@ from hopgate.eval.ledger import Ledger
 from hopgate.eval.plan import OWN_STATEMENTS, Plan, plan_problems
 from hopgate.eval.slices import reported_slices
 from hopgate.eval.verdict import RUNS, Judgement, Verdict
-from hopgate.recall.fusers import parse
 from hopgate.recall.settings import DEFAULT_FUSER, Settings
 
 if TYPE_CHECKING:
@@ -198,7 +197,8 @@ def _gate(
         left_out=left_out,
     )
     reader = Reader(queries, dataset.texts) if plan.rerank else None
-    evidence = Ladder(asking, evidence, parse(repr(settings.fuser)), cost, stage, reader).climb()
+    late = LateReader(queries, dataset.texts) if plan.late else None
+    evidence = Ladder(asking, evidence, settings.fuser, cost, stage, reader, late).climb()
     sensitive = {memory.external_id for memory in dataset.memories if memory.is_sensitive}
     sensitive |= {one.external_id for one in live.sensitivity().applied(live.export()) if one.is_sensitive}
     return _kept(record.without_ids(evidence, frozenset(sensitive)), out, ledger)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from hopgate.eval.arms import Asking, Lists, Reader, base_grid, graph_grid, tuned
+from hopgate.eval.arms import Asking, LateReader, Lists, Reader, base_grid, graph_grid, tuned
 from hopgate.eval.controls import shuffled, with_parts
 from hopgate.eval.evidence import CONCEPTS, NO_COST, Arm, Cost, Evidence, Rung
 from hopgate.eval.verdict import promising, strongest
@@ -48,6 +48,8 @@ class Ladder:
         The configuration that stands first among those that are tried with the graph.
     cost : Cost
         What the whole graph cost to build.
+    late : LateReader, optional
+        Gives the bases by late interaction, which recall does not have itself.
     reader : Reader, optional
         Orders the first of every arm but the bases, which stand beside themselves as it orders them.
     """
@@ -58,6 +60,7 @@ class Ladder:
     cost: Cost = NO_COST
     stage: Stage = quiet
     reader: Reader | None = None
+    late: LateReader | None = None
 
     def climb(self) -> Evidence:
         """Give the evidence with every arm, every rung, and shuffles of the parts that would open."""
@@ -96,6 +99,8 @@ class Ladder:
             if self.reader is not None:
                 arms[f"{name}, read again"] = replace(self._read(arms[name]), name=f"{name}, read again")
             progress(1)
+        if self.late is not None:
+            arms |= self.late.arms(lists, names)
         return replace(self.evidence, arms=arms, bases=tuple(arms))
 
     def _tuned(self, name: str, lists: Lists, base: Fuser) -> Arm:
