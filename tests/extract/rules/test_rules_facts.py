@@ -58,6 +58,10 @@ def told(fact: Fact) -> str:
             "Ingrid moved from Team Otter to Team Lynx.",
             "Ingrid | part of | Team Lynx | 2024-08-10 –; Ingrid | part of | Team Otter | – 2024-08-10",
         ),
+        (
+            "Ingrid transferred from Simrad to Kitron.",
+            "Ingrid | works at | Kitron | 2024-08-10 –; Ingrid | works at | Simrad | – 2024-08-10",
+        ),
         ("Boss of Ingrid is Oscar.", "Ingrid | reports to | Oscar"),
         ("Dropped Nagios in favour of Icinga.", "Nagios | replaced by | Icinga | 2024-08-10 –"),
         ("Hemos sustituido Nagios por Icinga.", "Nagios | replaced by | Icinga | 2024-08-10 –"),

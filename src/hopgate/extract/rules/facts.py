@@ -458,7 +458,8 @@ def _of_move(groups: dict[str, str | None], subject: str, new: str, former: list
     if talk.is_person(subject) or groups.get("job"):
         if talk.kind(new) in ("host", "service") and not groups.get("job"):
             return ""
-        if groups.get("job") or any(_is_firm(name, talk) for name in (new, *former)):
+        is_work = groups.get("job") or groups.get("transfer")  # whoever transfers changes work, and what does its place
+        if is_work or any(_is_firm(name, talk) for name in (new, *former)):
             return "runs on" if talk.kind(new) == "host" else "works at"
         return "lives in" if new[:1].isupper() else ""
     if is_room(new):
