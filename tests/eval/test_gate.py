@@ -21,7 +21,7 @@ from hopgate.kb import KnowledgeBase
 from hopgate.store.server import EmbeddedServer
 
 NOBODY = Ledger(None)
-PLAN = Plan(shuffles=19, late=False)
+PLAN = Plan(shuffles=19, without_late=True)
 
 
 def written(folder: Path, count: int, others: int) -> Dataset:

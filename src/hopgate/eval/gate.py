@@ -197,7 +197,7 @@ def _gate(
         left_out=left_out,
     )
     reader = Reader(queries, dataset.texts) if plan.rerank else None
-    late = LateReader(queries, dataset.texts) if plan.late else None
+    late = LateReader(queries, dataset.texts) if not plan.without_late else None
     evidence = Ladder(asking, evidence, settings.fuser, cost, stage, reader, late).climb()
     sensitive = {memory.external_id for memory in dataset.memories if memory.is_sensitive}
     sensitive |= {one.external_id for one in live.sensitivity().applied(live.export()) if one.is_sensitive}

@@ -42,7 +42,9 @@ class Plan:
     )
     shuffles: int = setting(39, "shuffled graphs that each part is compared with", low=19, high=10_000)
     rerank: bool = setting(False, "order what is compared by a cross-encoder, each base also as it is")
-    late: bool = setting(True, "have late interaction among the bases, which reads what words and vectors find")
+    without_late: bool = setting(
+        False, "leave late interaction out of the bases, which reads what words and vectors find"
+    )
     slices: tuple[str, ...] = setting((), "guard this slice too, such as hops=2", called="slice")
     depth: int = setting(50, "how deep the legs go", low=1, high=1000)
     seed: int = setting(0, "seed of shuffles and randomisation", low=0, high=2**31 - 1)
