@@ -159,6 +159,12 @@ def test_a_data_set_is_gated_replayed_and_its_change_is_seen(tmp_path: Path) -> 
     assert judgement.evidence.arms[judgement.main.arm].reread
     assert judgement.main.cost.build_seconds
     assert replay(out, read) == []
+    # A base or a shuffle that was taken away, and the gate saved again, is found out.
+    kept = load(out)
+    fewer = tuple(replace(rung, over=rung.over[:-1]) for rung in kept.rungs)
+    save(tmp_path / "forged", replace(kept, bases=kept.bases[:-1], rungs=fewer))
+    forged = replay(tmp_path / "forged", read)
+    assert any("other bases" in line for line in forged) and any("another claim" in line for line in forged)
     judgements = folder / "qrels" / "test.tsv"
     judgements.write_text(judgements.read_text().replace("q1\tb1\t1\n", ""))
     assert any("judgements" in line for line in replay(out, read_dataset(folder)))

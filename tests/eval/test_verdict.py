@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from eval_world import FREE, GOLD, evidence, gains, run_of
 
 from hopgate.errors import HopgateError
-from hopgate.eval import gate_runs, judge
+from hopgate.eval import gate_runs, judge, load, save, verify
 from hopgate.eval.checks import apart, near_copies, origin_of
 from hopgate.eval.data.dataset import Query
 from hopgate.eval.evidence import Arm, Origin, Rung
@@ -57,7 +58,7 @@ def test_no_gain_on_many_questions_closes_and_on_few_decides_nothing() -> None:
     base, same, groups = gains(40, 0.0)
     open_ended = judge(evidence(base, same, groups=groups))
     assert verdicts(open_ended) == {"concepts": "INCONCLUSIVE"}
-    assert "judge new questions: some" in todo(open_ended)
+    assert "go on with base" in todo(open_ended) and "new questions in" in todo(open_ended)
 
 
 def test_what_is_needed_is_told_of_the_worthwhile_gain_and_not_of_the_observed_one() -> None:
@@ -341,7 +342,42 @@ def test_one_run_twice_is_no_comparison_and_questions_without_an_answer_count_no
     after = gate_runs([one, other], folder / "judged.qrels", ledger=NOBODY)
     assert before.verdict == after.verdict == "OPEN" and after.main.difference == before.main.difference
     assert "600 queries without an answer are left out" in found(after, "coverage")[1]
-    assert "the last run" in headline(after) and "graph" not in headline(after)
+    assert "the last run, other, earns its place" in headline(after) and "graph" not in headline(after)
+    assert todo(after) == "use other" and found(after, "copies")[0] == "unknown"
+
+
+def test_looks_at_ids_alone_are_told_apart_by_their_answers(folder: Path) -> None:
+    """Questions 1 to 50 of another set are not these; the same with more judged are."""
+    ledger = Ledger(folder / "looks.jsonl")
+    paths = [written(folder, "base", [3] * 60), written(folder, "other", [4] * 60)]
+    assert gate_runs(paths, folder / "judged.qrels", ledger=ledger).evidence.look == 1
+    more = (folder / "judged.qrels").read_text() + "q0 0 further 1\n"
+    (folder / "more.qrels").write_text(more)
+    assert gate_runs(paths, folder / "more.qrels", ledger=ledger).evidence.look == 2
+    (folder / "others.qrels").write_text(more.replace(" 0 ", " 0 z"))
+    assert gate_runs(paths, folder / "others.qrels", ledger=ledger).evidence.look == 1
+
+
+@pytest.mark.parametrize("change", ["a base that is none", "a list", "another shape"])
+def test_a_record_that_was_edited_is_a_sentence_and_no_traceback(tmp_path: Path, change: str) -> None:
+    save(tmp_path, evidence([3] * 30, [4] * 30))
+    told = json.loads((tmp_path / "evidence.json").read_text())
+    if change == "a base that is none":
+        told["bases"].append("nobody")
+    else:
+        told["arms"][0]["entering"] = []
+    (tmp_path / "evidence.json").write_text(json.dumps([] if change == "a list" else told))
+    assert "were changed" in verify(tmp_path)[0]
+    with pytest.raises(HopgateError, match="is not what a gate saved"):
+        load(tmp_path)
+
+
+def test_a_gate_that_is_run_again_leaves_nothing_of_the_one_before(tmp_path: Path) -> None:
+    made = evidence([3] * 30, [4] * 30)
+    short = replace(made, rungs=(replace(made.rungs[0], shuffled=()),))
+    clean = save(tmp_path / "clean", short).fingerprint
+    save(tmp_path / "out", made)
+    assert save(tmp_path / "out", short).fingerprint == clean and verify(tmp_path / "out", clean) == []
 
 
 def test_grades_below_the_one_that_is_declared_are_no_answers(folder: Path) -> None:

@@ -62,7 +62,7 @@ def coverage(evidence: Evidence) -> Check:
             problems.append(f"{arm.name} has no list for {missing} of {len(names)} judged queries")
         if not arm.configuration and depths[arm.name] < min(k, deepest):
             problems.append(f"{arm.name} is cut at {depths[arm.name]}, others list more, and {k} are judged")
-    problems += [*_the_same(compared, evidence), *evidence.doubts]
+    problems += [*(_the_same(compared, evidence) if len(names) >= LEAST_QUERIES else ()), *evidence.doubts]
     without = len(evidence.qrels) - len(names)
     note = f"; {without} queries without an answer are left out" if without else ""
     if problems:
@@ -225,7 +225,8 @@ def judged(evidence: Evidence) -> Check:
     ]
     if len(whole) == 1 and len(first) > 1 and len(names) >= FEW_FOR_POOL:
         finding = f"every answer is among the first {k} of {whole[0]}, as if only what it found had been judged"
-        if all(_found(evidence, first[rung.arm]) >= 1 - JUDGED_APART for rung in evidence.rungs):
+        arms = [rung.arm for rung in evidence.rungs]
+        if whole[0] in arms or all(_found(evidence, first[arm]) >= 1 - JUDGED_APART for arm in arms):
             return Check("judged", Status.UNKNOWN, f"{finding}, or as it is where an arm finds everything")
         return Check("judged", Status.FAIL, f"{finding}: judge what the others found, with 0 where it is no answer")
     return Check("judged", Status.PASS, "only answers are listed: what is not counts as wrong, for every arm alike")

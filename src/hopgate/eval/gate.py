@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from hopgate.eval.arms import LateReader, Reader, ask
 from hopgate.eval.checks import apart, origin_of
 from hopgate.eval.data.dataset import Dataset, Query, read_queries
 from hopgate.eval.data.runs import Run, ordered, ranks_against_scores, read_qrels, read_run, relevant
-from hopgate.eval.evidence import Arm, Cost, Evidence, Origin, Rung
+from hopgate.eval.evidence import NO_COST, Arm, Cost, Evidence, Origin, Rung
 from hopgate.eval.ladder import Ladder, Stage, quiet
 from hopgate.eval.ledger import Ledger
 from hopgate.eval.plan import OWN_STATEMENTS, Plan, plan_problems
@@ -129,12 +130,17 @@ def replay(folder: Path, dataset: Dataset, *, stage: Stage = quiet) -> list[str]
     """Compute a saved gate of a data set anew, everything from the data on; give what came out otherwise."""
     kept = record.load(folder)
     fresh = run_gate(dataset, kept.plan, stage=stage, ledger=Ledger(None)).evidence
-    differs = [f"{name}: the judgements are not those of the data" for name in ("qrels",) if kept.qrels != fresh.qrels]
-    for name, arm in kept.arms.items():
-        if name not in fresh.arms:
-            differs.append(f"{name}: there is no such arm")
-        elif any(list(arm.run[query]) != list(fresh.arms[name].run.get(query, ())) for query in arm.run):
-            differs.append(f"{name}: the data give another run")
+    told = {"qrels": "judgements", "queries": "questions", "tuned": "questions to tune on", "bases": "bases",
+            "slices": "slices", "origin": "facts"}  # fmt: skip
+    differs = [
+        f"the data give other {what}" for name, what in told.items() if getattr(kept, name) != getattr(fresh, name)
+    ]
+    for name in dict.fromkeys((*kept.arms, *fresh.arms)):
+        if kept.arms.get(name) != fresh.arms.get(name):
+            differs.append(f"{name}: the data give another run, or there is no such arm")
+    for here, there in zip_longest(kept.rungs, fresh.rungs, fillvalue=Rung("", "", ())):
+        if replace(here, cost=NO_COST) != replace(there, cost=NO_COST):  # what it took is measured
+            differs.append(f"{here.part or there.part}: the data give another claim, or other shuffles of it")
     return differs
 
 
@@ -207,7 +213,11 @@ def _gate(
 def _kept(evidence: Evidence, out: Path | None, ledger: Ledger | None) -> Judgement:
     """Count the look, save the evidence and judge what was saved."""
     ledger = ledger or Ledger.of_user()
-    asked = [evidence.queries[name].text for name in evidence.reported]
+    # Ids alone, as 1 to 50, are the same in many sets: with the answers they are not.
+    asked = [
+        text if (text := evidence.queries[name].text) != name else f"{name} {sorted(relevant(evidence.qrels[name]))}"
+        for name in evidence.reported
+    ]
     evidence = replace(evidence, look=ledger.look(asked))
     with tempfile.TemporaryDirectory() as folder:
         judgement = record.save(out or Path(folder), evidence)

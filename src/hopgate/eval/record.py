@@ -16,7 +16,7 @@ from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import Qrels, read_run, write_run
 from hopgate.eval.evidence import Arm, Cost, Evidence, Ids, Origin, Rung
 from hopgate.eval.plan import FILE, plan_of, plan_text
-from hopgate.eval.report import write_page
+from hopgate.eval.report import page
 from hopgate.eval.verdict import Judgement, judge
 from hopgate.options import from_toml
 
@@ -29,6 +29,8 @@ def save(folder: Path, evidence: Evidence) -> Judgement:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FILE).write_text(plan_text(evidence.plan), encoding="utf-8")
     (folder / RUNS).mkdir(exist_ok=True)
+    for old in (folder / RUNS).glob("[0-9]*.trec"):
+        old.unlink()
     runs = {name: arm.run for name, arm in evidence.arms.items()}
     for rung in evidence.rungs:
         runs |= {f"{rung.part} shuffled {place}": run for place, run in enumerate(rung.shuffled, 1)}
@@ -67,7 +69,7 @@ def save(folder: Path, evidence: Evidence) -> Judgement:
     fingerprint = _decision_digest(folder)
     judgement = replace(judgement, fingerprint=fingerprint)
     _write_json(folder / DECISION, judgement.to_dict())
-    write_page(folder / PAGE, judgement)
+    (folder / PAGE).write_text(page(judgement), encoding="utf-8")
     (folder / DIGEST).write_text(f"{fingerprint}\n{_digest(folder)}\n", encoding="utf-8")
     return judgement
 
@@ -96,6 +98,9 @@ def load(folder: Path) -> Evidence:
                  row["controlled"], Cost(**row["cost"]))
             for row in told["rungs"]
         ]  # fmt: skip
+        for name in (*told["bases"], *(name for rung in rungs for name in (rung.arm, *rung.over))):
+            if name not in {arm.name for arm in arms}:
+                raise KeyError(name)
         origin = {**told["origin"], "leaking": tuple(told["origin"]["leaking"])}
         return Evidence(
             title=told["title"],
@@ -112,7 +117,7 @@ def load(folder: Path) -> Evidence:
             left_out=told["left_out"],
             doubts=tuple(told["doubts"]),
         )
-    except (KeyError, TypeError, ValueError, OSError):
+    except (KeyError, TypeError, ValueError, AttributeError, OSError):
         raise HopgateError(f"{path} is not what a gate saved: run the gate again") from None
 
 
@@ -127,20 +132,18 @@ def verify(folder: Path, fingerprint: str | None = None) -> list[str]:
     differs = []
     kept = (folder / DIGEST).read_text(encoding="utf-8").split() if (folder / DIGEST).is_file() else []
     known = kept[0] if kept else ""
-    judgement = replace(judge(load(folder)), fingerprint=_decision_digest(folder))
-    if fingerprint is not None and judgement.fingerprint != fingerprint:
-        differs.append(f"the fingerprint is {judgement.fingerprint}, not {fingerprint}")
-    if judgement.fingerprint != known:
-        differs.append(f"plan, runs or evidence were changed: they have the fingerprint {judgement.fingerprint}")
+    found = _decision_digest(folder)
+    if fingerprint is not None and found != fingerprint:
+        differs.append(f"the fingerprint is {found}, not {fingerprint}")
+    if found != known:
+        return [*differs, f"plan, runs or evidence were changed: they have the fingerprint {found}"]
+    judgement = replace(judge(load(folder)), fingerprint=found)
     saved = (folder / DECISION).read_text(encoding="utf-8") if (folder / DECISION).is_file() else ""
     if saved != _json(judgement.to_dict()):
         differs.append(f"{DECISION} is not what the runs say")
-    fresh = folder / f".{PAGE}"
-    write_page(fresh, judgement)
-    shown = (folder / PAGE).read_bytes() if (folder / PAGE).is_file() else b""
-    if fresh.read_bytes() != shown:
+    shown = (folder / PAGE).read_text(encoding="utf-8") if (folder / PAGE).is_file() else ""
+    if shown != page(judgement):
         differs.append(f"{PAGE} is not what the runs say")
-    fresh.unlink()
     if not differs and kept[1:] != [_digest(folder)]:
         differs.append("a file was added, changed or removed")
     return differs
@@ -187,7 +190,7 @@ def _of(folder: Path, wanted: Callable[[str], bool]) -> str:
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = path.relative_to(folder).as_posix()
-        if wanted(name) and not re.match(r"\.", path.name):
+        if wanted(name):
             digest.update(f"{name}\0{path.stat().st_size}\0".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from hopgate.eval.checks import Status
 from hopgate.eval.evidence import CONCEPTS
 from hopgate.eval.plan import plan_text
-from hopgate.eval.verdict import Claim, Judgement, Verdict, strongest
+from hopgate.eval.verdict import Claim, Judgement, Verdict
 
 TITLES: Mapping[str, str] = {
     "threads": "the order of turns",
@@ -29,9 +28,9 @@ SHOWN_QUERIES = 200
 def headline(judgement: Judgement) -> str:
     """Say in one paragraph what was found, about what, and at what cost; at most ten numbers."""
     main, evidence = judgement.main, judgement.evidence
-    name = TITLES.get(main.part, main.part)
+    name = f"{TITLES.get(main.part, main.part)}, {main.arm}," if main.part == "runs" else _title(main)
     if main.verdict is Verdict.INVALID:
-        return f"INVALID: {main.reason}."
+        return f"INVALID: {main.reason}. The figures mean nothing."
     measure = evidence.plan.primary
     low, high = main.interval
     said = {
@@ -44,10 +43,10 @@ def headline(judgement: Judgement) -> str:
         f"{main.over}, on {main.queries} questions in {main.clusters} groups; {main.reason}."
     ]
     if main.part != "runs":
-        parts.append(f"It costs {main.cost}.")
+        parts.append(f"Cost: {main.cost}.")
     others = [claim for claim in judgement.claims if claim is not main and claim.verdict is Verdict.OPEN]
     if others:
-        gains = ", ".join(f"{TITLES.get(claim.part, claim.part)} ({claim.difference:+.3f})" for claim in others[:2])
+        gains = ", ".join(f"{_title(claim)} ({claim.difference:+.3f})" for claim in others[:2])
         parts.append(f"What opened: {gains}.")
     if evidence.plan.about == "these":
         parts.append("This is about further questions on these conversations, not about others.")
@@ -63,14 +62,19 @@ def todo(judgement: Judgement) -> str:
     if failed:
         return f"mend what the check of {failed[0].name} found, and run the gate again"
     if judgement.opened:
-        return f"use {judgement.recommended} (hopgate gate --store --apply sets it)"
+        how = " (hopgate gate --store --apply sets it)" if evidence.arms[judgement.recommended].configuration else ""
+        return f"use {judgement.recommended}{how}"
     if main.verdict is Verdict.CLOSED:
-        return f"do without {TITLES.get(main.part, main.part)}: {strongest(evidence, evidence.bases)} is as good"
+        return f"do without {_title(main)}: use {judgement.recommended}"
     queries, groups = main.needed
     return (
-        f"to decide about a gain of {evidence.plan.worthwhile:g}, judge new questions: some {queries:,} in "
-        f"{groups:,} groups in all"
+        f"go on with {judgement.recommended}; to decide about a gain of {evidence.plan.worthwhile:g}, judge some "
+        f"{queries:,} new questions in {groups:,} groups"
     )
+
+
+def _title(claim: Claim) -> str:
+    return TITLES.get(claim.part, claim.part)
 
 
 def looks(judgement: Judgement) -> str:
@@ -83,14 +87,14 @@ def looks(judgement: Judgement) -> str:
     return f"look {look} at these questions: the level that is left is {judgement.level:.3g}"
 
 
-def write_page(path: Path, judgement: Judgement) -> None:
-    """Write the page; it holds no text of a memory, and the same judgement gives the same bytes."""
+def page(judgement: Judgement) -> str:
+    """Give the page; it holds no text of a memory, and the same judgement gives the same bytes."""
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(loader=PackageLoader("hopgate.eval", "."), autoescape=True, trim_blocks=True)
     evidence = judgement.evidence
     widest = max(0.1, *(abs(limit) for claim in judgement.claims for limit in claim.interval))
-    page = environment.get_template("page.html.j2").render(
+    text: str = environment.get_template("page.html.j2").render(
         judgement=judgement,
         evidence=evidence,
         headline=headline(judgement),
@@ -103,14 +107,14 @@ def write_page(path: Path, judgement: Judgement) -> None:
         plan=plan_text(evidence.plan),
         main=judgement.main,
     )
-    path.write_text(page + "\n", encoding="utf-8")
+    return text + "\n"
 
 
 def _row(claim: Claim, scale: float) -> dict[str, Any]:
     """A claim as the page shows it; intervals of all claims have one scale."""
     return {
         "claim": claim,
-        "title": TITLES.get(claim.part, claim.part),
+        "title": _title(claim),
         "gain": _interval(claim, scale),
         "clusters": _clusters(claim),
         "shuffles": _shuffles(claim),

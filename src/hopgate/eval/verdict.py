@@ -290,6 +290,7 @@ class _Test:
             clusters=len(by_cluster),
             icc=nearest.icc,
             design_effect=nearest.design_effect,
+            # Of a first look, as new questions are; and enough to exclude the gain over each of these arms.
             needed=nearest.needed(plan.worthwhile, spent(plan.alpha, 1) / 2 / len(self.over), POWER),
             reason=reason,
             cost=self.rung.cost,
@@ -307,7 +308,7 @@ def _decided(  # noqa: PLR0911 - one line a reason
     if failed:
         return Verdict.INVALID, f"the test is not valid: {failed[0].finding}"
     if test.harmed:
-        return Verdict.CLOSED, f"it loses on {', '.join(test.harmed)} against {over}"
+        return Verdict.CLOSED, f"it loses on {', '.join(test.harmed)} questions against {over}"
     if test.upper < worthwhile and len(set(test.nearest.clusters)) >= LEAST_CLUSTERS:
         return Verdict.CLOSED, f"a gain of {worthwhile:g} over {over} is excluded"
     if short is not None:
