@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -28,9 +27,6 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 # As on a machine without a graphics card: pages are put together by the processor, and WebGL is drawn by SwiftShader.
 # (To let SwiftShader put pages together, too, takes ten times as long.)
 FLAGS = ("--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader")
-QUESTIONS = "homelab"
-# Of the demo's questions so many of each split: enough for a gate to end with a verdict, and little waiting.
-ASKED = 8
 # Two names that nobody can tell apart without asking, and a memory that says nothing new.
 UNDECIDED = ("Jellyfin", "Immich")
 REPEATED = "m0001-again"
@@ -56,20 +52,6 @@ def fill(store: Path) -> None:
         with kb.store.transaction() as connection:
             rows = {row.name: row.id for row in name_rows.all_names(connection)}
             concept_rows.mark_ambiguous(connection, *(rows[name] for name in UNDECIDED), 0.62)
-
-
-def questions(folder: Path, asked: int = ASKED) -> Path:
-    """Write some of the demo's questions, the first of each split, with their judgements."""
-    made = corpus()
-    (folder / "qrels").mkdir(parents=True)
-    kept = {split: dict(list(qrels.items())[:asked]) for split, qrels in made.qrels.items()}
-    for split, qrels in kept.items():
-        rows = [f"{query}\t{key}\t{grade}" for query, graded in qrels.items() for key, grade in graded.items()]
-        (folder / "qrels" / f"{split}.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *rows]) + "\n")
-    judged = {query for qrels in kept.values() for query in qrels}
-    lines = [json.dumps({"_id": one.id, "text": one.text}) for one in made.queries if one.id in judged]
-    (folder / "queries.jsonl").write_text("\n".join(lines) + "\n")
-    return folder
 
 
 @contextlib.contextmanager

@@ -13,6 +13,9 @@ from urllib.parse import urlsplit
 import browser as explorer
 import pytest
 
+from hopgate.cli.demo import questions
+from hopgate.demo import corpus
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
@@ -37,7 +40,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def address(store):
-    asked = explorer.questions(store.parent / explorer.QUESTIONS)
+    asked = questions(store.parent, corpus())
     with explorer.served(store, "--questions", str(asked)) as found:
         yield found
 
@@ -230,8 +233,7 @@ def test_curation_and_a_deletion_are_previewed(page, address):
 
 def test_a_gate_is_run_watched_and_shown(page, address):
     visit(page, address, "/gate")
-    page.get_by_label("Configurations").select_option("quick")
-    page.get_by_label("Shuffled graphs as a control").fill("0")
+    page.get_by_label("Shuffled graphs as a control").fill("19")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.locator(".running")).to_be_visible(timeout=PATIENCE)
     expect(page.locator("#gates tbody tr")).to_have_count(1, timeout=2 * PATIENCE)
