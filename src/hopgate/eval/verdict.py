@@ -15,6 +15,7 @@ from hopgate.eval.checks import Check, Status, check_all
 from hopgate.eval.evidence import CONCEPTS, NO_COST, Cost, Evidence, Rung
 from hopgate.eval.inference import Differences, holm, pooled, rank_p, spent
 from hopgate.eval.plan import LEAST_CLUSTERS
+from hopgate.recall.fusers import FUSERS
 
 POWER = 0.8
 ROUNDS = 10_000
@@ -120,7 +121,11 @@ class Judgement:
         """The arm to use: of the last concepts that opened, else of all together, of threads, or without a graph."""
         opened = [claim for claim in self.claims if claim.verdict is Verdict.OPEN]
         opened.sort(key=lambda claim: (claim.part != "threads", claim.part != CONCEPTS))
-        return opened[-1].arm if opened else strongest(self.evidence, self.evidence.bases)
+        if opened:
+            return opened[-1].arm
+        arms, bases = self.evidence.arms, self.evidence.bases
+        fusers = [name for name in bases if arms[name].configuration.partition("(")[0] in FUSERS]
+        return strongest(self.evidence, fusers or bases)
 
     @cached_property
     def values(self) -> dict[str, dict[str, float]]:
