@@ -118,9 +118,9 @@ class Differences:
         """Add one query of this value, in a cluster of its own."""
         return Differences(np.append(self.values, value), (*self.clusters, "\0imagined"))
 
-    def lower(self, alpha: float, imagined: float | None = None) -> float:
-        """Limit that lies above the mean to come with a chance of `alpha`; `imagined` adds a query, such as -1."""
-        return 0.0 - Differences(-self.values, self.clusters).upper(alpha, None if imagined is None else -imagined)
+    def lower(self, alpha: float) -> float:
+        """Limit that lies above the mean to come with a chance of `alpha`."""
+        return 0.0 - Differences(-self.values, self.clusters).upper(alpha, imagined=None)
 
     def upper(self, alpha: float, imagined: float | None = 1.0) -> float:
         """Limit that lies below the mean to come with a chance of `alpha`.
@@ -142,22 +142,21 @@ class Differences:
         """Both limits, each at half of `alpha`: the lower as it is, the upper with the best possible query added."""
         return self.lower(alpha / 2), self.upper(alpha / 2)
 
-    def p_above(self, threshold: float = 0.0, imagined: float | None = None) -> float:
-        """One-sided p of "the mean is at most this"; below `alpha` exactly where `lower(alpha, imagined)` is above it.
+    def p_above(self, threshold: float = 0.0) -> float:
+        """One-sided p of "the mean is at most this"; below `alpha` exactly where `lower(alpha)` is above it.
 
         Many small wins and few large losses look like a gain until a loss is drawn: of 25 to 100 questions without
-        effect Student's t then finds one in up to a fifth. One imagined loss of a half keeps nearly all that within
-        the level, and takes a little of the power where questions are few (benchmarks/verdicts.py, `skewed`).
+        effect Student's t then finds one in up to an eighth (docs/measurements.md). One imagined loss would mend that
+        for a tenth of the power where questions are few, and is not asked for.
         """
         from scipy.special import stdtr
 
         if self.groups < 2:
             return 1.0
-        found = self if imagined is None else self.imagining(imagined)
-        beyond = found.mean - threshold
-        if found.error == 0:
+        beyond = self.mean - threshold
+        if self.error == 0:
             return 0.0 if beyond > _SAME else 1.0
-        return float(stdtr(found.df, -beyond / found.error))
+        return float(stdtr(self.df, -beyond / self.error))
 
     def randomised_p(self, seed: int = 0, rounds: int = 10_000) -> float:
         """One-sided p of "each cluster could as well have had the other sign"; exact where few clusters differ.
