@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval import gate_runs, judge, load, save, verify
 from hopgate.eval.checks import apart, near_copies, origin_of
 from hopgate.eval.data.dataset import Query
-from hopgate.eval.evidence import Arm, Origin, Rung
+from hopgate.eval.evidence import Arm, Cost, Origin, Rung
 from hopgate.eval.ledger import Ledger
 from hopgate.eval.plan import Plan
 from hopgate.eval.report import headline, todo
@@ -153,6 +154,9 @@ def test_the_concept_graph_that_opened_is_recommended_where_none_of_its_parts_di
     )
     judgement = judge(replace(made, arms=arms, rungs=rungs))
     assert judgement.opened == ("threads", "concepts") and judgement.recommended == "all"
+    priced = tuple(replace(rung, cost=Cost(41, query_ms=3.2, megabytes=12.5)) for rung in rungs)
+    said = headline(judge(replace(made, arms=arms, rungs=priced)))
+    assert "What opened, too: the order of turns." in said and len(re.findall(r"\d+(?:\.\d+)?", said)) <= 10
 
 
 @pytest.mark.parametrize(("share", "status"), [(10, "pass"), (9, "unknown"), (7, "fail")])

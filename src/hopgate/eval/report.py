@@ -8,6 +8,7 @@ from typing import Any
 
 from hopgate.eval.checks import Status
 from hopgate.eval.evidence import CONCEPTS
+from hopgate.eval.measures import Recall
 from hopgate.eval.plan import plan_text
 from hopgate.eval.verdict import Claim, Judgement, Verdict
 
@@ -33,21 +34,21 @@ def headline(judgement: Judgement) -> str:
         return f"INVALID: {main.reason}. The figures mean nothing."
     measure = evidence.plan.primary
     low, high = main.interval
+    gloss = ", the share of the answers that is found," if isinstance(measure, Recall) else ""
     said = {
         Verdict.OPEN: f"{name} earns its place",
         Verdict.CLOSED: f"{name} does not earn its place",
         Verdict.INCONCLUSIVE: f"whether {name} earns its place is not decided",
     }[main.verdict]
     parts = [
-        f"{main.verdict.value}: {said}: {measure} changes by {main.difference:+.3f} ({low:+.3f} to {high:+.3f}) over "
-        f"{main.over}, on {main.queries} questions in {main.clusters} groups; {main.reason}."
+        f"{main.verdict.value}: {said}. {measure}{gloss} changes by {main.difference:+.3f} "
+        f"({low:+.3f} to {high:+.3f}) over {main.over}, on {main.queries} questions in {main.clusters} groups; {main.reason}."
     ]
     if main.part != "runs":
         parts.append(f"Cost: {main.cost}.")
-    others = [claim for claim in judgement.claims if claim is not main and claim.verdict is Verdict.OPEN]
+    others = [_title(claim) for claim in judgement.claims if claim is not main and claim.verdict is Verdict.OPEN]
     if others:
-        gains = ", ".join(f"{_title(claim)} ({claim.difference:+.3f})" for claim in others[:2])
-        parts.append(f"What opened: {gains}.")
+        parts.append(f"What opened{', too' if main.verdict is Verdict.OPEN else ''}: {', '.join(others)}.")
     if evidence.plan.about == "these":
         parts.append("This is about further questions on these conversations, not about others.")
     if evidence.plan.deviations:
