@@ -403,3 +403,12 @@ def test_several_sets_give_a_mean_and_where_the_next_set_would_lie() -> None:
     (together,) = over_sets(judged)
     assert together.sets == 3 and together.interval[0] < together.difference < together.interval[1]
     assert together.next_set is not None and together.next_set[0] < together.interval[0]
+
+
+def test_a_set_where_nothing_changed_counts_and_one_that_is_invalid_does_not() -> None:
+    """A set without a difference had no error and was left out: the mean of the others was told."""
+    gained = [judge(evidence(*gains(80, 1.0, seed=seed)[:2])) for seed in range(2)]
+    still = judge(evidence([5] * 80, [5] * 80))
+    made = judge(evidence([1] * 80, [9] * 80, metadata={"made": True}))
+    (two,), (three,) = over_sets([*gained, made]), over_sets([*gained, still])
+    assert (two.sets, three.sets) == (2, 3) and three.difference < two.difference < 0.2

@@ -42,7 +42,8 @@ def headline(judgement: Judgement) -> str:
     }[main.verdict]
     parts = [
         f"{main.verdict.value}: {said}. {measure}{gloss} changes by {main.difference:+.3f} "
-        f"({low:+.3f} to {high:+.3f}) over {main.over}, on {main.queries} questions in {main.clusters} groups; {main.reason}."
+        f"({low:+.3f} to {high:+.3f}) over {main.over}, "
+        f"on {main.queries} questions in {main.clusters} groups; {main.reason}."
     ]
     if main.part != "runs":
         parts.append(f"Cost: {main.cost}.")
