@@ -33,8 +33,8 @@ SCOPES = (setting_rows.WALLS, setting_rows.SHARED)
 SCOPES_MEANING = "walls: no scope moves another's answers; shared: walks pass through all, for one person's many"
 _STEP = re.compile(r"(rerank)(?:\((\d{1,9})\))?|(walk)")
 
-# Of 129 fusers the best by the development halves of musique, 2wiki and locomo of those that bar no leg: each one's best
-# can enter the top ten where the others' lists agree and where they have nothing in common, as the closed form of
+# Of 129 fusers the best on the development halves of musique, 2wiki and locomo among those that bar no leg: each one's
+# best can enter the top ten where the others' lists agree and where they have nothing in common, as the closed form of
 # `recall.reachability` proves, and did so on four of ten questions or more (docs/adr/0007-fair-to-the-unseen.md).
 DEFAULT_FUSER = RRF(k=1, lexical=1, dense=1, graph=4)
 
