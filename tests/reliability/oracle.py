@@ -55,8 +55,9 @@ INVARIANTS = {
     "GROUP BY memory_id, subject_id, relation, object_id, valid_from, valid_to, read_with HAVING count(*) > 1",
     "names count their mentions": "SELECT id FROM concept_names n "
     "WHERE uses <> (SELECT count(*) FROM mentions WHERE name_id = n.id)",
-    "names are mentioned": "SELECT id FROM concept_names n "
-    "WHERE NOT EXISTS (SELECT FROM mentions WHERE name_id = n.id)",
+    "names are mentioned, or ends of a fact": "SELECT id FROM concept_names n "
+    "WHERE NOT EXISTS (SELECT FROM mentions WHERE name_id = n.id) "
+    "AND NOT EXISTS (SELECT FROM facts WHERE n.id IN (subject_id, object_id))",
     "concepts have names": "SELECT id FROM concepts c "
     "WHERE NOT EXISTS (SELECT FROM concept_names WHERE concept_id = c.id)",
     "concepts count their memories": "SELECT id FROM concepts c "

@@ -225,7 +225,7 @@ class Settings:
         --------
         >>> values = Settings().to_dict()
         >>> values["graph"], values["stages"], values["walk"]
-        (2.0, 'fuse > rerank > walk', None)
+        (4.0, 'fuse > rerank > walk', None)
         """
         weights = {name: weight for name, weight in self.fuser.weights.items() if name in LEGS}
         values = {each.name: getattr(self, each.name) for each in fields(self)}
