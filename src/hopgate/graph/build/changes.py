@@ -408,8 +408,9 @@ def _add(connection: Connection[Any], found: Found, change: Change, recorded_at:
     thing, former = (known[scope, normalise(name)].id for name in (change.thing, change.former))
     relation = change.relation
     if relation == IS:
-        # Another memory may have said what the thing and the former value are to each other.
-        relation = changes.relation_between(connection, thing, former) or IS
+        # Another memory may have said what the thing is to what was, or to what is instead.
+        others = [known[scope, normalise(name)].id for name in (change.former, change.value) if name]
+        relation = next(filter(None, (changes.relation_between(connection, thing, other) for other in others)), IS)
     began = found.earlier.sentence.day if found.earlier is not found.later.place else None
     began = began if began and began < change.since else None
 
