@@ -205,7 +205,7 @@ def leiden(weights: csr_array, *, resolution: float = 1.0, seed: int = 0) -> Ids
     """Give every node the number of its community, from 0, the largest first; communities are connected.
 
     Leiden (Traag, Waltman and van Eck: From Louvain to Leiden, Scientific Reports 9, 2019) by `graspologic-native`; why
-    by that is in docs/research/clusters.md. The same seed gives the same communities.
+    by that is in docs/measurements.md. The same seed gives the same communities.
     """
     from graspologic_native import leiden_csr
 

@@ -2,7 +2,7 @@
 
 An extractor reads one memory at a time: a fact about "Bob Marsh" in one memory never meets the facts about "Robert
 Marsh" in the memory titled "Bob Marsh", and one about "Mill Street, Norwich" never reaches "Norwich". Names close both
-gaps. What they add to recall is measured in docs/research/walking.md.
+gaps. What they add to recall is measured in docs/measurements.md.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_CARRIED = 200
 def title_links(index: NameIndex, titles: Iterable[tuple[str, int]]) -> list[tuple[int, int]]:
     """Give (memory, concept) for each title that is a concept's name, a bracketed addition apart.
 
-    Only whole titles: names found anywhere in a text add 0.02 to recall@5 (docs/research/walking.md), but they would
+    Only whole titles: names found anywhere in a text add 0.02 to recall@5 (docs/measurements.md), but they would
     rebuild most of a graph whose triples are wrong, and no control would show it.
 
     Examples

@@ -124,7 +124,7 @@ class Stages:
         return Stages(" > ".join(["fuse", *map(str, steps)]))
 
 
-# Ending with a walk is what the cross-encoder's reading is best used for: docs/research/rerank.md.
+# Ending with a walk is what the cross-encoder's reading is best used for: docs/measurements.md.
 DEFAULT_STAGES = Stages("fuse > rerank > walk")
 
 

@@ -1,7 +1,7 @@
 """The trained model of changes: whether a later note ends what an earlier one says, and which words say what of what.
 
 Six layers on top of the token vectors of the bundled embedder; `tools/tagger` says how it was made, and
-docs/research/extraction.md has what it sees. Which notes are worth asking about says a linear model of their words.
+docs/measurements.md has what it sees. Which notes are worth asking about says a linear model of their words.
 """
 
 from __future__ import annotations

@@ -272,7 +272,7 @@ def _is_german_name(  # noqa: PLR0911
 
 # A name: capitals, with particles (Vasco da Gama), "of" and "the" inside it (Bank of England, Henry the Navigator), an
 # ampersand, a number after (Apollo 11) or a year before (1968 Summer Olympics), and closed-class words that carry a
-# capital themselves (Gone With the Wind). Each part was kept for what it adds to recall in docs/research/extraction.md.
+# capital themselves (Gone With the Wind). Each part was kept for what it adds to recall in docs/measurements.md.
 # It starts with a class of letters, because that is what the regular expression engine can skip to.
 _NAME = re.compile(
     r"[UAKiPYNC](?:(?<=P)(?![UA])|(?:(?<=[UAKiP])|(?<=[YN])(?=[UAC])|(?<=C)(?<![.¶\":]C)(?=U))"

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # Memories that are read in one transaction and written in another.
 BATCH = 256
 # With how many earlier texts each is compared, some 10 ms each: of 5,440 notes in one scope the one that a change is of
-# is the first for 885 of 1,160, among three for 1,033, among six for 1,089 (docs/research/extraction.md).
+# is the first for 885 of 1,160, among three for 1,033, among six for 1,089 (docs/measurements.md).
 MOST_EARLIER = 8
 # So sure is the model of its words where one sentence tells a change alone: 49 of 141 changes and none of 59
 # look-alikes of the tuning halves of sets 24 to 27.

@@ -12,13 +12,13 @@ from hopgate.errors import HopgateError
 
 Shares = tuple[float, float, float]
 """How much the walks from memories, from names and from facts count."""
-# The best common fixed shares on dev of musique, 2wiki and locomo (docs/research/neighbours.md).
+# The best common fixed shares on dev of musique, 2wiki and locomo (docs/measurements.md).
 COMMON_SHARES: Shares = (0.72, 0.14, 0.14)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Walk:
-    """Personalised PageRank from the seeds of a query. The defaults were measured on dev: docs/research/walking.md.
+    """Personalised PageRank from the seeds of a query. The defaults were measured on dev: docs/measurements.md.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Walk:
         How likely the walk goes on at each step. 0.7 to 0.9 are alike; 0.5, which others use, loses the later hops.
     tolerance : float
         Largest L1 error of the solution. 1e-4 is the loosest that kept the first 50 memories of 60 queries on each of
-        musique and 2wiki, and their order but for one pair: docs/research/traversal.md.
+        musique and 2wiki, and their order but for one pair: docs/measurements.md.
     degree_correction : float
         Scores are divided by ``strength ** degree_correction``: above 0, memories with few concepts gain.
     depth : int

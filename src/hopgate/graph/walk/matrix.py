@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 WHOLE = View()
 # A concept in up to a twentieth of a scope's memories is no hub, nor is one in up to five. Measured with the neighbours
-# of memories (docs/research/neighbours.md): musique and 2wiki stay as they are, locomo gains up to 0.01.
+# of memories (docs/measurements.md): musique and 2wiki stay as they are, locomo gains up to 0.01.
 SHARE = 20
 FEW = 5
 # What is linked stays linked, however little that says.

@@ -2,7 +2,7 @@
 
 How much each walk counts is a softmax over the walks that have a start, linear in standardised numbers about the query,
 all known before the answer. The numbers of that small regression are in `shares.json`; how they were made is in
-docs/research/neighbours.md, and `benchmarks/fit_shares.py` makes others.
+docs/measurements.md, and `benchmarks/fit_shares.py` makes others.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def pool_scores(scores: NDArray[Any], linked: Mapping[int, int], mass: Mapping[i
 
     A memory that is sensitive, new or without links was not seen by the walk, which is not the same as being far: it
     gets its mass times what a linked memory of the pool has for its own on average (its mass itself where none is
-    linked). Measured on half-built stores: docs/research/neighbours.md.
+    linked). Measured on half-built stores: docs/measurements.md.
 
     `linked` gives the places in `scores` of those memories that the graph has, `mass` where walks from memories start.
 

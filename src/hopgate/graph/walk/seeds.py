@@ -2,7 +2,7 @@
 
 PageRank is linear in its restart, so that a walk from several sources at once is the mixture of one walk from each.
 They are walked apart, and how much each counts may be decided after all are known (`hopgate.graph.walk.rank`).
-The numbers were measured on dev queries: docs/research/neighbours.md.
+The numbers were measured on dev queries: docs/measurements.md.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def share_without_neighbours(matrix: GraphMatrix, mass: Mapping[int, float]) -> 
 
     In a conversation a weak hit is worth walking from, because the turns around it are often hits too and their walks
     meet. A passage that follows nothing brings itself alone, and so starts walks by its cosine (`by_cosine`): the base
-    stretches cosines over what the pool has, however little that differs. Measured: docs/research/passages.md.
+    stretches cosines over what the pool has, however little that differs. Measured: docs/measurements.md.
     """
     graph = matrix.graph
     linked = alone = 0.0

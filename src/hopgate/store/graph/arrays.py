@@ -168,7 +168,7 @@ FOLLOWS = "follows"
 REPLIES = "replies to"
 ARC_KINDS = (FOLLOWS, REPLIES)
 
-# A mention weighs 1. Measured on locomo (docs/research/neighbours.md): twice that, 0.6 a step and up to two steps; a
+# A mention weighs 1. Measured on locomo (docs/measurements.md): twice that, 0.6 a step and up to two steps; a
 # weight of 1 to 3 and one step more or less are alike within 0.01.
 FULL_WEIGHT = 2.0
 STEP = 0.6

@@ -30,11 +30,11 @@ INDEX = "concepts_embedding"
 FACT_INDEX = "concept_edges_embedding"
 STATEMENT_INDEX = "statements_embedding"
 _INDEXES: dict[Table, str] = {"concepts": INDEX, "concept_edges": FACT_INDEX, "statements": STATEMENT_INDEX}
-# Below this many facts, or statements, a full scan is as quick as the index, and exact (docs/research/speed.md).
+# Below this many facts, or statements, a full scan is as quick as the index, and exact (docs/measurements.md).
 EXACT_BELOW = 1_000
 # Of a scope with no more concepts than this each is compared with a new name: 5 ms.
 COMPARED_CONCEPTS = 10_000
-# A wider search than pgvector's default of 40: docs/research/speed.md says how many of the nearest 20 facts it finds.
+# A wider search than pgvector's default of 40: docs/measurements.md says how many of the nearest 20 facts it finds.
 LEAST_EF_SEARCH = 100
 MOST_EF_SEARCH = 1000
 
