@@ -28,7 +28,7 @@ from hopgate.errors import HopgateError
 from hopgate.recall.fusers import RRF, Fuser, number
 from hopgate.recall.fusion import Id, Pool, fused
 from hopgate.recall.order import ExactMatch, Importance, placed, prior_of
-from hopgate.recall.settings import Settings
+from hopgate.recall.settings import DEFAULT_FUSER, Settings
 
 DEPTH = 50
 """Each leg's depth where none is given: the default of recall."""
@@ -393,9 +393,10 @@ def barred_legs(settings: Settings) -> tuple[str, ...]:
 def warn_if_barred(settings: Settings, warned: set[str]) -> None:
     """Warn of each barred leg, unless these settings are among those `warned` of already; note them there.
 
-    Of a single hit there is nothing to warn: it is one leg's or the other's.
+    Of a single hit there is nothing to warn: it is one leg's or the other's. Nor of the default, which lets every leg
+    into the top ten, where somebody asks for the first few.
     """
-    if settings.k == 1 or repr(settings) in warned:
+    if settings.k == 1 or settings.fuser == DEFAULT_FUSER or repr(settings) in warned:
         return
     warned.add(repr(settings))
     for sentence in barred_legs(settings):
