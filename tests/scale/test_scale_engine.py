@@ -77,11 +77,6 @@ def meeting(folder: Path, number: int) -> int:
     return number
 
 
-def process_id(_: object, __: int) -> int:
-    """Say in which process this is."""
-    return os.getpid()
-
-
 def loading(log: Path) -> Callable[[int], int]:
     """Write down that something was loaded."""
     with log.open("a") as lines:
@@ -128,16 +123,6 @@ def test_batches_are_read_as_they_are_worked_on() -> None:
     next(results)
     assert read == [0, 1, 2, 3]
     results.close()  # type: ignore[attr-defined]
-
-
-def test_processes_are_kept_for_the_next_run_of_a_session_and_not_shared_with_one_that_goes_on() -> None:
-    engine = Engine("processes", workers=1)
-    with session(engine):
-        (first,) = map_batches(engine, with_shared(process_id, None), [0])
-        outer = map_batches(engine, with_shared(process_id, None), range(3))
-        assert next(outer) == first
-        assert list(map_batches(engine, with_shared(process_id, None), [0])) != [first]
-        assert list(outer) == [first, first]
 
 
 def test_work_that_cannot_be_sent_and_engines_that_make_no_sense_are_refused() -> None:

@@ -21,12 +21,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from hopgate.errors import HopgateError
 from hopgate.options import check, setting
@@ -90,9 +89,7 @@ class Engine:
 
 
 def session(engine: Engine) -> AbstractContextManager[None]:
-    """Keep the engine's processes, or the connection to its cluster, for as long as the block runs."""
-    if engine.name == "processes" and _KEPT.get() is None:
-        return _kept_processes()
+    """Keep the connection to the engine's cluster, where it has one, for as long as the block runs."""
     return _ray_session(engine) if engine.name == "ray" else nullcontext()
 
 
@@ -143,7 +140,7 @@ def map_batches(
             for answer in waiting:
                 answer.cancel()
             for worker in workers:
-                worker.end(abandoned=bool(waiting))
+                worker.end()
             threads.shutdown()
 
 
@@ -153,57 +150,14 @@ def with_shared(work: Callable[[Any, Batch], Result], shared: Any) -> Callable[[
 
 
 class DiedError(Exception):
-    """A worker died over a batch so many times."""
-
-    def __init__(self, times: int = 1) -> None:
-        self.times = times
+    """A worker died over a batch."""
 
 
-class _Worker(Protocol):
-    """Works on one batch at a time."""
+class _Worker:
+    """Works on one batch at a time: here in the thread that asks, in the classes below it elsewhere."""
 
-    def ask(self, batch: Any) -> Any: ...
-
-    def end(self, *, abandoned: bool) -> None:
-        """Let it go; what it is doing is not waited for where that is abandoned."""
-        ...
-
-
-def _workers(engine: Engine, make: Make) -> Sequence[_Worker]:
-    if engine.name == "local":
-        return [_Local(make)]
-    try:
-        pickled = pickle.dumps(make)
-    except (TypeError, AttributeError, pickle.PicklingError) as error:
-        raise HopgateError(f"this work cannot be sent to other processes ({error}): use --engine local") from None
-    if engine.name == "ray":
-        return _ray_workers(engine, pickled)
-    idle = _KEPT.get()
-    assert idle is not None  # `map_batches` opened a session
-    # Those of a run that goes on meanwhile are not among them.
-    return [(idle.pop() if idle else _Process(idle)).given(pickled) for _ in range(engine.size())]
-
-
-def _ask(idle: queue.LifoQueue[_Worker], batch: Any, name: str) -> Any:
-    """Let an idle worker do a batch; where it dies, one is tried again."""
-    worker = idle.get()
-    try:
-        died = 0
-        while died < TRIES:
-            try:
-                return worker.ask(batch)
-            except DiedError as error:
-                died += error.times
-    finally:
-        idle.put(worker)
-    raise HopgateError(
-        f"{TRIES} workers died over {name}: look into their output, give them more memory or take smaller batches, and "
-        "run this again"
-    )
-
-
-class _Local:
-    """The thread that asks."""
+    # How often it is asked anew where it died.
+    tries = 1
 
     def __init__(self, make: Make) -> None:
         self._make = make
@@ -213,12 +167,37 @@ class _Local:
         self._work = self._work or self._make()
         return self._work(batch)
 
-    def end(self, *, abandoned: bool) -> None:
-        pass
+    def end(self) -> None:
+        """Let it go; what it is doing is not waited for."""
+
+
+def _workers(engine: Engine, make: Make) -> Sequence[_Worker]:
+    if engine.name == "local":
+        return [_Worker(make)]
+    try:
+        pickled = pickle.dumps(make)
+    except (TypeError, AttributeError, pickle.PicklingError) as error:
+        raise HopgateError(f"this work cannot be sent to other processes ({error}): use --engine local") from None
+    return _ray_workers(engine, pickled) if engine.name == "ray" else [_Process(pickled) for _ in range(engine.size())]
+
+
+def _ask(idle: queue.LifoQueue[_Worker], batch: Any, name: str) -> Any:
+    """Let an idle worker do a batch; where it dies, it is asked again."""
+    worker = idle.get()
+    try:
+        for _ in range(worker.tries):
+            with suppress(DiedError):
+                return worker.ask(batch)
+    finally:
+        idle.put(worker)
+    raise HopgateError(
+        f"{TRIES} workers died over {name}: look into their output, give them more memory or take smaller batches, and "
+        "run this again"
+    )
 
 
 class Answering:
-    """The far side of a worker: gives the function's result and no error, or no result and the error."""
+    """The far side of a worker elsewhere: gives the function's result and no error, or no result and the error."""
 
     def __init__(self, make: bytes) -> None:
         self._make = make
@@ -232,7 +211,7 @@ class Answering:
         """Do a batch."""
         try:
             if self._work is None:
-                self._work = self._loaded()()
+                self._work = _loaded(self._make)()
             return self._work(batch), None
         except Exception as error:
             try:
@@ -241,14 +220,16 @@ class Answering:
                 return None, HopgateError(f"a worker failed: {type(error).__name__}")
             return None, error
 
-    def _loaded(self) -> Any:
-        try:
-            return pickle.loads(self._make)
-        except (ImportError, AttributeError) as error:
-            raise HopgateError(
-                f"a worker does not have what it should run ({error}): put it into a module that every worker can "
-                "import, or use --engine local"
-            ) from None
+
+def _loaded(make: bytes) -> Make:
+    try:
+        loaded: Make = pickle.loads(make)
+    except (ImportError, AttributeError) as error:
+        raise HopgateError(
+            f"a worker does not have what it should run ({error}): put it into a module that every worker can import, "
+            "or use --engine local"
+        ) from None
+    return loaded
 
 
 def _result_of(result: Any, error: Exception | None) -> Any:
@@ -260,50 +241,39 @@ def _result_of(result: Any, error: Exception | None) -> Any:
 # ---- Processes of this machine ---------------------------------------------------------------------------------------
 
 
-class _Process:
+class _Process(_Worker):
     """A process of this machine, started when it is first asked and again after it died.
 
     It runs this module, which `multiprocessing` would not: that imports the user's program a second time, and a script
     without a guard would run all over again.
     """
 
-    def __init__(self, idle: list[_Process]) -> None:
-        self._idle = idle
-        self._make: bytes | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._ended = self._knows = False
+    tries = TRIES
 
-    def given(self, make: bytes) -> _Process:
-        """Let it work on other batches than before."""
-        self._make, self._knows = make, False
-        return self
+    def __init__(self, make: bytes) -> None:
+        self._pickled = make
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ended = False
 
     def ask(self, batch: Any) -> Any:
         if self._ended:
             raise HopgateError("this run has ended")
-        if self._process is None:
-            self._process, self._knows = self._started(), False
-        data = pickle.dumps((None if self._knows else self._make, batch), pickle.HIGHEST_PROTOCOL)
         try:
-            pipes = self._process
-            assert pipes.stdin is not None and pipes.stdout is not None
-            pipes.stdin.write(data)
-            pipes.stdin.flush()
-            self._knows = True
-            answer = pickle.load(pipes.stdout)
+            if self._process is None:
+                self._process = _started()
+                self._send(self._process, self._pickled)
+            self._send(self._process, batch)
+            assert self._process.stdout is not None
+            answer = pickle.load(self._process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
             self._stop()
             raise DiedError from None
         return _result_of(*answer)
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-c", "from hopgate.scale.engine import serve; serve()"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            # With this process's path, so that it finds what this one found.
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        )
+    def _send(self, process: subprocess.Popen[bytes], value: Any) -> None:
+        assert process.stdin is not None
+        pickle.dump(value, process.stdin, pickle.HIGHEST_PROTOCOL)
+        process.stdin.flush()
 
     def _stop(self) -> None:
         if process := self._process:
@@ -315,42 +285,31 @@ class _Process:
                     assert pipe is not None
                     pipe.close()
 
-    def end(self, *, abandoned: bool) -> None:
-        if abandoned:
-            self._ended = True
-            self._stop()
-        else:
-            self._idle.append(self)
+    def end(self) -> None:
+        self._ended = True
+        self._stop()
 
 
-# The processes of the session that is open which nobody uses.
-_KEPT: ContextVar[list[_Process] | None] = ContextVar("hopgate_processes", default=None)
-
-
-@contextmanager
-def _kept_processes() -> Iterator[None]:
-    idle: list[_Process] = []
-    _KEPT.set(idle)
-    try:
-        yield
-    finally:
-        _KEPT.set(None)
-        for process in idle:
-            process.end(abandoned=True)
+def _started() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", "from hopgate.scale.engine import serve; serve()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        # With this process's path, so that it finds what this one found.
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
 
 
 def serve() -> None:
-    """Work in a process of `processes`: batches come in, with the pickled `make` when it is another; answers go out."""
+    """Work in a process of `processes`: the pickled `make` comes in and then batches; answers go out."""
     # An interruption is the starter's to deal with, and nothing but answers may stand on standard output.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    worker = Answering(b"")
     with suppress(EOFError, BrokenPipeError):
+        worker = Answering(pickle.load(requests))
         while True:
-            make, batch = pickle.load(requests)
-            worker = worker if make is None else Answering(make)
-            answer = worker.answer(batch)
+            answer = worker.answer(pickle.load(requests))
             try:
                 data = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
             except (TypeError, AttributeError, pickle.PicklingError) as error:
@@ -386,19 +345,20 @@ def _ray_session(engine: Engine) -> Iterator[None]:
         yield
         return
     folder = None if engine.address else _own_folder()
-    try:
-        _connect(ray, engine, folder)
-    except Exception as error:  # Ray's own timeouts are of no narrower kind.
-        # Redacted before it is cut: half of an address does not show what of it is a password.
-        line = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        why = redacted(line, *password_parts(engine.address or ""))[:120]
-        if engine.address:
-            raise HopgateError(
-                f"there is no Ray cluster {redacted(engine.address)} ({why}): start one, or leave --address out"
-            ) from None
-        raise HopgateError(
-            f"Ray did not start on this machine ({why}): try again when it is less busy, or take --engine processes"
-        ) from None
+    own = {"num_cpus": engine.workers, "include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
+    # Not whatever cluster a variable of the shell or a file of another program names.
+    there = {"address": engine.address} if engine.address else {"address": "local", **own}
+    # On a busy machine its processes may take longer than the 30 seconds that Ray gives them: once more.
+    for start in ("r0",) if engine.address else ("r0", "r1"):
+        place = {"_temp_dir": str(folder / start)} if folder else {}
+        try:
+            ray.init(**there, **place, log_to_driver=False, logging_level=logging.ERROR)
+            break
+        except Exception as error:  # Ray's own timeouts are of no narrower kind.
+            failure = error
+            ray.shutdown()
+    else:
+        raise _start_failure(failure, engine.address)
     try:
         yield
     finally:
@@ -408,22 +368,15 @@ def _ray_session(engine: Engine) -> Iterator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _connect(ray: Any, engine: Engine, folder: Path | None) -> None:
-    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
-    if engine.address:
-        ray.init(address=engine.address, **quiet)
-        return
-    # Not whatever cluster a variable of the shell or a file of another program names.
-    own = {"num_cpus": engine.workers, "include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
-    for last in (False, True):
-        try:
-            ray.init(address="local", _temp_dir=str(folder / f"r{last:d}") if folder else None, **own, **quiet)
-            return
-        except Exception:
-            # On a busy machine its processes may take longer than the 30 seconds that Ray gives them.
-            ray.shutdown()
-            if last:
-                raise
+def _start_failure(error: Exception, address: str | None) -> HopgateError:
+    # Redacted before it is cut: half of an address does not show what of it is a password.
+    line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    why = redacted(line, *password_parts(address or ""))[:120]
+    if address:
+        return HopgateError(f"there is no Ray cluster {redacted(address)} ({why}): start one, or leave --address out")
+    return HopgateError(
+        f"Ray did not start on this machine ({why}): try again when it is less busy, or take --engine processes"
+    )
 
 
 @cache
@@ -477,8 +430,8 @@ def spans_machines() -> bool:
     return len({node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}) > 1
 
 
-class _RayWorker:
-    """An actor of the cluster, which Ray starts again when it died."""
+class _RayWorker(_Worker):
+    """An actor of the cluster, which Ray starts again where it died, and asks anew by itself."""
 
     def __init__(self, ray: Any, actor: Any) -> None:
         self._ray = ray
@@ -489,11 +442,10 @@ class _RayWorker:
         try:
             answer = self._ray.get(self._actor.answer.remote(batch))
         except (errors.RayActorError, errors.ActorUnavailableError, errors.OutOfMemoryError, errors.WorkerCrashedError):
-            # Ray has tried again by itself.
-            raise DiedError(TRIES) from None
+            raise DiedError from None
         return _result_of(*answer)
 
-    def end(self, *, abandoned: bool) -> None:  # noqa: ARG002 (Ray keeps no actor for the next run)
+    def end(self) -> None:
         self._ray.kill(self._actor)
 
 
