@@ -65,7 +65,6 @@ def _pages(page: Page, base: str) -> dict[str, str]:
     return {
         "recall": f"/recall?q={QUESTION}",
         "graph": "/graph",
-        "walk": f"/graph?walk={QUESTION}",
         "time": f"/time?as_of=2024-08-20&concept={found}",
         "mend": "/mend?tab=curation",
         "gate": f"/gate?gate={gate}",
@@ -78,9 +77,6 @@ def _ready(page: Page) -> None:
     _until(page, "!document.querySelector('.stage') || document.querySelector('.stage').canvas.settled()")
     if page.locator("iframe.report").count():
         page.frame_locator("iframe.report").locator("h1, h2").first.wait_for()
-    walk = page.get_by_role("group", name="The walk")
-    if walk.count():
-        walk.get_by_role("button", name="Next step").click()
 
 
 def _until(page: Page, expression: str) -> None:

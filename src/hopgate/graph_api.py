@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hopgate.errors import HopgateError, WithdrawnError
 from hopgate.guard import guarded
 from hopgate.memory import Cleared
-from hopgate.recall.filters import Filters, Scopes, check_query
+from hopgate.recall.filters import Filters, Scopes
 from hopgate.store import superseded
 from hopgate.store.graph import concept_rows, edge_rows, fact_rows, graph_vectors, name_rows
 from hopgate.store.graph.visible import View, view_of
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         GraphStats,
         MemoryDetail,
         Neighbourhood,
-        QueryWalk,
     )
     from hopgate.recall.legs import RecallPipeline
     from hopgate.store.fill import Embedding
@@ -205,27 +204,6 @@ class ConceptGraph:
             if concept_id is not None:
                 return inspect.around(connection, view, concept_id, depth=depth, limit=limit)
             return inspect.chosen(connection, view, among, limit=limit)
-
-    def walk(
-        self,
-        query: str,
-        *,
-        memories: int = 8,
-        concepts: int = 12,
-        as_of: datetime | None = None,
-        scope: Scopes = None,
-    ) -> QueryWalk:
-        """Walk from a query as the graph leg does, and give so many memories and concepts that it visits most."""
-        from hopgate.graph.inspect import query_walk
-        from hopgate.recall.filters import Query
-        from hopgate.recall.legs import run_legs
-        from hopgate.recall.settings import Settings
-
-        text, filters = check_query(query), Filters(scope, as_of=as_of)
-        trace = run_legs(self._pipeline, Query(text, filters, exact=True), Settings()).trace
-        if trace is None or not trace.start:
-            raise HopgateError(f"nothing in the graph answers to {query!r}: build it, or ask for something it names")
-        return self._store.run(partial(query_walk, text, trace, (memories, concepts)))
 
     def joined_pairs(self, *, scope: Scopes = None) -> list[tuple[int, int, float]]:
         """Which concepts are joined by what is known now, by their ids, with the edges' weights."""

@@ -51,6 +51,8 @@ linked_memories  # fields of `hopgate graph stats`
 name_links  # fields of `hopgate graph stats`
 invalidation_rate  # fields of `hopgate graph stats`
 top_relations  # fields of `hopgate graph stats`
+hubs  # fields of `hopgate graph stats`
+components  # fields of `hopgate graph stats`
 largest_component  # fields of `hopgate graph stats`
 between_queries  # fields of `hopgate graph stats`
 between_queries_corrected  # fields of `hopgate graph stats`

@@ -1,4 +1,4 @@
-"""Pictures of a store, a walk, a gate and time; and the graph to look around in, safe for odd names."""
+"""Pictures of a store, a gate and time; and the graph to look around in, safe for odd names."""
 
 from __future__ import annotations
 
@@ -51,25 +51,18 @@ def small(kb: KnowledgeBase) -> KnowledgeBase:
     return kb
 
 
-def test_maps_and_walks_of_a_store(small: KnowledgeBase) -> None:
+def test_a_map_of_a_store(small: KnowledgeBase) -> None:
     concepts = plot.read_concepts(small)
     assert "Gitea" in concepts.names and "Xylophon" not in concepts.names
     points = plot.project(concepts.vectors, "pca")
     ax = plot.concept_map(points, concepts.names, groups=concepts.kinds, sizes=concepts.memories, label=2)
     assert len(ax.collections[0].get_offsets()) == len(concepts.names)
     assert [text.get_text() for text in ax.texts] == list(concepts.names[:2])
-    walk = small.graph.walk("Where does Gitea run?")
-    assert walk.nodes["Gitea"].is_seed and not walk.nodes["Gitea"].is_memory and walk.nodes["m1"].is_memory
-    joined = {name for line in walk.lines for name in line}
-    assert joined == set(walk.nodes) and "s1" not in joined
-    assert plot.walk_picture(walk).get_title(loc="left") == "Where does Gitea run?"
-    plot.by_degree(walk)
 
 
 def test_an_empty_graph_and_odd_limits_are_refused_in_words(kb: KnowledgeBase) -> None:
     for refused, reason in (
         (lambda: plot.read_concepts(kb), "hopgate build"),
-        (lambda: kb.graph.walk("anything"), "nothing in the graph"),
         (lambda: plot.explore(kb), "no concepts"),
         (lambda: plot.explore(kb, limit=0), "limit"),
         (lambda: plot.explore(kb, limit=5000), "limit"),

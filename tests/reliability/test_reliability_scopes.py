@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from model_server import ModelServer
 
 import hopgate
-from hopgate import HopgateError, Memory
+from hopgate import Memory
 from hopgate.graph.inspect import Neighbourhood
 from hopgate.kb import KnowledgeBase
 from hopgate.store.server import EmbeddedServer
@@ -95,14 +95,6 @@ def told(kb: KnowledgeBase) -> dict[str, Any]:
 def seen(kb: KnowledgeBase) -> dict[str, Any]:
     """All that the pages of an explorer bound to scope b draw; ids are numbers of the whole store."""
     answers: dict[str, Any] = {}
-    for query in QUERIES:
-        try:
-            walk = kb.graph.walk(query, scope="b")
-        except HopgateError as error:
-            answers[f"{query}, walked"] = str(error)
-        else:
-            visited = {name: (node.is_memory, node.is_seed, node.mass) for name, node in walk.nodes.items()}
-            answers[f"{query}, walked"] = visited, sorted(walk.lines)
     whole = kb.graph.neighbourhood(scope="b", limit=1000)
     answers["picture"] = picture(whole)
     # With less room than there is, what of equal weight is let in must not depend on others either.

@@ -170,16 +170,6 @@ def test_an_answer_that_comes_late_does_not_take_the_place_of_a_newer_one(page, 
     expect(page.locator(".detail h2")).to_have_text(second)
 
 
-def test_a_walk_is_lit_step_by_step(page, address):
-    visit(page, address, f"/graph?walk={QUESTION}")
-    drawn(page)
-    bar = page.get_by_role("group", name="The walk")
-    expect(bar).to_contain_text("Where it starts", timeout=PATIENCE)
-    expect(bar).to_contain_text("Immich")
-    bar.get_by_role("button", name="Next step").click()
-    expect(bar).to_contain_text("Step 1 of")
-
-
 def test_time_is_slid_and_what_changed_is_shown(page, address):
     visit(page, address, "/time")
     count = page.locator("#then-count")
@@ -290,7 +280,6 @@ def test_axe_finds_nothing_serious(page, address, theme):
     found = {}
     places = [
         f"/recall?q={QUESTION}&k=3&why=m0003",
-        f"/graph?walk={QUESTION}",
         "/time?since=2024-06-01&until=2024-07-01",
     ]
     for place in [*places, "/mend", "/gate"]:

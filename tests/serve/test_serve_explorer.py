@@ -1,4 +1,4 @@
-"""What only the explorer's pages ask for, by HTTP: parts of the graph, walks, the two times, and what is mended."""
+"""What only the explorer's pages ask for, by HTTP: parts of the graph, the two times, and what is mended."""
 
 from __future__ import annotations
 
@@ -51,14 +51,6 @@ def test_parts_of_the_graph_and_its_clusters_are_given(running, moved):
     assert {node["id"] for node in inside["concepts"]} == set(clusters[0]["concepts"])
     for unknown in ({"concept": 10**9}, {"cluster": 10**9}):
         assert running.get("graph/view", params=unknown).status_code == 404
-
-
-def test_a_walk_is_given_step_by_step(running):
-    walk = running.post("graph/walk", {"query": "What does Immich run on?"}).json()
-    start = next(node for node in walk["nodes"] if node["text"] == "Immich")
-    assert (start["is_memory"], start["step"]) == (False, 0)
-    assert {line[2] for line in walk["lines"]} <= {"mentions", "runs on", "next to"}
-    assert running.post("graph/walk", {"query": "x" * 100_000}).status_code == 422
 
 
 def test_the_two_times_are_given(running, moved):

@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hopgate.corpus import to_record
 from hopgate.errors import HopgateError
@@ -20,7 +19,7 @@ from hopgate.graph.walk.walk_graph import WalkGraph, top_k
 from hopgate.memory import Memory
 from hopgate.store import journal, superseded
 from hopgate.store import memories as memory_store
-from hopgate.store.graph import arrays, concept_rows, edge_rows, fact_rows
+from hopgate.store.graph import concept_rows, edge_rows, fact_rows
 from hopgate.store.graph.concept_rows import Concept
 from hopgate.store.graph.edge_rows import DrawnConcept, DrawnEdge, Edge
 from hopgate.store.graph.fact_rows import NamedFact, NamedMention
@@ -30,9 +29,6 @@ from hopgate.times import utc
 
 if TYPE_CHECKING:
     from psycopg import Connection
-
-    from hopgate.graph.walk.matrix import GraphMatrix
-    from hopgate.recall.graph_leg import WalkTrace
 
 # The columns of an edge's beginning and end on each axis.
 AXES = {"valid": ("valid_from", "valid_to"), "known": ("recorded_at", "retired_at")}
@@ -161,8 +157,8 @@ class GraphStats:
     `edges` are not retired, `name_links` follow from names alone, and `retired` ones later facts contradict;
     `invalidation_rate` is the share of facts (source, relation, target) of which something was ever retired.
     `raw_relations` are in the words of the memories, `relations` the canonical ones. `hubs` are the concepts that most
-    memories talk about, `components` the connected parts of memories and concepts together, of which the largest has
-    the share `largest_component`. `degree` is None where there are too few concepts to walk from.
+    memories talk about, `components` the connected parts of the graph that is walked, of which the largest has the
+    share `largest_component`. `degree` is None where there are too few concepts to walk from.
     """
 
     version: int
@@ -197,43 +193,19 @@ class GraphStats:
 
 def stats(connection: Connection[Any], *, damping: float = 0.5) -> GraphStats:
     """Measure a graph; the transaction should be a snapshot."""
-    components, largest = _components(connection)
-    hubs = concept_rows.listed(connection, limit=SHOWN)
+    from scipy.sparse.csgraph import connected_components
+
+    graph = load_matrix(connection).graph
+    sizes = np.bincount(connected_components(graph.matrix, directed=False)[1][~graph.dangling])
     return GraphStats(
         **concept_rows.counts(connection),
         kinds=tuple(concept_rows.most_kinds(connection, SHOWN)),
         top_relations=tuple(concept_rows.most_relations(connection, SHOWN)),
-        hubs=tuple((concept.name, concept.memory_count) for concept in hubs),
-        components=components,
-        largest_component=largest,
-        degree=_degree(connection, damping),
+        hubs=tuple((row.name, row.memory_count) for row in concept_rows.listed(connection, limit=SHOWN)),
+        components=int(np.count_nonzero(sizes)),
+        largest_component=round(float(sizes.max(initial=0) / max(1, sizes.sum())), 4),
+        degree=degree_likeness(graph, damping=damping),
     )
-
-
-def _components(connection: Connection[Any]) -> tuple[int, float]:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    mentions, edges = arrays.mentions(connection), arrays.edges(connection)
-    known = arrays.concept_kinds(connection).id
-    linked = np.unique(mentions.memory)
-    nodes = len(known) + len(linked)
-    if not nodes:
-        return 0, 0.0
-    first = np.concatenate([np.searchsorted(known, mentions.concept), np.searchsorted(known, edges.source)])
-    second = np.concatenate(
-        [len(known) + np.searchsorted(linked, mentions.memory), np.searchsorted(known, edges.target)]
-    )
-    joined = coo_array((np.ones(len(first), np.int8), (first, second)), shape=(nodes, nodes))
-    count, label = connected_components(joined.tocsr(), directed=False)
-    return int(count), round(float(np.bincount(label).max()) / nodes, 4)
-
-
-def _degree(connection: Connection[Any], damping: float) -> DegreeLikeness | None:
-    try:
-        return degree_likeness(load_matrix(connection).graph, damping=damping)
-    except HopgateError:  # fewer than two concepts with an edge or a mention
-        return None
 
 
 @dataclass(frozen=True)
@@ -258,36 +230,32 @@ class DegreeLikeness:
 WALKS, SEEDS, COMPARED = 20, 10, 100
 
 
-def degree_likeness(graph: WalkGraph, *, damping: float = 0.5, degree_correction: float = 1.0) -> DegreeLikeness:
+def degree_likeness(graph: WalkGraph, *, damping: float = 0.5, degree_correction: float = 1.0) -> DegreeLikeness | None:
     """Walk from random, hence unrelated, seed concepts and compare the first memories they lead to.
 
     On a dense graph walks from unrelated seeds end up at the same hubs: the first 100 of two unrelated queries
     overlapped by 0.66 at damping 0.5 and by 0.91 at 0.85 on the prototype's graph of memories. Such a ranking says
-    little about the query; `Walk(degree_correction=...)` is the remedy.
-
-    A graph without memories is ranked over all its nodes, and one without concepts is seeded anywhere. No more than a
-    tenth of the nodes are compared, because two long lists overlap by chance.
+    little about the query; `Walk(degree_correction=...)` is the remedy. No more than a tenth of the memories are
+    compared, because two long lists overlap by chance; with fewer than two concepts to walk from there is nothing to.
     """
-    from_node = graph.memories if graph.concepts else 0
-    pool = from_node + np.flatnonzero(~graph.dangling[from_node:])
+    pool = graph.memories + np.flatnonzero(~graph.dangling[graph.memories :])
     if pool.size < 2:
-        raise HopgateError("comparing walks needs at least two concepts that have an edge or a mention")
+        return None
     rng, restart = np.random.default_rng(0), np.zeros((graph.nodes, WALKS))
     for column in range(WALKS):
         restart[rng.choice(pool, min(SEEDS, pool.size), replace=False), column] = 1
-    ranked = graph.memories or graph.nodes
-    shown = max(1, min(COMPARED, ranked // 10))
+    shown = max(1, min(COMPARED, graph.memories // 10))
     plain = pagerank(graph, restart, damping=damping)
-    by_degree = frozenset(top_k(graph.strength[:ranked], shown).tolist())
+    by_degree = frozenset(top_k(graph.strength[: graph.memories], shown).tolist())
     between, with_degree = [], []
     for scores in (plain, (plain.T * graph.divisor**-degree_correction).T):
-        firsts = [frozenset(top_k(column[:ranked], shown).tolist()) for column in scores.T]
+        firsts = [frozenset(top_k(column[: graph.memories], shown).tolist()) for column in scores.T]
         between.append(float(np.mean([len(a & b) / shown for a, b in combinations(firsts, 2)])))
         with_degree.append(float(np.mean([len(first & by_degree) / shown for first in firsts])))
     return DegreeLikeness(damping, degree_correction, shown, WALKS, *between, *with_degree)
 
 
-# Parts of the graph to draw: a concept's neighbourhood, some concepts, the largest, or what a query's walk visits.
+# Parts of the graph to draw: a concept's neighbourhood, some concepts, or the largest.
 
 TOGETHER = "mentioned together"
 """What joins two concepts of a picture that the same memories talk about and no edge joins."""
@@ -355,94 +323,3 @@ def check_limits(depth: int, limit: int) -> None:
     """Refuse a picture that no browser would draw."""
     if not 1 <= depth <= 4 or not 1 <= limit <= 20_000:
         raise HopgateError("a neighbourhood has a depth of 1 to 4 and at most 20,000 concepts: ask for less")
-
-
-@dataclass(frozen=True, slots=True)
-class VisitedNode:
-    """A memory or a concept, and the share of walks that are there."""
-
-    mass: float
-    is_memory: bool
-    is_seed: bool
-    concept_id: int | None = None
-
-
-@dataclass(frozen=True)
-class QueryWalk:
-    """The part of the graph that a query's walk visits most, and the walk itself to compute with.
-
-    Memories by their external id and concepts by their name, which of them are joined, the whole graph that was walked,
-    and where walks start: one number a node of it.
-    """
-
-    query: str
-    nodes: dict[str, VisitedNode]
-    lines: tuple[tuple[str, str], ...]
-    graph: WalkGraph
-    start: NDArray[np.float64]
-
-    def steps(self) -> dict[str, int]:
-        """How many steps each node is from the nearest seed; where none leads to it, from the heaviest memory.
-
-        Examples
-        --------
-        >>> seed, memory = VisitedNode(0.5, False, True), VisitedNode(0.2, True, False)
-        >>> nodes = {"Ada": seed, "m1": memory, "m2": memory}
-        >>> QueryWalk("", nodes, (("Ada", "m1"),), None, None).steps()
-        {'Ada': 0, 'm1': 1, 'm2': 0}
-        """
-        beside: dict[str, list[str]] = {name: [] for name in self.nodes}
-        for first, second in self.lines:
-            beside[first].append(second)
-            beside[second].append(first)
-        steps: dict[str, int] = {}
-        seeds = [name for name, node in self.nodes.items() if node.is_seed]
-        # The heaviest first, memories before concepts.
-        others = sorted(self.nodes, key=lambda name: (not self.nodes[name].is_memory, -self.nodes[name].mass, name))
-        for start in [seeds, *([name] for name in others)]:
-            ring, depth = [name for name in start if name not in steps], 0
-            while ring:
-                steps |= dict.fromkeys(ring, depth)
-                ring, depth = sorted({other for name in ring for other in beside[name]} - steps.keys()), depth + 1
-        return {name: steps[name] for name in self.nodes}
-
-    def memory_scores(self, *, damping: float = 0.8, degree_correction: float = 0.0) -> NDArray[np.floating]:
-        """Score every memory of the graph by walks from the same start, with another damping or correction."""
-        scores = pagerank(self.graph, self.start, damping=damping) * self.graph.divisor**-degree_correction
-        return scores[: self.graph.memories]
-
-
-def query_walk(query: str, trace: WalkTrace, most: tuple[int, int], connection: Connection[Any]) -> QueryWalk:
-    """Walk from where the graph leg started, and keep so many memories and so many concepts with most mass."""
-    matrix, start, (memories, concepts) = trace.matrix, trace.start, most
-    graph, split = matrix.graph, matrix.graph.memories
-    mass = pagerank(graph, start.vector, damping=trace.walk.damping)
-    top = [*top_k(mass[:split], memories).tolist(), *(split + top_k(mass[split:], concepts)).tolist()]
-    label = _labels(connection, matrix, [at for at in top if mass[at] > 0])
-    seeds = {seed.node for seed in start.seeds if seed.reason != "memory"}
-    lines = {
-        (min(label[at], label[int(other)]), max(label[at], label[int(other)]))
-        for at in label
-        for other in graph.indices[graph.indptr[at] : graph.indptr[at + 1]]
-        if int(other) in label and label[int(other)] != label[at]
-    }
-    joined = {name for line in lines for name in line}
-    # A dense hit that no concept leads to has mass only because the walk may start there: it is left out.
-    nodes = {
-        name: VisitedNode(
-            float(mass[at]), at < split, at in seeds, None if at < split else int(matrix.concept_ids[at - split])
-        )
-        for at, name in label.items()
-        if name in joined
-    }
-    return QueryWalk(query, nodes, tuple(sorted(lines)), graph, start.vector)
-
-
-def _labels(connection: Connection[Any], matrix: GraphMatrix, nodes: list[int]) -> dict[int, str]:
-    """Each node's external id or name."""
-    split = matrix.graph.memories
-    of_memory = {at: int(matrix.memory_ids[at]) for at in nodes if at < split}
-    of_concept = {at: int(matrix.concept_ids[at - split]) for at in nodes if at >= split}
-    ids = memory_store.external_ids(connection, list(of_memory.values()))
-    names = concept_rows.names(connection, list(of_concept.values()))
-    return {at: ids[key] for at, key in of_memory.items()} | {at: names[key] for at, key in of_concept.items()}

@@ -1,4 +1,4 @@
-"""Pictures of concepts, walks, gates and time, for one's own notebook (extra `notebooks`).
+"""Pictures of concepts, gates and time, for one's own notebook (extra `notebooks`).
 
 Every function draws on the axes it is given, or on new ones, and returns them; the data it needs is a value that can be
 made, looked at and changed before it is drawn. Colours and greys are legible on light and dark pages.
@@ -16,18 +16,15 @@ from hopgate.plot.concepts import (
     read_concepts,
 )
 from hopgate.plot.pictures import (
-    by_degree,
     gains,
     ladder,
     neighbourhood,
     timeline,
-    walk_picture,
 )
 
 __all__ = [
     "Concepts",
     "Html",
-    "by_degree",
     "concept_map",
     "explore",
     "gains",
@@ -37,5 +34,4 @@ __all__ = [
     "project",
     "read_concepts",
     "timeline",
-    "walk_picture",
 ]

@@ -1,4 +1,4 @@
-"""Pictures of walks, gates and time, in one look: colours and greys that are legible on a light page and a dark one."""
+"""Pictures of concepts, gates and time in one look: colours and greys that are legible on light and on dark pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from hopgate.eval.verdict import Judgement
-    from hopgate.graph.inspect import QueryWalk
     from hopgate.store.graph.edge_rows import Edge
 
 # Okabe and Ito's colours, less black and yellow, which vanish on one of the two pages.
@@ -24,7 +23,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8
 GREY = "#808080"
 FAINT = "#80808055"
 OURS, THEIRS = COLOURS[0], COLOURS[1]
-SEED, CONCEPT, MEMORY = COLOURS[1], COLOURS[0], COLOURS[2]
+HERE, CONCEPT = COLOURS[1], COLOURS[0]
 
 
 def neighbourhood(edges: Sequence[Edge], name: str, *, seed: int = 0, ax: Axes | None = None) -> Axes:
@@ -37,31 +36,14 @@ def neighbourhood(edges: Sequence[Edge], name: str, *, seed: int = 0, ax: Axes |
         _line(ax, place, source, target, style="--" if past else "-", arrow=True)
         x, y = (place[source] + place[target]) / 2
         ax.text(x, y, edge.relation, color=GREY, fontsize=7, ha="center", va="center")
-    _dots(ax, place, {node: SEED if node == name else CONCEPT for node in place}, dict.fromkeys(place, 160.0))
+    _dots(ax, place, {node: HERE if node == name else CONCEPT for node in place}, dict.fromkeys(place, 160.0))
     return titled(ax, f"{name}: {len(lines)} edges (dashed: no longer true)")
 
 
-def walk_picture(walk: QueryWalk, *, seed: int = 0, ax: Axes | None = None) -> Axes:
-    """Draw the memories and concepts that a walk visits most, such as `kb.graph.walk(query)` gives: mass is size."""
-    ax = axes(ax, size=(9, 6.5), frame=False)
-    place = _layout(list(walk.lines), seed, walk.nodes)
-    for source, target in walk.lines:
-        _line(ax, place, source, target)
-    kinds = {
-        node: MEMORY if visited.is_memory else SEED if visited.is_seed else CONCEPT
-        for node, visited in walk.nodes.items()
-    }
-    most = max((visited.mass for visited in walk.nodes.values()), default=1.0)
-    _dots(ax, place, kinds, {node: 40 + 400 * visited.mass / most for node, visited in walk.nodes.items()})
-    legend(ax, {"seed concept": SEED, "concept": CONCEPT, "memory": MEMORY})
-    return titled(ax, walk.query)
-
-
-def _layout(lines: Sequence[tuple[str, str]], seed: int, nodes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _layout(lines: Sequence[tuple[str, str]], seed: int) -> dict[str, Any]:
     import networkx as nx
 
     graph: Any = nx.Graph()
-    graph.add_nodes_from(nodes or ())
     graph.add_edges_from(lines)
     return dict(nx.spring_layout(graph, seed=seed, k=1.6 / max(len(graph), 1) ** 0.5))
 
@@ -144,22 +126,6 @@ def gains(judgement: Judgement, *, ax: Axes | None = None) -> Axes:
     won, lost = int((moved > 1e-9).sum()), int((moved < -1e-9).sum())
     title = f"Of {len(moved)} questions {won} won, {lost} lost, {len(moved) - won - lost} alike"
     return titled(ax, title, "questions, by difference", f"difference at {evidence.plan.primary}")
-
-
-def by_degree(walk: QueryWalk, *, corrections: tuple[float, ...] = (0.0, 0.5), ax: Axes | None = None) -> Axes:
-    """Draw memories' scores over their strength, plain and corrected for degree: a rise favours hubs."""
-    ax = axes(ax)
-    strength = walk.graph.strength[: walk.graph.memories]
-    for colour, correction in zip(COLOURS, corrections, strict=False):
-        scores = walk.memory_scores(degree_correction=correction)
-        visited = scores > 0
-        label = f"degree_correction={correction:g}"
-        ax.scatter(strength[visited], scores[visited] / scores.max(), s=14, color=colour, alpha=0.6, lw=0, label=label)
-    ax.set_yscale("log")
-    ax.set_ylim(bottom=1e-4)
-    ax.set_xlim(0, float(np.quantile(strength, 0.995)) + 1)
-    ax.legend(frameon=False, labelcolor=GREY, fontsize=9)
-    return titled(ax, "Score and strength of memories", "strength", "score, the best = 1")
 
 
 def axes(ax: Axes | None = None, *, size: tuple[float, float] = (8, 5), frame: bool = True) -> Axes:

@@ -1,4 +1,4 @@
-"""Concepts, edges and clusters; for the explorer the graph as drawn, a walk, the two times, and what is mended."""
+"""Concepts, edges and clusters; for the explorer the graph as drawn, the two times, and what is mended."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from starlette.responses import Response
 from hopgate.errors import HopgateError
 from hopgate.graph.build.curate import Action, Curation, Proposal
 from hopgate.graph.build.merge import Change, MergeProposal, RemovalPreview
-from hopgate.graph.inspect import TOGETHER, ConceptDetail, Conflict, EdgeChanges, Neighbourhood, QueryWalk
-from hopgate.recall.filters import MAX_QUERY_CHARACTERS
+from hopgate.graph.inspect import ConceptDetail, Conflict, EdgeChanges, Neighbourhood
 from hopgate.serve.api_memories import MemoryAnswer, shown
 from hopgate.serve.bounds import (
     AsOf,
@@ -46,8 +45,6 @@ EntryId = Annotated[int, Path(description="The entry's id.", ge=1, le=2**63 - 1)
 # What is asked of the browser: benchmarks/explorer.py measures it.
 MOST = 5000
 MOST_COUNTED = 1_000_000
-# Of a memory on a walk so many characters.
-SHOWN = 32
 # What a server that is bound to scopes refuses: it would show or move what others say.
 MERGES, CURATION, THE_LOG = "merges are", "curation is", "the log is"
 _PICTURE = TypeAdapter(Neighbourhood)
@@ -209,63 +206,6 @@ def view(
         raise RefusedError(404, str(error)) from None
     # As it is: to check thousands of values that were made here takes longer than to read them.
     return Response(_PICTURE.dump_json(found), media_type="application/json")
-
-
-class WalkRequest(Strict):
-    """A question whose walk is wanted."""
-
-    query: Annotated[Text, Field(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
-    as_of: Moment | None = None
-    memories: Annotated[int, Field(ge=1, le=50)] = 10
-    concepts: Annotated[int, Field(ge=1, le=100)] = 16
-
-
-@explorer.post("/graph/walk")
-def walk(asked: WalkRequest, served: Served) -> dict[str, Any]:
-    """Walk from a question as recall does, and give what that visits most, with its share and its step from the start.
-
-    A line is two places in `nodes` and a relation.
-    """
-    scopes, graph = served.scope(), served.kb.graph
-    found = graph.walk(asked.query, memories=asked.memories, concepts=asked.concepts, as_of=asked.as_of, scope=scopes)
-    ids = [node.concept_id for node in found.nodes.values() if node.concept_id is not None]
-    drawn = graph.neighbourhood(among=ids, scope=scopes, limit=max(1, len(ids)))
-    kinds = {concept.id: concept.kind for concept in drawn.concepts}
-    steps, relations = found.steps(), _relations(found, drawn)
-    nodes = []
-    for name, node in found.nodes.items():
-        shown_as = (
-            {"id": name, "text": _beginning(served, name), "kind": None}
-            if node.concept_id is None
-            else {"id": node.concept_id, "text": name, "kind": kinds.get(node.concept_id)}
-        )
-        nodes.append({**shown_as, "is_memory": node.is_memory, "mass": node.mass, "step": steps[name]})
-    places = {name: place for place, name in enumerate(found.nodes)}
-    lines = [(places[one], places[other], relations[frozenset((one, other))]) for one, other in found.lines]
-    return {"nodes": nodes, "lines": lines}
-
-
-def _relations(found: QueryWalk, drawn: Neighbourhood) -> dict[frozenset[str], str]:
-    """What the lines of a walk are called: an edge's relation, or that a memory mentions a concept."""
-    ids = {node.concept_id: name for name, node in found.nodes.items()}
-    names = {
-        frozenset((ids[edge.source], ids[edge.target])): edge.relation
-        for edge in drawn.edges
-        if edge.relation != TOGETHER
-    }
-    for pair in found.lines:
-        kinds = {found.nodes[name].is_memory for name in pair}
-        names.setdefault(frozenset(pair), "mentions" if kinds == {True, False} else "next to")
-    return names
-
-
-def _beginning(served: Service, key: str) -> str:
-    """A memory's first words, where they may be shown; else its id."""
-    memory = served.kb.get(key)
-    if memory is None or not served.shows(memory):
-        return key
-    words = " ".join(memory.text.split())
-    return words if len(words) <= SHOWN else words[: SHOWN - 1] + "…"
 
 
 @explorer.get("/timeline/span")

@@ -10,7 +10,7 @@ const PAGES = {
   graph: [
     "Graph",
     () => Promise.all([import("./pages/graph.js"), import("./parts/canvas.js")]).then(([page]) => page),
-    (parameters) => (parameters.get("concept") && !parameters.get("walk") ? around(parameters) : null),
+    (parameters) => (parameters.get("concept") ? around(parameters) : null),
   ],
   time: ["Time", () => import("./pages/time.js")],
   mend: ["Mend", () => import("./pages/mend.js")],

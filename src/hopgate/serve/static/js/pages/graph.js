@@ -1,14 +1,13 @@
-// Graph: clusters and neighbourhoods to walk around in, and the last question's walk lit up step by step.
+// Graph: clusters and neighbourhoods to look around in.
 
-import { around, get, post } from "../api.js";
+import { around, get } from "../api.js";
 import { announce, count, field, h, put } from "../dom.js";
 import { graphCanvas } from "../parts/canvas.js";
-import { conceptPanel, memoryPanel } from "../parts/memory.js";
+import { conceptPanel } from "../parts/memory.js";
 import { failure } from "../parts/messages.js";
 import { noCanvas } from "../parts/no-canvas.js";
 import { along, colours, NONE } from "../parts/palette.js";
 import { search } from "../parts/search.js";
-import { walkBar } from "../parts/walk.js";
 
 // Up to so many concepts are drawn at once; a larger graph begins with its clusters.
 const WHOLE = 400;
@@ -33,7 +32,6 @@ export async function show(place, context) {
   const legend = h("ul", { class: "plain legend", "aria-label": "Legend" });
   const relations = h("fieldset", { class: "relations" }, h("legend", {}, "Edge types"));
   const list = h("ul", { class: "plain names" });
-  const walk = h("div", { class: "walk", hidden: true });
   const colourBy = h("select", { name: "colour" }, [["kind", "kind"], ["cluster", "cluster"], ["time", "time: last spoken of"]].map(([value, text]) => h("option", { value }, text)));
   colourBy.value = context.parameters.get("colour") ?? "kind";
   const hidden = new Set(context.parameters.getAll("without"));
@@ -74,7 +72,6 @@ export async function show(place, context) {
           h("button", { class: "small", onclick: () => canvas.fit() }, "Fit"),
         ),
       ),
-      walk,
       stage,
     ),
     panel,
@@ -147,7 +144,6 @@ export async function show(place, context) {
     }
     if (node.type_of === "cluster") return open({ cluster: node.id });
     canvas.change({ selected: key });
-    if (node.type_of === "memory") return memoryPanel(panel, node.id);
     context.keep({ selected: node.id });
     conceptPanel(panel, node.id, { centre: () => canvas.centre(key), go: (id) => open({ concept: id }) });
     await expand(key, node);
@@ -174,17 +170,15 @@ export async function show(place, context) {
   }
 
   async function open(where, { keep = true } = {}) {
-    if (keep) context.keep({ concept: "", cluster: "", walk: "", depth: "", selected: "", ...where }, { push: true });
+    if (keep) context.keep({ concept: "", cluster: "", depth: "", selected: "", ...where }, { push: true });
     await load(new URLSearchParams(location.search));
   }
 
   async function load(parameters, first) {
     stage.setAttribute("aria-busy", "true");
-    walk.hidden = true;
     leftOut = lighter = 0;
     try {
-      if (parameters.get("walk")) await lightUp(parameters.get("walk"));
-      else if (parameters.get("concept")) {
+      if (parameters.get("concept")) {
         const near = await (first ?? around(parameters));
         [leftOut, lighter] = [near.left_out, near.edges_left_out];
         draw(view(near));
@@ -222,22 +216,6 @@ export async function show(place, context) {
       return answer.clusters.length > 1;
     }, () => false);
     return asked;
-  }
-
-  async function lightUp(query) {
-    const walked = await post("graph/walk", { query });
-    const key = (node) => (node.is_memory ? `m:${node.id}` : `c${node.id}`);
-    const keys = walked.nodes.map(key);
-    draw({
-      nodes: walked.nodes.map((node) => ({ ...node, key: key(node), name: node.text, type_of: node.is_memory ? "memory" : "concept", kind: node.is_memory ? "memory" : node.kind, memories: 4 + 60 * node.mass })),
-      edges: walked.lines.map(([from, to, relation]) => ({ source: keys[from], target: keys[to], relation, weight: 1 })),
-    });
-    walk.hidden = false;
-    put(walk, walkBar(query, walked, (step) => {
-      const lit = new Map(walked.nodes.map((node) => [key(node), node.step]));
-      lit.step = step;
-      canvas.change({ lit, selected: null });
-    }));
   }
 
   stage.addEventListener("keydown", (event) => {

@@ -192,7 +192,6 @@ async function answers(parameters, context) {
       "div",
       { class: "row apart small muted" },
       h("details", {}, h("summary", {}, "Settings in force"), h("p", {}, h("code", {}, right.settings)), h("p", {}, `From: ${right.origin}`)),
-      h("a", { href: `/graph?walk=${encodeURIComponent(asked.query)}` }, "Light up its walk in the graph"),
     ),
     h(
       "div",

@@ -1,4 +1,4 @@
-// The drawing of a graph: sigma.js on a canvas, with what is selected, filtered and lit.
+// The drawing of a graph: sigma.js on a canvas, with what is selected and filtered.
 
 import { EdgeLineProgram, MultiDirectedGraph, NodePointProgram } from "/vendor/graph.js";
 import { colour } from "../dom.js";
@@ -13,25 +13,20 @@ const MANY_EDGES = 2500;
 
 export function graphCanvas(container, { clicked, hovered }) {
   let graph = new MultiDirectedGraph();
-  const state = { hidden: new Set(), selected: null, lit: null, colourOf: () => "#888", near: new Set() };
+  const state = { hidden: new Set(), selected: null, colourOf: () => "#888", near: new Set() };
   let theme = {};
   const readTheme = () => {
-    theme = { edge: colour("edge"), faded: colour("faded"), text: colour("text"), lit: colour("lit"), ground: colour("surface"), accent: colour("accent"), muted: colour("muted") };
+    theme = { edge: colour("edge"), faded: colour("faded"), text: colour("text"), ground: colour("surface"), accent: colour("accent"), muted: colour("muted") };
   };
   readTheme();
 
-  // What is not selected, near it or on the walk steps back.
-  const stepped = (node) => state.lit && (state.lit.get(node) ?? Infinity) > state.lit.step;
-  const back = (node) => (state.lit ? stepped(node) : state.selected && node !== state.selected && !state.near.has(node));
+  // What is not selected nor near it steps back.
+  const back = (node) => state.selected && node !== state.selected && !state.near.has(node);
 
   const nodeReducer = (node, data) => {
     const shown = { x: data.x, y: data.y, size: data.size, label: data.label, color: state.colourOf(data), zIndex: 1 };
     if (back(node)) return { ...shown, color: theme.faded, label: null, zIndex: 0 };
     if (node === state.selected) return { ...shown, highlighted: true, zIndex: 3, forceLabel: true };
-    if (state.lit?.has(node)) {
-      const now = state.lit.get(node) === state.lit.step;
-      return { ...shown, color: now ? theme.lit : shown.color, forceLabel: true, size: shown.size + (now ? 3 : 1), zIndex: 2 };
-    }
     return shown;
   };
   const edgeReducer = (edge, data) => {
@@ -39,7 +34,6 @@ export function graphCanvas(container, { clicked, hovered }) {
     const [from, to] = graph.extremities(edge);
     const shown = { size: data.size, color: theme.edge, label: PLAIN.has(data.relation) ? "" : data.relation, zIndex: 0 };
     if (back(from) || back(to)) return { ...shown, color: theme.faded };
-    if (state.lit) return { ...shown, color: theme.lit, size: 1.6, zIndex: 1 };
     if (state.selected && (from === state.selected || to === state.selected)) return { ...shown, color: theme.accent, size: 1.6, zIndex: 1, forceLabel: true };
     return shown;
   };
@@ -137,7 +131,7 @@ export function graphCanvas(container, { clicked, hovered }) {
     show(data, changes = {}) {
       layout.stop();
       sigma.setCustomBBox(null);
-      Object.assign(state, { selected: null, near: new Set(), lit: null }, changes);
+      Object.assign(state, { selected: null, near: new Set() }, changes);
       // Settings first, while there is nothing to draw with them; then all of it at once.
       sigma.setGraph(new MultiDirectedGraph());
       settings(data.nodes.length, data.edges.length);

@@ -108,10 +108,6 @@ export function memoryText(memory) {
   ];
 }
 
-export async function memoryPanel(place, id) {
-  await filled(place, async () => [h("h2", {}, "Memory"), h("code", {}, id), memoryText(await get(`memories/${encodeURIComponent(id)}`))]);
-}
-
 export async function conceptPanel(place, id, { centre }) {
   await filled(place, async () => {
     const { concept, memories, edges } = await get(`concepts/${id}`);
