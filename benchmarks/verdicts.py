@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from hopgate.eval.data.dataset import Query
-from hopgate.eval.evidence import Arm, Evidence, Rung
+from hopgate.eval.evidence import RUNS, Arm, Evidence, Rung
 from hopgate.eval.inference import Differences
 from hopgate.eval.plan import Plan
 from hopgate.eval.verdict import Verdict, judge
@@ -134,7 +134,7 @@ def evidence(truth: Truth, parts: list[Floats], rng: np.random.Generator) -> Evi
         qrels={name: {f"{name} {memory}": grade for memory, grade in gold.items()} for name in names},
         arms=arms,
         bases=("base 0",),
-        rungs=tuple(Rung(f"{i}", f"part {i}", (f"base {i}",), controlled=False) for i in range(len(parts))),
+        rungs=tuple(Rung(RUNS, f"part {i}", (f"base {i}",)) for i in range(len(parts))),
     )
 
 

@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.embed.late import LateInteraction, Tokens, late_scores
 from hopgate.eval.checks import barred
-from hopgate.eval.controls import parts_of
+from hopgate.eval.controls import parts_of, shuffled, with_parts
 from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import Qrels, Run, relevant
-from hopgate.eval.evidence import PARTS, Arm
+from hopgate.eval.evidence import CONCEPTS, PARTS, Arm
 from hopgate.eval.inference import choose
-from hopgate.recall.fusers import MAX_WEIGHT, RRF, TM2C2, Fuser, MinMax
+from hopgate.recall.fusers import LEGS, MAX_WEIGHT, RRF, TM2C2, Fuser, MinMax
 from hopgate.recall.fusion import Pool, fused
-from hopgate.recall.graph_leg import GraphLeg, GraphRanking, LookedUp
-from hopgate.recall.legs import complete
+from hopgate.recall.graph_leg import BASE_FUSER, LookedUp
+from hopgate.recall.legs import Legs, complete, pool_of
 from hopgate.recall.settings import Settings
 
 if TYPE_CHECKING:
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.kb import KnowledgeBase
     from hopgate.memory import Cleared
-    from hopgate.recall.filters import Query as RecallQuery
 
-Change = Callable[["GraphMatrix"], "GraphMatrix"]
 Floats = NDArray[np.float64]
 
 KS = (5, 10, 20, 40, 60, 100)
@@ -53,34 +51,25 @@ class Lists:
 
     found: Mapping[str, Run]
     scores: Mapping[str, Run]
-    importance: Mapping[str, float] = field(default_factory=dict)
-    _pools: dict[tuple[str, tuple[str, ...]], Pool[str]] = field(default_factory=dict, repr=False)
+    _pools: dict[str, Pool[str]] = field(default_factory=dict, repr=False)
 
-    def pool(self, query: str, legs: tuple[str, ...]) -> Pool[str]:
-        """Give a query's pool of these legs."""
-        if (query, legs) not in self._pools:
-            found = {leg: self.found[leg].get(query, ()) for leg in legs if leg in self.found}
-            scores = {leg: self.scores[leg].get(query, ()) for leg in found if leg in self.scores}
-            self._pools[query, legs] = Pool.of(found, scores)
-        return self._pools[query, legs]
-
-    def with_graph(self, found: Run, scores: Run, completed: Mapping[str, Run]) -> Lists:
-        """Give the same with another graph leg, and the base's scores of what it found too."""
-        return Lists({**self.found, "graph": found}, {**self.scores, **completed, "graph": scores})
-
-    def run(self, fuser: Fuser, queries: Iterable[str]) -> dict[str, list[str]]:
-        """Fuse the lists as recall does."""
-        return {query: fused(self.pool(query, fuser.active), fuser).ids[:KEPT] for query in queries}
+    def pool(self, query: str) -> Pool[str]:
+        """Give a query's pool."""
+        if query not in self._pools:
+            found = {leg: run.get(query, ()) for leg, run in self.found.items()}
+            self._pools[query] = Pool.of(found, {leg: run.get(query, ()) for leg, run in self.scores.items()})
+        return self._pools[query]
 
     def arm(self, name: str, fuser: Fuser, queries: Sequence[str], k: int) -> Arm:
-        """Make the arm of a fuser."""
+        """Make the arm of a fuser: the lists fused as recall does."""
         entering = dict.fromkeys(fuser.active, (0, 0))
+        (alike,) = _by_kind([fuser])
         for query in queries:
-            pool = self.pool(query, fuser.active)
-            for leg, enters in _entering(pool, fuser, _rows([fuser], pool.legs), k).items():
+            for leg, enters in alike.entering(self.pool(query), k).items():
                 entered, listed = entering[leg]
                 entering[leg] = entered + int(enters[0]), listed + 1
-        return Arm(name, self.run(fuser, queries), repr(fuser), entering)
+        run = {query: fused(self.pool(query), fuser).ids[:KEPT] for query in queries}
+        return Arm(name, run, repr(fuser), entering)
 
 
 class Reader:
@@ -155,6 +144,121 @@ class LateReader:
         }
 
 
+@dataclass(frozen=True)
+class Asking:
+    """A store asked by its legs for some queries, so that the graph leg can walk again on a changed graph.
+
+    `recorded` has what each query found by words and vectors, and what the graph leg looks up for it.
+    """
+
+    kb: KnowledgeBase
+    queries: Sequence[Query]
+    settings: Settings
+    recorded: Mapping[str, tuple[Legs, LookedUp]]
+    names: Mapping[int, str]
+
+    @property
+    def lists(self) -> Lists:
+        """What words and vectors found."""
+        found, scores = ({leg: dict[str, Any]() for leg in ("lexical", "dense")} for _ in range(2))
+        for query, (legs, _) in self.recorded.items():
+            for leg in legs.found:
+                found[leg][query] = self._named(legs.found[leg])
+                scores[leg][query] = self._named(legs.scores[leg])
+        return Lists(found, scores)
+
+    @property
+    def matrix(self) -> GraphMatrix | None:
+        """The largest graph that is walked, none where there is no graph."""
+        matrices = [found.matrix for _, found in self.recorded.values() if found.matrix.graph.arcs]
+        return max(matrices, key=lambda matrix: matrix.graph.arcs, default=None)
+
+    def parts(self) -> tuple[str, ...]:
+        """The parts that the graph has."""
+        counts = dict.fromkeys(PARTS, 0)
+        for matrix in {id(found.matrix): found.matrix for _, found in self.recorded.values()}.values():
+            for part, count in parts_of(matrix).items():
+                counts[part] += count
+        counts["statements"] = sum(bool(found.statements) for _, found in self.recorded.values())
+        return tuple(part for part in PARTS if counts[part])
+
+    def walk(self, parts: Collection[str], shuffle: str = "", seed: int = 0) -> tuple[Lists, float]:
+        """Walk every query on these parts of the graph, one of them shuffled, from the same seeds.
+
+        Gives the lists, and seconds a query.
+        """
+        made: dict[int, GraphMatrix] = {}
+        lists = self.lists
+        found: dict[str, Any] = {**lists.found, "graph": {}}
+        scores: dict[str, Any] = {**lists.scores, "graph": {}}
+        dealt = self._dealt(seed) if shuffle in ("statements", CONCEPTS) else {}
+        spent = 0.0
+        for query in self.queries:
+            legs, looked_up = self.recorded[query.id]
+            matrix = looked_up.matrix
+            if not matrix.graph.arcs:
+                continue
+            if id(matrix) not in made:
+                kept = with_parts(matrix, parts)
+                made[id(matrix)] = kept if shuffle in ("", "statements") else shuffled(kept, shuffle, seed)
+            statements = looked_up.statements if "statements" in parts else ()
+            statements = [(dealt.get((query.scope, memory), memory), cosine) for memory, cosine in statements]
+            changed = looked_up._replace(matrix=made[id(matrix)], statements=statements)
+            began = time.perf_counter()
+            ranking = self.kb.graph_leg.rank(
+                legs.query, legs.base, self.settings.depth, legs=legs.scores, found=changed
+            )
+            spent += time.perf_counter() - began
+            found["graph"][query.id] = self._named(ranking.hits)
+            scores["graph"][query.id] = self._named({**ranking.scores, **dict(ranking.hits)}.items())
+            # The base's scores of what this walk found beside it.
+            pool = pool_of({**legs.scores, "graph": ranking.hits})
+            with self.kb.store.transaction() as connection:
+                ranker = self.settings.lexical_ranker
+                further = complete(connection, legs.query, legs.found, pool, legs.scores, ranker=ranker)
+            for leg, own in further.items():
+                scores[leg][query.id] = self._named(own)
+        return Lists(found, scores), spent / max(1, len(self.queries))
+
+    def _dealt(self, seed: int) -> dict[tuple[str | None, int], int]:
+        """Deal statements out anew: which memory's statements become which one's, among those asked for in a scope."""
+        rng, dealt = np.random.default_rng(seed), {}
+        for scope in sorted({query.scope for query in self.queries}, key=str):
+            asked = [self.recorded[query.id][1].statements for query in self.queries if query.scope == scope]
+            memories = sorted({memory for statements in asked for memory, _ in statements})
+            for memory, other in zip(memories, rng.permutation(memories).tolist(), strict=True):
+                dealt[scope, memory] = other
+        return dealt
+
+    def _named(self, scored: Iterable[tuple[int, float]]) -> list[tuple[str, float]]:
+        return [(self.names[key], score) for key, score in scored if key in self.names]
+
+
+def ask(
+    kb: KnowledgeBase, queries: Sequence[Query], settings: Settings, progress: Callable[[int], None] | None = None
+) -> Asking:
+    """Ask words and vectors for each query inside its scope, vectors exactly, and look up what the graph leg needs.
+
+    Parameters
+    ----------
+    settings : Settings
+        Depth, k and the lexical ranker: as recall is set.
+    """
+    kb.keep_queries()
+    base = replace(settings, fuser=BASE_FUSER)
+    recorded = {}
+    for query in queries:
+        legs, _ = kb.legs(
+            query.text, settings=base, scope=query.scope, exact=True,
+            as_of=query.moment("as_of"), known_at=query.moment("known_at"),
+        )  # fmt: skip
+        started = fused(Pool.of(legs.found, legs.scores), BASE_FUSER).top()
+        recorded[query.id] = replace(legs, base=started), kb.graph_leg.look_up(legs.query)
+        if progress:
+            progress(1)
+    return Asking(kb, queries, settings, recorded, kb.id_map())
+
+
 def tuned(
     fusers: Sequence[Fuser], lists: Lists, qrels: Qrels, reported: Iterable[str], k: int, least: int = 1
 ) -> Fuser:
@@ -170,10 +274,19 @@ def tuned(
     >>> tuned([RRF(lexical=0, graph=0.1), RRF(lexical=0, graph=2)], lists, {q: {"b": 1} for q in dense}, [], k=1)
     RRF(k=60, lexical=0, dense=1, graph=2)
     """
-    free = _unbarred(fusers, lists, list(reported), k)
+    free = _unbarred(fusers, [lists.pool(query) for query in reported], k)
     if not qrels:
         return free[0]
-    return choose(free, [_scored(free, lists, query, relevant(gold, least), k) for query, gold in qrels.items()])
+    alike = list(_by_kind(free))
+    values = np.zeros((len(qrels), len(free)))
+    for row, (query, grades) in enumerate(qrels.items()):
+        pool, gold = lists.pool(query), relevant(grades, least)
+        held = np.array([*(name in gold for name in pool.ids), False])
+        for group in alike if gold else ():
+            hits = held[pool.tops(group.kind, group.rows(pool), k)]
+            values[row, group.places] = hits[:, : (k + 1) // 2].sum(axis=1) + hits.sum(axis=1)
+            values[row, group.places] /= 2 * len(gold)
+    return choose(free, values)
 
 
 def base_grid(kind: Fuser) -> list[Fuser]:
@@ -207,213 +320,61 @@ def graph_grid(default: Fuser, base: Fuser) -> list[Fuser]:
 
 
 @dataclass(frozen=True)
-class Asking:
-    """A store asked by every leg for some queries, so that the graph leg can walk again on a changed graph."""
+class _Alike:
+    """Fusers that differ in nothing but weights and have the same legs on, to be weighed at once.
 
-    kb: KnowledgeBase
-    queries: Sequence[Query]
-    lists: Lists
-    recorded: Mapping[str, _Recorded]
-    names: Mapping[int, str]
-    settings: Settings
-
-    @property
-    def matrix(self) -> GraphMatrix | None:
-        """The largest graph that was walked, none where there is no graph."""
-        walked = [one.found.matrix for one in self.recorded.values() if one.found is not None]
-        return max(walked, key=lambda matrix: matrix.graph.arcs, default=None)
-
-    def parts(self) -> tuple[str, ...]:
-        """The parts that the graph has."""
-        counts: dict[str, int] = dict.fromkeys(PARTS, 0)
-        for matrix in {id(one.found.matrix): one.found.matrix for one in self.recorded.values()}.values():
-            for part, count in parts_of(matrix).items():
-                counts[part] += count
-        counts["statements"] = sum(bool(one.found.statements) for one in self.recorded.values())
-        return tuple(part for part in PARTS if counts[part])
-
-    def walk(self, change: Change, *, statements: bool = True) -> tuple[Lists, float]:
-        """Walk every query again on a changed graph, from the same seeds; give lists, and seconds a query."""
-        leg = self.kb.graph_leg
-        made: dict[int, GraphMatrix] = {}
-        found: dict[str, list[tuple[str, float]]] = {}
-        scores: dict[str, list[tuple[str, float]]] = {}
-        completed: dict[str, dict[str, list[tuple[str, float]]]] = {"lexical": {}, "dense": {}}
-        spent = 0.0
-        for query in self.queries:
-            asked = self.recorded.get(query.id)
-            if asked is None:
-                continue
-            matrix = asked.found.matrix
-            if id(matrix) not in made:
-                made[id(matrix)] = change(matrix)
-            looked_up = asked.found._replace(matrix=made[id(matrix)])
-            if not statements:
-                looked_up = looked_up._replace(statements=())
-            began = time.perf_counter()
-            ranking = leg.rank(asked.query, asked.base, self.settings.depth, legs=asked.legs, found=looked_up)
-            spent += time.perf_counter() - began
-            found[query.id] = self._named(ranking.hits)
-            scores[query.id] = self._named({**ranking.scores, **dict(ranking.hits)}.items())
-            for name, further in self._completed(asked, ranking).items():
-                completed[name][query.id] = self._named(further)
-        lists = self.lists.with_graph(
-            found, scores, {leg: {**self.lists.scores[leg], **own} for leg, own in completed.items()}
-        )
-        return lists, spent / max(1, len(self.queries))
-
-    def _completed(self, asked: _Recorded, ranking: GraphRanking) -> dict[str, list[tuple[int, float]]]:
-        """The base legs' scores of what this walk found beside them."""
-        pool = {key for listed in asked.legs.values() for key, _ in listed} | {key for key, _ in ranking.hits}
-        with self.kb.store.transaction() as connection:
-            ranker = self.settings.lexical_ranker
-            return complete(connection, asked.query, asked.listed, pool, asked.legs, ranker=ranker)
-
-    def _named(self, scored: Iterable[tuple[int, float]]) -> list[tuple[str, float]]:
-        return [(self.names[key], score) for key, score in scored if key in self.names]
-
-
-@dataclass(frozen=True)
-class _Recorded:
-    """What the graph leg was given for a query."""
-
-    query: RecallQuery
-    base: Sequence[tuple[int, float]]
-    legs: Mapping[str, list[tuple[int, float]]]
-    listed: Mapping[str, list[tuple[int, float]]]
-    found: LookedUp
-
-
-class _Recorder(GraphLeg):
-    """The store's graph leg, which keeps what it is given."""
-
-    def record_into(self, kept: dict[str, _Recorded]) -> None:
-        self.kept, self.name = kept, ""
-
-    def rank(
-        self,
-        query: RecallQuery,
-        base: Sequence[tuple[int, float]],
-        depth: int,
-        *,
-        legs: Mapping[str, Sequence[tuple[int, float]]] | None = None,
-        found: LookedUp | None = None,
-    ) -> GraphRanking:
-        if found is not None and found.matrix.graph.arcs:
-            lists = {leg: list(listed) for leg, listed in (legs or {}).items()}
-            self.kept[self.name] = _Recorded(query, list(base), lists, {}, found)
-        return super().rank(query, base, depth, legs=legs, found=found)
-
-
-def ask(
-    kb: KnowledgeBase, queries: Sequence[Query], settings: Settings, progress: Callable[[int], None] | None = None
-) -> Asking:
-    """Ask every leg of a store for each query inside its scope; vectors are compared exactly.
-
-    Parameters
-    ----------
-    settings : Settings
-        Depth, k and the lexical ranker: as recall is set.
+    `places` are theirs among all fusers that are tried.
     """
-    kb.keep_queries()
-    names = kb.id_map()
-    recorder = _Recorder(kb.store, kb.graph_leg.walk)
-    kept: dict[str, _Recorded] = {}
-    recorder.record_into(kept)
-    found: dict[str, dict[str, list[tuple[str, float]]]] = {leg: {} for leg in ("lexical", "dense", "graph")}
-    scores: dict[str, dict[str, list[tuple[str, float]]]] = {leg: {} for leg in found}
-    for query in queries:
-        recorder.name = query.id
-        legs, _ = kb.legs(
-            query.text, settings=settings, scope=query.scope, exact=True, graphs={"graph": recorder},
-            as_of=query.moment("as_of"), known_at=query.moment("known_at"),
-        )  # fmt: skip
-        if query.id in kept:
-            kept[query.id] = replace(kept[query.id], listed={leg: legs.found[leg] for leg in kept[query.id].legs})
-        for leg, own in legs.found.items():
-            found[leg][query.id] = [(names[key], score) for key, score in own]
-        for leg, own in legs.scores.items():
-            scores[leg][query.id] = [(names[key], score) for key, score in own]
-        if progress:
-            progress(1)
-    return Asking(kb, queries, Lists(found, scores), kept, names, settings)
+
+    kind: Fuser
+    places: list[int]
+    weights: Floats
+
+    def rows(self, pool: Pool[str]) -> Floats:
+        """Their weights of the legs of a pool, a row each."""
+        return self.weights[:, [LEGS.index(leg) for leg in pool.legs]]
+
+    def entering(self, pool: Pool[str], k: int) -> dict[str, NDArray[np.bool_]]:
+        """By leg: whether the best memory that only this leg lists would be in the top k as its first, of each fuser.
+
+        A leg that lists nothing alone says nothing, and is left out.
+        """
+        rows = self.rows(pool)
+        totals = pool.totals(self.kind, rows)
+        kth = -np.sort(-totals, axis=1)[:, k - 1] if totals.shape[1] >= k else np.full(len(rows), -np.inf)
+        on = [place for place, leg in enumerate(pool.legs) if leg in self.kind.active]
+        units = pool.units(self.kind, [pool.legs[place] for place in on])
+        ranks = pool.ranks[on]
+        only = np.isfinite(ranks) & (np.isfinite(ranks).sum(axis=0) == 1)
+        entering = {}
+        for own, place in enumerate(on):
+            if only[own].any():
+                first = int(np.where(only[own], ranks[own], np.inf).argmin())
+                lifted = totals[:, first] + rows[:, place] * (units[own].max() - units[own, first])
+                entering[pool.legs[place]] = lifted >= kth
+        return entering
 
 
-def _unbarred(fusers: Sequence[Fuser], lists: Lists, queries: Sequence[str], k: int) -> list[Fuser]:
-    """The fusers that bar none of their legs; the first of all where each does."""
-    free = []
-    for legs, group in _by_legs(fusers):
-        entered = {leg: np.zeros(len(group)) for leg in legs}
-        listed = {leg: np.zeros(len(group)) for leg in legs}
-        for query in queries:
-            pool = lists.pool(query, legs)
-            for fuser_kind, places in _by_kind(group):
-                rows = _rows([group[place] for place in places], pool.legs)
-                for leg, enters in _entering(pool, fuser_kind, rows, k).items():
-                    entered[leg][places] += enters
-                    listed[leg][places] += 1
-        free += [
-            fuser
-            for place, fuser in enumerate(group)
-            if not any(barred(int(entered[leg][place]), int(listed[leg][place])) for leg in legs)
-        ]
-    order = {fuser: place for place, fuser in enumerate(fusers)}
-    return sorted(free, key=order.__getitem__) or [fusers[0]]
-
-
-def _entering(pool: Pool[str], fuser: Fuser, rows: Floats, k: int) -> dict[str, NDArray[np.bool_]]:
-    """By leg and row of weights: whether the best memory that only this leg lists would be in the top k as its first.
-
-    A leg that lists nothing alone says nothing, and is left out.
-    """
-    totals = pool.totals(fuser, rows)
-    kth = -np.sort(-totals, axis=1)[:, k - 1] if totals.shape[1] >= k else np.full(len(rows), -np.inf)
-    units, listed = pool.units(fuser, pool.legs), np.isfinite(pool.ranks)
-    entering = {}
-    for place, leg in enumerate(pool.legs):
-        alone = listed[place] & (listed.sum(axis=0) == 1)
-        if alone.any():
-            first = int(np.where(alone, pool.ranks[place], np.inf).argmin())
-            lifted = totals[:, first] + rows[:, place] * (units[place].max() - units[place, first])
-            entering[leg] = lifted >= kth
-    return entering
-
-
-def _scored(fusers: Sequence[Fuser], lists: Lists, query: str, gold: Collection[str], k: int) -> list[float]:
-    """Each fuser's mean of recall@k/2 and recall@k for a query."""
-    values = [0.0] * len(fusers)
-    if not gold:
-        return values
-    order = {fuser: place for place, fuser in enumerate(fusers)}
-    for legs, group in _by_legs(fusers):
-        pool = lists.pool(query, legs)
-        held = np.array([*(name in gold for name in pool.ids), False])
-        for kind, places in _by_kind(group):
-            tops = pool.tops(kind, _rows([group[place] for place in places], pool.legs), k)
-            hits = held[tops]
-            shares = (hits[:, : (k + 1) // 2].sum(axis=1) + hits.sum(axis=1)) / (2 * len(gold))
-            for place, share in zip(places, shares.tolist(), strict=True):
-                values[order[group[place]]] = share
-    return values
-
-
-def _by_legs(fusers: Sequence[Fuser]) -> list[tuple[tuple[str, ...], list[Fuser]]]:
-    groups: dict[tuple[str, ...], list[Fuser]] = {}
-    for fuser in fusers:
-        groups.setdefault(fuser.active, []).append(fuser)
-    return list(groups.items())
-
-
-def _by_kind(fusers: Sequence[Fuser]) -> list[tuple[Fuser, list[int]]]:
-    """Fusers that differ in nothing but weights, to be weighed at once."""
-    groups: dict[object, tuple[Fuser, list[int]]] = {}
+def _by_kind(fusers: Sequence[Fuser]) -> Iterator[_Alike]:
+    groups: dict[object, list[int]] = {}
     for place, fuser in enumerate(fusers):
-        groups.setdefault((type(fuser), getattr(fuser, "k", None)), (fuser, []))[1].append(place)
-    return list(groups.values())
+        groups.setdefault((type(fuser), getattr(fuser, "k", None), fuser.active), []).append(place)
+    for places in groups.values():
+        weights = np.array([[fusers[place].weights[leg] for leg in LEGS] for place in places])
+        yield _Alike(fusers[places[0]], places, weights)
 
 
-def _rows(fusers: Sequence[Fuser], legs: Sequence[str]) -> Floats:
-    return np.array([[fuser.weights[leg] for leg in legs] for fuser in fusers], float).reshape(len(fusers), len(legs))
+def _unbarred(fusers: Sequence[Fuser], pools: Sequence[Pool[str]], k: int) -> list[Fuser]:
+    """The fusers that bar none of their legs; the first of all where each does."""
+    shut = np.zeros(len(fusers), bool)
+    for group in _by_kind(fusers):
+        entered: dict[str, list[NDArray[np.bool_]]] = {}
+        for pool in pools:
+            for leg, enters in group.entering(pool, k).items():
+                entered.setdefault(leg, []).append(enters)
+        for lists in entered.values():
+            shut[group.places] |= [barred(int(count), len(lists)) for count in np.sum(lists, axis=0)]
+    return [fuser for fuser, is_shut in zip(fusers, shut, strict=True) if not is_shut] or [fusers[0]]
 
 
 def _nearest_first(fusers: Iterable[Fuser], default: Fuser) -> list[Fuser]:

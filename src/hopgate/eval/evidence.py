@@ -18,6 +18,8 @@ Ids: TypeAlias = Mapping[str, Sequence[str]]
 """Query → ids, best first, none twice."""
 CONCEPTS = "concepts"
 """The claim of the headline: everything from titles upwards, over the base and the threads."""
+RUNS = "runs"
+"""The claim about runs that somebody brought; there is nothing in them to shuffle."""
 
 
 @dataclass(frozen=True)
@@ -82,22 +84,19 @@ class Rung:
     Parameters
     ----------
     part : str
-        One of `PARTS`, `CONCEPTS`, or `runs` for what somebody brought.
+        One of `PARTS`, `CONCEPTS`, or `RUNS`.
     arm : str
         The arm with it.
     over : tuple of str
         The arms that it must beat, each of them.
     shuffled : tuple of mappings of query to ids
         The arm on graphs whose part was shuffled, tuned like it.
-    controlled : bool
-        Whether the part can be shuffled: statements and brought runs cannot.
     """
 
     part: str
     arm: str
     over: tuple[str, ...]
     shuffled: tuple[Ids, ...] = field(default=(), repr=False)
-    controlled: bool = True
     cost: Cost = NO_COST
 
 

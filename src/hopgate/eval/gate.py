@@ -17,12 +17,12 @@ from hopgate.eval.arms import LateReader, Reader, ask
 from hopgate.eval.checks import apart, origin_of
 from hopgate.eval.data.dataset import Dataset, Query, read_queries
 from hopgate.eval.data.runs import Run, ordered, ranks_against_scores, read_qrels, read_run, relevant
-from hopgate.eval.evidence import NO_COST, Arm, Cost, Evidence, Origin, Rung
+from hopgate.eval.evidence import NO_COST, RUNS, Arm, Cost, Evidence, Origin, Rung
 from hopgate.eval.ladder import Ladder, Stage, quiet
 from hopgate.eval.ledger import Ledger
 from hopgate.eval.plan import OWN_STATEMENTS, Plan, plan_problems
 from hopgate.eval.slices import reported_slices
-from hopgate.eval.verdict import RUNS, Judgement, Verdict
+from hopgate.eval.verdict import Judgement, Verdict
 from hopgate.recall.settings import DEFAULT_FUSER, Settings
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def gate_runs(
         qrels=judgements,
         arms=arms,
         bases=tuple(names[:-1]),
-        rungs=(Rung(RUNS, names[-1], tuple(names[:-1]), controlled=False),),
+        rungs=(Rung(RUNS, names[-1], tuple(names[:-1])),),
         slices=slices,
         origin=Origin("runs that were brought"),
         doubts=_doubts(read, judgements, plan),
@@ -169,8 +169,8 @@ def throwaway_store(
         kb.embed(plan.embedder or None, progress=stage("embedding memories", len(dataset.memories)))
         stage("building the graph", None)
         began = time.perf_counter()
-        kb.build(_extractor(dataset, plan), embed_concepts=False, statements=_statements(dataset, plan))
-        yield kb, Cost(build_seconds=time.perf_counter() - began)
+        built = kb.build(_extractor(dataset, plan), embed_concepts=False, statements=_statements(dataset, plan))
+        yield kb, Cost(time.perf_counter() - began, built.extraction.tokens)
 
 
 def _gate(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 from hopgate.eval.arms import Asking, LateReader, Lists, Reader, base_grid, graph_grid, tuned
-from hopgate.eval.controls import shuffled, with_parts
+from hopgate.eval.controls import with_parts
 from hopgate.eval.evidence import CONCEPTS, NO_COST, Arm, Cost, Evidence, Rung
 from hopgate.eval.verdict import promising, strongest
-from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.recall.fusers import RRF, TM2C2, Fuser, MinMax, parse
 
 Stage = Callable[[str, int | None], Callable[[int], None]]
@@ -66,28 +64,25 @@ class Ladder:
         """Give the evidence with every arm, every rung, and shuffles of the parts that would open."""
         evidence = self._bases()
         base = parse(evidence.arms[strongest(evidence, tuple(KINDS))].configuration)
-        parts = self.asking.parts()
-        threads: tuple[str, ...] = ()
-        below = evidence.bases
-        lists: dict[str, Lists] = {}
+        parts, walked = self.asking.parts(), self.asking.lists
+        arms, rungs = dict(evidence.arms), list[Rung]()
         for place, part in enumerate(parts):
             progress = self.stage(f"walking on {part}", 1)
             upto = parts[: place + 1]
-            walked, seconds = self.asking.walk(partial(with_parts, parts=upto), statements="statements" in upto)
+            walked, seconds = self.asking.walk(upto)
             arm = self._tuned(f"base + {' + '.join(upto)}", walked, base)
-            lists[part] = walked
-            cost = self._cost(upto, seconds)
-            controlled = part != "statements"
-            evidence = _with(evidence, arm, Rung(part, arm.name, below, controlled=controlled, cost=cost))
-            below = (*below, arm.name)
-            if part == "threads":
-                threads = (arm.name,)
+            below = (*evidence.bases, *(rung.arm for rung in rungs))
+            rungs.append(Rung(part, arm.name, below, cost=self._cost(upto, seconds)))
+            arms[arm.name] = arm
             progress(1)
-        if len(parts) > len(threads) and (threads or len(parts) > 1):
-            last = evidence.rungs[-1]
-            over = (*evidence.bases, *threads)
-            evidence = replace(evidence, rungs=(*evidence.rungs, Rung(CONCEPTS, last.arm, over, cost=last.cost)))
-        return self._with_shuffles(self._with_prototype(evidence), parts, base)
+        threads = tuple(rung.arm for rung in rungs if rung.part == "threads")
+        if len(rungs) > 1:
+            rungs.append(Rung(CONCEPTS, rungs[-1].arm, (*evidence.bases, *threads), cost=rungs[-1].cost))
+        arms["prototype"] = self._prototype(walked)
+        evidence = replace(evidence, arms=arms, rungs=tuple(rungs))
+        wanted = promising(evidence)
+        climbed = [self._with_shuffles(rung, parts, base) if rung.part in wanted else rung for rung in rungs]
+        return replace(evidence, rungs=tuple(climbed))
 
     def _bases(self) -> Evidence:
         """Every arm without a graph: each leg alone, and each kind of fusion, its weights tuned."""
@@ -118,39 +113,26 @@ class Ladder:
         plan = self.evidence.plan
         return tuned(grid, lists, self.evidence.tuned, self.evidence.reported, plan.k, plan.relevant_from)
 
-    def _with_shuffles(self, evidence: Evidence, parts: tuple[str, ...], base: Fuser) -> Evidence:
+    def _with_shuffles(self, rung: Rung, parts: tuple[str, ...], base: Fuser) -> Rung:
         """Shuffle what would open: each shuffle is walked, fused and tuned as the part itself was."""
-        wanted = set(promising(evidence))
-        rungs = []
-        for rung in evidence.rungs:
-            if rung.part in wanted and rung.controlled:
-                progress = self.stage(f"shuffling {rung.part}", evidence.plan.shuffles)
-                upto = parts if rung.part == CONCEPTS else parts[: parts.index(rung.part) + 1]
-                runs = []
-                for seed in range(evidence.plan.seed, evidence.plan.seed + evidence.plan.shuffles):
-                    change = partial(_shuffled_parts, parts=upto, part=rung.part, seed=seed)
-                    walked, _ = self.asking.walk(change, statements="statements" in upto)
-                    runs.append(self._tuned("shuffled", walked, base).run)
-                    progress(1)
-                rungs.append(replace(rung, shuffled=tuple(runs)))
-            else:
-                rungs.append(rung)
-        return replace(evidence, rungs=tuple(rungs))
+        plan = self.evidence.plan
+        progress = self.stage(f"shuffling {rung.part}", plan.shuffles)
+        upto = parts if rung.part == CONCEPTS else parts[: parts.index(rung.part) + 1]
+        runs = []
+        for seed in range(plan.seed, plan.seed + plan.shuffles):
+            walked, _ = self.asking.walk(upto, rung.part, seed)
+            runs.append(self._tuned("shuffled", walked, base).run)
+            progress(1)
+        return replace(rung, shuffled=tuple(runs))
 
-    def _with_prototype(self, evidence: Evidence) -> Evidence:
-        """Add the first test's configuration as an arm that nothing is claimed of: its graph is barred."""
-        found = self.asking.lists.found
-        barred_graph = {
-            query: [
-                pair
-                for pair in listed
-                if pair[0] not in {name for leg in ("lexical", "dense") for name, _ in found[leg].get(query, ())}
-            ]
-            for query, listed in found["graph"].items()
-        }
-        lists = Lists({**found, "graph": barred_graph}, {})
-        arm = lists.arm("prototype", PROTOTYPE, evidence.reported, evidence.plan.k)
-        return replace(evidence, arms={**evidence.arms, arm.name: arm})
+    def _prototype(self, lists: Lists) -> Arm:
+        """The first test's configuration, an arm that nothing is claimed of: its graph is barred."""
+        barred = {}
+        for query, listed in lists.found.get("graph", {}).items():
+            base = {name for leg in SINGLE for name, _ in lists.found[leg].get(query, ())}
+            barred[query] = [pair for pair in listed if pair[0] not in base]
+        lists = Lists({**lists.found, "graph": barred}, {})
+        return lists.arm("prototype", PROTOTYPE, self.evidence.reported, self.evidence.plan.k)
 
     def _cost(self, parts: tuple[str, ...], seconds: float) -> Cost:
         """Threads need no building; everything else is paid for with the whole graph."""
@@ -158,11 +140,3 @@ class Ladder:
         kept = with_parts(matrix, parts).bytes / 1e6 if matrix is not None else None
         built = self.cost if set(parts) - {"threads"} else Cost(build_seconds=0)
         return replace(built, query_ms=1000 * seconds, megabytes=kept)
-
-
-def _shuffled_parts(matrix: GraphMatrix, *, parts: tuple[str, ...], part: str, seed: int) -> GraphMatrix:
-    return shuffled(with_parts(matrix, parts), part, seed)
-
-
-def _with(evidence: Evidence, arm: Arm, rung: Rung) -> Evidence:
-    return replace(evidence, arms={**evidence.arms, arm.name: arm}, rungs=(*evidence.rungs, rung))

@@ -95,7 +95,7 @@ def load(folder: Path) -> Evidence:
         ]  # fmt: skip
         rungs = [
             Rung(row["part"], row["arm"], tuple(row["over"]), tuple(run_of(file, []) for file in row["shuffled"]),
-                 row["controlled"], Cost(**row["cost"]))
+                 Cost(**row["cost"]))
             for row in told["rungs"]
         ]  # fmt: skip
         for name in (*told["bases"], *(name for rung in rungs for name in (rung.arm, *rung.over))):

@@ -12,7 +12,7 @@ import numpy as np
 
 from hopgate.errors import HopgateError
 from hopgate.eval.checks import Check, Status, check_all
-from hopgate.eval.evidence import CONCEPTS, NO_COST, Cost, Evidence, Rung
+from hopgate.eval.evidence import CONCEPTS, NO_COST, RUNS, Cost, Evidence, Rung
 from hopgate.eval.inference import Differences, holm, pooled, rank_p, spent
 from hopgate.eval.plan import LEAST_CLUSTERS
 from hopgate.recall.fusers import FUSERS
@@ -21,7 +21,6 @@ POWER = 0.8
 ROUNDS = 10_000
 IMAGINED = 0.25
 """The gain that one more imagined question has where harm is looked for: a few that lost by chance are no harm."""
-RUNS = "runs"
 
 
 class Verdict(StrEnum):
@@ -320,7 +319,7 @@ def _decided(  # noqa: PLR0911 - one line a reason
         return Verdict.INCONCLUSIVE, short.finding
     if p >= test.half:
         return Verdict.INCONCLUSIVE, f"neither a gain over {over} is shown nor one of {worthwhile:g} excluded"
-    if not test.rung.controlled:
+    if test.rung.part == RUNS:
         return Verdict.OPEN, f"it gains over {over}; there is nothing in it to shuffle"
     if control is None:
         return Verdict.INCONCLUSIVE, "it was not compared with shuffled graphs"
