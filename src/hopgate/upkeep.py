@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from hopgate.extract.extraction import Extractor
     from hopgate.graph.build.pipeline import GraphBuilder
-    from hopgate.graph.build.write_statements import StatementRun
     from hopgate.memory_writer import MemoryWriter
     from hopgate.store.backup import Manifest, Scrubbed
     from hopgate.store.fill import Embedding
@@ -141,25 +140,6 @@ class Upkeep:
                         yield done
                 else:
                     idle += patience
-
-    def write_statements(
-        self,
-        model: Extractor,
-        path: Path,
-        *,
-        together: int,
-        limit: int | None = None,
-        show: Callable[[StatementRun], object] = str,
-    ) -> StatementRun:
-        """Let an extractor's model write statements into a file, for `kb.build(statements=…)`.
-
-        Memories that the file has statements about are not asked about again.
-        """
-        from hopgate.extract.model.judge import StatementWriter
-        from hopgate.graph.build.write_statements import write_statements
-
-        self._writer.mark_by_rules()
-        return write_statements(self._store, StatementWriter(model), path, together=together, limit=limit, show=show)
 
     def backup(self, path: str | Path) -> Manifest:
         """Write the whole store, as it is at one moment, into a new file, and read it back."""

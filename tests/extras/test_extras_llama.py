@@ -1,4 +1,4 @@
-"""The real GGUF at what takes long, by `make full`: several memories in a call, and statements."""
+"""The real GGUF at what takes long, by `make full`: several memories in a call, and a judge."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hopgate.extract.extraction import Fact, Source
-from hopgate.extract.model.judge import Judge, StatementWriter
+from hopgate.extract.model.judge import Judge
 from hopgate.extract.model.llama import Llama
 from hopgate.memory import Cleared
 
@@ -34,10 +34,3 @@ def test_it_is_asked_which_facts_end(llama: Llama) -> None:
     judge = Judge(llama)
     assert len(judge.ends(SOURCES, [[Fact("the wiki", "runs on", "tern-1")], []])) == 2
     assert judge.asked == 1
-
-
-def test_what_it_states_is_grounded(llama: Llama) -> None:
-    writer = StatementWriter(llama, room=120)
-    stated = writer.write(SOURCES)
-    assert {one.doc_id for one in stated} <= {"m1", "m2"}
-    assert all(one.statement for one in stated)

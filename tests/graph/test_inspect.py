@@ -142,6 +142,19 @@ def test_a_neighbourhood_grows_ring_by_ring_up_to_a_limit_and_is_of_its_time(mov
             moved.graph.neighbourhood(depth=depth, limit=limit)
 
 
+def test_where_scopes_share_a_graph_a_concept_counts_the_memories_of_the_scope_that_is_asked(kb):
+    share_scopes(kb)
+    kb.add(
+        *(Memory(f"{scope}{at}", "Ada.", scope=scope) for scope, count in (("a", 1), ("b", 2)) for at in range(count))
+    )
+    kb.build(Scripted({name: found([Mention("Ada")], []) for name in ("a0", "b0", "b1")}))
+    for scope, count in (("a", 1), ("b", 2), (None, 3)):
+        detail = kb.graph.concept("Ada", scope=scope)
+        assert detail.concept.memory_count == len(detail.memories) == count
+        assert [concept.memory_count for concept in kb.graph.concepts(scope=scope)] == [count]
+        assert [concept.memories for concept in kb.graph.neighbourhood(scope=scope).concepts] == [count]
+
+
 def test_the_graph_along_its_two_times(moved, other):
     span = moved.graph.span()
     assert (span.valid_from, span.valid_to, span.known_from) == (DAY, LATER, DAY)

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from hopgate.store.journal import JournalEntry
 
 Shown = tuple[Any, str | Iterable[str]]
-# Memories that a model writes statements about at once; the context of a file's model is small.
-STATED_AT_ONCE = {"llama": 4, "openai": 16}
 # Of many memories the first few are named.
 NAMED = 3
 NO_CONCEPTS = "there are no concepts: run hopgate build first"
@@ -78,32 +76,20 @@ def make_extractor(kb: KnowledgeBase, given: dict[str, Any]) -> Extractor:
 @click.command("extract")
 @extractor_options
 @run_options
-@path("--statements", "Write instead what each memory says in a model's sentences into this file, for hopgate build.")
 @on_store
 @as_json
-def extract(where: Where, statements: Path | None, as_json: bool, **given: Any) -> None:
+def extract(where: Where, as_json: bool, **given: Any) -> None:
     """Extract mentions and facts from memories; what is done is not done again, and a stopped run goes on.
 
     Sensitive memories are never read. Before the first build, `hopgate build` makes the graph of what was extracted;
     in a graph that is built, new mentions and facts take their place at once. The exit status is 1 where nothing could
-    be extracted. What --statements writes is read by `hopgate build --statements FILE`; a file that is there is added
-    to.
+    be extracted.
 
     Example: hopgate extract --extractor llama --model model.gguf --limit 100
     """
     from hopgate.extract.runner import Run
 
     with where.opened() as kb, progress_line() as show:
-        if statements is not None:
-            at_once = given["together"] or STATED_AT_ONCE.get(given["extractor"], 1)
-            extractor = make_extractor(kb, {**given, "types": None})
-            written = kb.upkeep.write_statements(
-                extractor, statements, together=at_once, limit=given["limit"], show=show
-            )
-            output.show(as_json, written, f"{written}: hopgate build --statements {statements}")
-            if written.memories and written.unanswered == written.memories:
-                sys.exit(1)
-            return
         extractor, limit = make_extractor(kb, given), given.pop("limit")
         progress = kb.extract(extractor, run=Run(**given), limit=limit, show=show)
         states = kb.extraction_states()

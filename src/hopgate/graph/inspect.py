@@ -64,7 +64,7 @@ def concept_detail(connection: Connection[Any], view: View, name: str | int, *, 
 
     Where several scopes have the name it is the concept that most memories talk about.
     """
-    concept = concept_rows.get(connection, named(connection, view, name)[0])
+    concept = concept_rows.get(connection, named(connection, view, name)[0], view)
     return ConceptDetail(
         concept,
         tuple(journal.merges_into(connection, concept.id)),

@@ -28,7 +28,7 @@ _OPENING = re.compile(r"[{\[]")
 _MOST_TRIES = 20  # prose with more brackets than this before its JSON is not an answer
 _CLOSERS = {"{": "}", "[": "]"}
 # What an answer has, and what an entry that stands alone has.
-_KEYS = ("memories", "mentions", "facts", "statements", "ended")
+_KEYS = ("memories", "mentions", "facts", "ended")
 
 
 def fold(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What a model is asked beside extraction: whether names are one, which facts are over, and what a memory states.
+"""What a model is asked beside extraction: whether names are one, and which facts are over.
 
 An answer that is not one of those asked for counts as none, and the names stay undecided. Merges are recorded with who
 decided and are taken back by `hopgate concepts split`.
@@ -7,34 +7,24 @@ decided and are taken back by `hopgate concepts split`.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Fact, Source
-from hopgate.extract.files import MAX_STATEMENT, Statement
 from hopgate.extract.model.answer import (
-    MAX_NAME,
-    MODEL_CONFIDENCE,
     clean,
     first_json,
-    fold,
-    ground_of,
-    grounded,
     read_entries,
     without_thoughts,
 )
 from hopgate.extract.model.chat import ChatModel
-from hopgate.extract.model.prompt import ENDS, STATE, row_of
+from hopgate.extract.model.prompt import ENDS, row_of
 
-# Tokens of a word and a short reason; of a list of numbers; of a memory's statements, and of a call for those.
-ROOM, ROOM_OF_ENDS, ROOM_OF_STATEMENTS, MOST_ROOM = 200, 60, 400, 8192
-# So much of a statement's words must stand in the memory or in what was told beside it: the rest is grammar, and a
-# sentence of which less does is about something else.
-GROUNDED = 0.5
+# Tokens of a word and a short reason; of a list of numbers.
+ROOM, ROOM_OF_ENDS = 200, 60
 _SAME = (
     "Two names from somebody's notes may stand for one and the same thing (an abbreviation, a variant of spelling, a "
     "nickname) or for two different things that are merely called alike. Answer as JSON: "
@@ -125,70 +115,3 @@ def _ended(entry: dict[str, Any], count: int) -> Ended | None:
         return None
     places = sorted({number - 1 for number in numbers if type(number) is int and 1 <= number <= count})
     return Ended(tuple(places), iso(clean(entry.get("since"))[:10]) if places else None)
-
-
-class StatementWriter:
-    """Asks a model for statements, several memories in a call, and counts what was dropped.
-
-    Parameters
-    ----------
-    model : ChatModel
-        The model of an extractor: `Llama` or `OpenAI`; another extractor is refused.
-    room : int
-        Tokens that an answer about one memory may take.
-    """
-
-    def __init__(self, model: object, room: int = ROOM_OF_STATEMENTS) -> None:
-        self._model, self._room = _asked(model, "writes statements"), room
-        self.dropped: Counter[str] = Counter()
-        self.unanswered = 0
-
-    def write(self, sources: Sequence[Source]) -> list[Statement]:
-        """Return what the model states about these memories; what it does not answer about them is counted."""
-        chat = STATE.chat([row_of(source) for source in sources])
-        reply = self._model.ask(chat, STATE.schema, min(MOST_ROOM, self._room * len(sources)))
-        statements, answered = read_statements_answer(reply.text, sources, self.dropped)
-        self.unanswered += len(sources) - answered
-        return statements
-
-
-def read_statements_answer(
-    answer: str, sources: Sequence[Source], dropped: Counter[str]
-) -> tuple[list[Statement], int]:
-    """Read what a model stated: each memory's own, grounded, each once; and how many memories it answered about.
-
-    Examples
-    --------
-    >>> from hopgate.memory import Cleared
-    >>> item = {"subject": "Ada", "statement": "Ada keeps the key."}
-    >>> answer = json.dumps({"memories": [{"id": "1", "statements": [item, item]}]})
-    >>> counts: Counter[str] = Counter()
-    >>> statements, answered = read_statements_answer(answer, [Source("m1", Cleared("Ada keeps the key"))], counts)
-    >>> [(one.doc_id, one.statement) for one in statements], answered, dict(counts)
-    ([('m1', 'Ada keeps the key.')], 1, {'repeated statement': 1})
-    """
-    entries = read_entries(answer, len(sources)).by_id
-    said = [entries.get(str(number), {}).get("statements") for number in range(1, len(sources) + 1)]
-    answered = [(items, source) for items, source in zip(said, sources, strict=True) if isinstance(items, list)]
-    return [one for items, source in answered for one in _kept(items, source, dropped)], len(answered)
-
-
-def _kept(items: Sequence[Any], source: Source, dropped: Counter[str]) -> Iterator[Statement]:
-    """A memory's statements that can be kept."""
-    ground = f"{ground_of(source)}{fold(' '.join(source.before))} "
-    seen: set[str] = set()
-    for item in items:
-        given = item if isinstance(item, dict) else {}
-        sentence, subject = clean(given.get("statement")), clean(given.get("subject"))
-        words = fold(sentence).split()
-        if not words or len(sentence) > MAX_STATEMENT:
-            dropped["statement without a usable sentence"] += 1
-        elif sum(f" {word} " in ground for word in words) < GROUNDED * len(words):
-            dropped["ungrounded statement"] += 1
-        elif fold(sentence) in seen:
-            dropped["repeated statement"] += 1
-        else:
-            seen.add(fold(sentence))
-            about = subject if len(subject) <= MAX_NAME and grounded(subject, ground) else ""
-            since = iso(clean(given.get("valid_from")))
-            yield Statement(str(source.memory_id), sentence, about, since, None, MODEL_CONFIDENCE)

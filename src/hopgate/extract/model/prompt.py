@@ -105,7 +105,6 @@ _TEXT = {"type": "string"}
 # are dropped in `answer` instead. 48 items of each are more than a short memory holds and stop endless lists.
 _MOST = 48
 _FACT = ("subject", "relation", "object", "valid_from", "valid_to")
-_STATEMENT = ("subject", "statement", "valid_from")
 
 
 def _list_of(items: dict[str, Any], most: int = _MOST) -> dict[str, Any]:
@@ -123,9 +122,5 @@ EXTRACT = _question(
         "mentions": _list_of(_object({"name": _TEXT, "kind": _TEXT}, required=("name", "kind"))),
         "facts": _list_of(_object(dict.fromkeys(_FACT, _TEXT), required=_FACT[:3])),
     },
-)
-STATE = _question(
-    "state",
-    {"statements": _list_of(_object(dict.fromkeys(_STATEMENT, _TEXT), required=("subject", "statement")), most=12)},
 )
 ENDS = _question("ends", {"ended": _list_of({"type": "integer"}, most=16), "since": _TEXT})

@@ -35,12 +35,25 @@ _ANY = View()
 _COLUMNS = "c.id, c.canonical_name AS name, c.aliases, c.kind, c.scope"
 
 
+def _known(view: View) -> str | None:
+    """A table of how many memories that the view shows talk about each concept; None where all of them are counted."""
+    if view.known_at is None and not (view.shared and view.scopes is not None):
+        return None
+    return (
+        "(SELECT concept_id, count(*)::integer AS known FROM memory_concepts x JOIN memories m ON m.id = x.memory_id "
+        f"WHERE {view.memories('m')} GROUP BY concept_id) AS n ON n.concept_id = c.id"
+    )
+
+
 def get(connection: Connection[Any], concept_id: int, view: View = _ANY) -> Concept:
     """One concept by id; an unknown id, or one of another scope, is refused."""
+    known = _known(view)
+    count, joined = ("coalesce(n.known, 0)", f"LEFT JOIN {known}") if known else ("c.memory_count", "")
     rows = fetch(
         connection,
         Concept,
-        f"SELECT {_COLUMNS}, c.memory_count FROM concepts c WHERE c.id = %(id)s AND {view.concepts('c')}",
+        f"SELECT {_COLUMNS}, {count} AS memory_count FROM concepts c {joined} "
+        f"WHERE c.id = %(id)s AND {view.concepts('c')}",
         view.parameters(id=concept_id),
     )
     if not rows:
@@ -96,13 +109,8 @@ def listed(
     search : str, optional
         Only concepts with a name that holds this text, in any case.
     """
-    count, source = "c.memory_count", "concepts c"
-    if view.known_at is not None or (view.shared and view.scopes is not None):
-        count = "n.known"
-        source += (
-            " JOIN (SELECT concept_id, count(*)::integer AS known FROM memory_concepts x JOIN memories m "
-            f"ON m.id = x.memory_id WHERE {view.memories('m')} GROUP BY concept_id) AS n ON n.concept_id = c.id"
-        )
+    known = _known(view)
+    count, source = ("n.known", f"concepts c JOIN {known}") if known else ("c.memory_count", "concepts c")
     conditions = f"(%(kind)s::text IS NULL OR c.kind = %(kind)s) AND {view.concepts('c')}"
     if search:
         conditions += (

@@ -339,9 +339,9 @@ def drawn_concepts(connection: Connection[Any], view: View, concept_ids: Sequenc
     return fetch(
         connection,
         DrawnConcept,
-        "SELECT c.id, c.canonical_name AS name, c.kind, c.memory_count AS memories, t.last "
+        "SELECT c.id, c.canonical_name AS name, c.kind, coalesce(t.memories, 0) AS memories, t.last "
         "FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS g (id, place) JOIN concepts c ON c.id = g.id "
-        "LEFT JOIN (SELECT x.concept_id, max(m.created_at) AS last FROM memory_concepts x "
+        "LEFT JOIN (SELECT x.concept_id, count(*) AS memories, max(m.created_at) AS last FROM memory_concepts x "
         f"JOIN memories m ON m.id = x.memory_id WHERE x.concept_id = ANY(%(ids)s) AND {view.memories('m')} GROUP BY 1) "
         "AS t ON t.concept_id = c.id ORDER BY g.place",
         view.parameters(ids=list(concept_ids)),
