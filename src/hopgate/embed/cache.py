@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -27,9 +25,8 @@ FILE = "embeddings.sqlite3"
 BUSY_S = 30.0
 # SQLite allows 32,766 values a statement; 500 keep each statement small.
 AT_ONCE = 500
-# A million vectors of 384 numbers take about 1.7 GB; a file that reaches this lets go of a part of them.
+# A million vectors of 384 numbers take about 1.7 GB; a file that grows beyond this lets go of a quarter of them.
 MOST_BYTES = 4 << 30
-KEPT_SHARE = 0.75
 
 Role = Literal["document", "query"]
 Text = TypeVar("Text", bound=str)
@@ -38,16 +35,11 @@ BATCH = 256
 ROLES: tuple[Role, ...] = ("document", "query")
 
 _OPENING = threading.Lock()
-# Connections inherited by a forked child: closing one would drop its parent's locks, so they are kept and not used.
-_INHERITED: list[sqlite3.Connection] = []
 
 # The text's digest comes first in the key, so that the vectors of a text, by whatever embedder, are one range.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
-    text BLOB NOT NULL, embedder BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (text, embedder)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS embedders (
-    key BLOB PRIMARY KEY, name TEXT NOT NULL, dimension INTEGER NOT NULL
+    text BLOB NOT NULL, embedder TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (text, embedder)
 ) WITHOUT ROWID;
 """
 
@@ -67,13 +59,7 @@ class CacheInfo:
 
 
 class EmbeddingCache:
-    """A SQLite file in WAL mode: a crash loses at most the batch being written, and processes may share it.
-
-    Parameters
-    ----------
-    path : path
-    most_bytes : int
-        How large it may grow: above that a part of the vectors goes, which are made again when they are needed.
+    """A SQLite file that is opened for each use: a crash loses at most the batch being written; processes may share it.
 
     Examples
     --------
@@ -87,12 +73,8 @@ class EmbeddingCache:
     (1, 0)
     """
 
-    def __init__(self, path: Path | str, *, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        self._most = most_bytes
-        self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
-        self._owner = 0
 
     @classmethod
     def default(cls) -> EmbeddingCache:
@@ -121,22 +103,10 @@ class EmbeddingCache:
             raise HopgateError(f"a vector is not of {identity.name}'s dimension {identity.dimension}")
         with self._open() as connection, connection:
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute(
-                "INSERT OR IGNORE INTO embedders VALUES (?, ?, ?)", (_key(identity), identity.name, identity.dimension)
-            )
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
-            self._bound(connection)
-
-    def _bound(self, connection: sqlite3.Connection) -> None:
-        """Let go of some vectors where the file has grown too large: whichever, by their digests, for all are alike."""
-        (pages,), (free,), (size,) = (
-            connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "freelist_count", "page_size")
-        )
-        share = 1 - KEPT_SHARE * self._most / max(1, (pages - free) * size)
-        if (pages - free) * size > self._most:
-            # Digests are spread evenly: the first bytes divide them into shares.
-            bound = int(min(share, 0.999) * (1 << 32)).to_bytes(4, "big")
-            connection.execute("DELETE FROM vectors WHERE text < ?", (bound,))
+            if _used_bytes(connection) > MOST_BYTES:
+                # Whichever: they are made again where they are needed.
+                connection.execute("DELETE FROM vectors WHERE random() & 3 = 0")
 
     def forget(self, texts: Sequence[str]) -> int:
         """Remove these texts' vectors, whatever embedder made them; their bytes are overwritten."""
@@ -144,13 +114,10 @@ class EmbeddingCache:
             return 0
         digests = list({_digest(text, role) for text in texts for role in ROLES})
         gone = 0
-        with self._open() as connection:
-            with connection:
-                connection.execute("BEGIN IMMEDIATE")
-                for some, marks in _chunks(digests):
-                    gone += connection.execute(f"DELETE FROM vectors WHERE text IN ({marks})", some).rowcount
-            # What was deleted must leave the write-ahead log too.
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with self._open() as connection, connection:
+            connection.execute("BEGIN IMMEDIATE")
+            for some, marks in _chunks(digests):
+                gone += connection.execute(f"DELETE FROM vectors WHERE text IN ({marks})", some).rowcount
         return gone
 
     def info(self) -> CacheInfo:
@@ -158,79 +125,48 @@ class EmbeddingCache:
         if not self.path.exists():
             return CacheInfo(str(self.path), 0, 0, {})
         with self._open() as connection:
-            counted = "SELECT name, count(*) FROM vectors JOIN embedders ON key = embedder GROUP BY name ORDER BY name"
-            embedders = dict(connection.execute(counted).fetchall())
-        size = sum(file.stat().st_size for file in self._files() if file.exists())
-        return CacheInfo(str(self.path), sum(embedders.values()), size, embedders)
+            counted = connection.execute("SELECT embedder, count(*) FROM vectors GROUP BY 1 ORDER BY 1").fetchall()
+        embedders: dict[str, int] = {}
+        for key, number in counted:
+            name = key.rpartition("@")[0]
+            embedders[name] = embedders.get(name, 0) + number
+        return CacheInfo(str(self.path), sum(embedders.values()), self.path.stat().st_size, embedders)
 
     def clear(self) -> int:
         """Remove everything, also a file that is damaged; returns how many vectors went."""
         try:
             count = self.info().vectors
-            if self.path.exists():
+            if count:
                 with self._open() as connection:
-                    with connection:
-                        connection.execute("BEGIN IMMEDIATE")
-                        connection.execute("DELETE FROM vectors")
-                        connection.execute("DELETE FROM embedders")
+                    connection.execute("DELETE FROM vectors")
                     connection.execute("VACUUM")
-                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except HopgateError as error:
             if not _is_damage(error.__cause__):
                 raise
-            self.close()
-            for file in self._files():
-                file.unlink(missing_ok=True)
+            self.path.unlink()
             return 0
         return count
 
-    def close(self) -> None:
-        """Let go of the file; the next use opens it again."""
-        with self._lock:
-            if self._connection is not None and self._owner == os.getpid():
-                self._connection.close()
-            self._connection = None
-
-    def _files(self) -> list[Path]:
-        return [self.path.with_name(self.path.name + end) for end in ("", "-wal", "-shm")]
-
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """The connection, one user at a time; a forked child gets its own, as SQLite demands."""
         try:
-            with self._lock:
-                if self._connection is not None and self._owner != os.getpid():
-                    _INHERITED.append(self._connection)
-                    self._connection = None
-                if self._connection is None:
-                    self._connection = self._connect()
-                    self._owner = os.getpid()
-                yield self._connection
+            private_folder(self.path.parent)
+            with _OPENING:
+                # Before SQLite makes it, which gives the journal beside it the same mode. One thread at a time: whoever
+                # made the file closes it again, and with that drops all locks that this process has on it.
+                private_file(self.path)
+            with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as connection:
+                connection.execute("PRAGMA synchronous = NORMAL")
+                connection.execute("PRAGMA secure_delete = ON")
+                connection.execute(SCHEMA)
+                yield connection
         except (sqlite3.Error, OSError) as error:
             hint = "check the disk and its permissions"
-            if isinstance(error, sqlite3.OperationalError) and _is_busy(error):
+            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
                 hint = "another process holds it"
             elif _is_damage(error):
                 hint = "it is damaged, run hopgate cache clear"
             raise HopgateError(f"the embedding cache {self.path} cannot be used ({error}): {hint}") from error
-
-    def _connect(self) -> sqlite3.Connection:
-        private_folder(self.path.parent)
-        with _OPENING:
-            # Before SQLite makes it: the log and the index beside it get the same mode. One thread at a time: whoever
-            # made the file closes it again, and with that drops all locks that this process has on it.
-            private_file(self.path)
-        connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
-        try:
-            _set_wal(connection)
-            # In WAL mode NORMAL cannot damage the file; a power cut may lose the last batch, which is embedded again.
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA secure_delete = ON")
-            connection.executescript(SCHEMA)
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
 
 
 class CachedEmbedder:
@@ -299,17 +235,11 @@ class CachedEmbedder:
         return np.stack([known[text] for text in texts])
 
 
-def _set_wal(connection: sqlite3.Connection) -> None:
-    """Change to WAL mode; SQLite refuses it at once with "locked" where another process does the same, so try again."""
-    until = time.monotonic() + BUSY_S
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if not _is_busy(error) or time.monotonic() > until:
-                raise
-            time.sleep(0.05)
+def _used_bytes(connection: sqlite3.Connection) -> int:
+    pages, free, size = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * size)
 
 
 def _is_damage(error: BaseException | None) -> bool:
@@ -317,12 +247,8 @@ def _is_damage(error: BaseException | None) -> bool:
     return isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
 
 
-def _is_busy(error: BaseException) -> bool:
-    return "locked" in str(error) or "busy" in str(error)
-
-
-def _key(identity: Identity) -> bytes:
-    return bytes.fromhex(identity.key)
+def _key(identity: Identity) -> str:
+    return f"{identity.name}@{identity.key}"
 
 
 def _digest(text: str, role: Role) -> bytes:
