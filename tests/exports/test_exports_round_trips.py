@@ -187,11 +187,11 @@ def test_a_vault_has_a_page_a_concept_and_nothing_sensitive(
 def test_other_forms(
     kb: KnowledgeBase, other: str, tmp_path: Path, dsn: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main_quietly("export", "--format", "node-link", "--dsn", dsn)
+    main_quietly("graph", "export", "--dsn", dsn)
     assert json.loads(capsys.readouterr().out)["nodes"] == []
     fill(kb)
-    for form, sign in (("graphml", "<graphml"), ("node-link", '"links"')):
-        main_quietly("export", "--format", form, "--dsn", dsn)
+    for form, sign in (("graphml", "<graphml"), ("json", '"links"')):
+        main_quietly("graph", "export", "--format", form, "--dsn", dsn)
         printed = capsys.readouterr().out
         assert sign in printed and "Ada Lovelace" in printed and "Hilton" not in printed
     main_quietly("export", "--format", "sqlite", "--out", str(tmp_path / "m.sqlite"), "--dsn", dsn)

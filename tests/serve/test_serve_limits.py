@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from patience import PATIENCE
+from prometheus_client import CollectorRegistry
 from serving import TOKEN, serving
 
 from hopgate.kb import KnowledgeBase
@@ -132,7 +133,7 @@ def test_an_address_that_a_terminal_would_obey_is_logged_as_it_is_written(caplog
         return {}
 
     scope = {"type": "http", "method": "GET", "path": "/api/v1/memories/\x1b[2J\n"}
-    asyncio.run(Hardening(broken)(scope, nothing, nothing))
+    asyncio.run(Hardening(broken, CollectorRegistry())(scope, nothing, nothing))
     assert "failed: RuntimeError" in caplog.text and "memory's text" not in caplog.text
     assert "\x1b" not in caplog.records[0].getMessage() and "\n" not in caplog.records[0].getMessage()
 

@@ -29,7 +29,7 @@ COMMANDS = {
     "edges": ("graph", "List the edges of a concept."),
     "status": ("memories", "Say what the store holds and what waits."),
     "watch": ("memories", "Embed and link what other programs write."),
-    "export": ("memories", "Write every memory, or the graph, for other programs."),
+    "export": ("memories", "Write every memory for other programs."),
     "backup": ("store", "Write the whole store into one file."),
     "restore": ("store", "Load a backup into an empty store."),
     "recall": ("recall", "Recall memories for a query."),

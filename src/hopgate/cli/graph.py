@@ -328,31 +328,24 @@ def edges(kb: KnowledgeBase, concept: str, scope: Sequence[str], **given: Any) -
 @click.command("curate")
 @flag("--apply", "Carry the proposals out.")
 @click.option("--since", type=Date(), help="Only memories made since this date are new.")
-@flag("--all", "Also list memories that are simply kept.", "every")
-@several("--restore", "Take back that this _id was superseded; may be given again.")
 @with_store
-def curate(kb: KnowledgeBase, apply: bool, since: datetime | None, every: bool, restore: Sequence[str]) -> Shown:
-    """Propose what each new memory means for older ones: ADD, UPDATE, DELETE or NOOP. Nothing changes without --apply.
+def curate(kb: KnowledgeBase, apply: bool, since: datetime | None) -> Shown:
+    """Propose what each new memory means for older ones: UPDATE, DELETE or NOOP. Nothing changes without --apply.
 
-    A memory that gives way is never deleted: it keeps a tombstone and is left out of recall. It says nothing but facts
-    that another memory states as well, or that are over: run hopgate build first.
+    A memory that gives way is never deleted: it keeps a tombstone and is left out of recall; hopgate undo takes that
+    back. It says nothing but facts that another memory states as well, or that are over: run hopgate build first.
 
     Example: hopgate curate --since 2024-06-01 --apply
     """
-    if restore:
-        done = kb.graph.restore(restore)
-        return {"restored": done}, f"{counted(done, 'memory')} {'is' if done == 1 else 'are'} no longer superseded"
-    proposals = kb.graph.curate(since=since, apply=apply)
-    listed = [proposal for proposal in proposals if every or proposal.gives_way]
-    gone, gave = sum(proposal.gives_way is not None for proposal in listed), "gave" if apply else "would give"
-    lines = []
-    for proposal in listed:
-        older = f" ↔ {proposal.older}" if proposal.older else ""
+    listed = [proposal for proposal in kb.graph.curate(since=since, apply=apply) if proposal.gives_way]
+    gave = "gave" if apply else "would give"
+    lines = [
         # Of two ids it must be plain which one goes.
-        way = f"; {proposal.gives_way} {gave} way" if proposal.gives_way else ""
-        lines.append(f"{proposal.action.value:<6} {proposal.memory}{older}: {proposal.reason}{way}")
-    lines.append(f"{counted(gone, 'memory')} {gave} way" + ("" if apply or not gone else "; --apply does it"))
-    rows = [asdict(proposal) | {"reason": proposal.reason, "gives_way": proposal.gives_way} for proposal in listed]
+        f"{each.action.value:<6} {each.memory} ↔ {each.older}: {each.reason}; {each.gives_way} {gave} way"
+        for each in listed
+    ]
+    lines.append(f"{counted(len(listed), 'memory')} {gave} way" + ("" if apply or not listed else "; --apply does it"))
+    rows = [asdict(each) | {"reason": each.reason, "gives_way": each.gives_way} for each in listed]
     return {"applied": apply, "proposals": rows}, lines
 
 
@@ -392,16 +385,7 @@ def undo(kb: KnowledgeBase, entry: int, yes: bool) -> Shown:
 
 
 def described(entry: JournalEntry) -> str:
-    """Say in words what an entry did.
-
-    Examples
-    --------
-    >>> from hopgate.store.journal import JournalEntry
-    >>> described(JournalEntry(1, datetime(2024, 5, 1), "merge", "Ada Lovelace", "Augusta King", [], 0, None))
-    "'Augusta King' became part of 'Ada Lovelace'"
-    >>> described(JournalEntry(2, datetime(2024, 5, 1), "delete", None, None, [], 3, None))
-    '3 memories were deleted'
-    """
+    """Say in words what an entry did: "'Augusta King' became part of 'Ada Lovelace'", "3 memories were deleted"."""
     from hopgate.store import journal
 
     kept, other = (repr(name) if name else "a name that is gone" for name in (entry.one, entry.other))

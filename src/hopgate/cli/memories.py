@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SHOWN = 5
 # So many are deleted without asking; more come out of a list, and a wrong list is a typo that destroys.
 MANY = 10
-TEXTS = ("jsonl", "csv", "triples", "statements", "graphml", "node-link")
+TEXTS = ("jsonl", "csv", "triples", "statements")
 FILES = ("parquet", "sqlite", "obsidian")
 
 later = click.option("--later", is_flag=True, help="Neither embed nor link now; hopgate watch --once does it.")
@@ -272,22 +272,22 @@ def sensitive(kb: KnowledgeBase, ids: Sequence[str], undo: bool, yes: bool) -> t
 @path("--out", "The file to write, or the folder for obsidian.", show_default="standard output")
 @on_store
 def export(where: Where, form: str, out: Path | None) -> None:
-    """Write every memory, or the graph, in a format that hopgate or another program reads.
+    """Write every memory in a format that hopgate or another program reads; hopgate graph export writes the graph.
 
     jsonl, csv, parquet and sqlite hold every memory, sensitive ones among them: a new file is readable by its owner
     alone. triples are facts and mentions for hopgate build --extractor replay, statements sentences for hopgate build
-    --statements. These, graphml, node-link and obsidian hold nothing sensitive.
+    --statements. These and obsidian hold nothing sensitive.
 
     Example: hopgate export --format obsidian --out vault
     """
-    if form in TEXTS:
-        with where.opened() as kb, _stream(out) as stream:
-            made = _write_text(kb, form, stream)
-    elif out is None:
+    if out is None and form in FILES:
         raise HopgateError(f"{form} is not written to standard output: give --out")
-    else:
-        with where.opened() as kb:
+    with where.opened() as kb:
+        if out is not None and form in FILES:
             made = _write_file(kb, form, out)
+        else:
+            with _stream(out) as stream:
+                made = _write_text(kb, form, stream)
     if out is not None:
         say(f"wrote {made} to {out}")
 
@@ -307,13 +307,8 @@ def _stream(out: Path | None) -> Iterator[IO[str]]:
 
 def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
     from hopgate.corpus import to_record
-    from hopgate.exports.graph import graphml
     from hopgate.exports.memories import write_csv
 
-    if form in ("graphml", "node-link"):
-        graph = kb.graph.node_link()
-        stream.write(graphml(graph) if form == "graphml" else json_line(graph))
-        return f"{counted(len(graph['nodes']), 'concept')} and {counted(len(graph['links']), 'edge')}"
     if form == "csv":
         return counted(write_csv(kb.export(), stream), "memory")
     rows: Iterable[Any]

@@ -388,36 +388,31 @@ def scrub(where: Where, yes: bool, as_json: bool) -> None:
     output.show(as_json, {"tables": scrubbed.tables, "done": scrubbed.done, "left": scrubbed.left}, lines)
 
 
-data = click.option(
-    "--data", metavar="PATH", help="Directory of the embedded store.", show_default="the user's data directory"
-)
-
-
 @db.command("start")
-@data
-def start(data: str | None) -> None:
+@on_store
+def start(where: Where) -> None:
     """Start the embedded server and leave it running, so that each command finds it warm.
 
     Example: hopgate db start
     """
     from hopgate.store.server import COMMAND_S, EmbeddedServer, keep, linger_seconds
 
-    server = EmbeddedServer(_directory(data), linger_seconds(COMMAND_S))
+    server = EmbeddedServer(_directory(where), linger_seconds(COMMAND_S))
     keep(server.directory, True)
     server.close()
     say(f"the server on {server.directory} runs until hopgate db stop")
 
 
 @db.command("stop")
-@data
-def stop(data: str | None) -> None:
+@on_store
+def stop(where: Where) -> None:
     """Stop the embedded server that `hopgate db start` left running.
 
     Example: hopgate db stop
     """
     from hopgate.store import server
 
-    directory = _directory(data)
+    directory = _directory(where)
     if not directory.is_dir():
         raise HopgateError(f"there is no data directory {directory}: give the one of hopgate db start with --data")
     server.keep(directory, False)
@@ -426,13 +421,13 @@ def stop(data: str | None) -> None:
     say(f"the server on {directory} is stopped")
 
 
-def _directory(data: str | None) -> Path:
+def _directory(where: Where) -> Path:
     from hopgate.store.connect import located, shown
 
-    where = located(Where(data).place)
-    if isinstance(where, str):
-        raise HopgateError(f"{shown(where)} is not started or stopped from here: name a folder with --data")
-    return where
+    place = located(where.place)
+    if isinstance(place, str):
+        raise HopgateError(f"{shown(place)} is not started or stopped from here: name a folder with --data")
+    return place
 
 
 @contextlib.contextmanager

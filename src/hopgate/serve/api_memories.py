@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from dataclasses import fields
 from datetime import datetime
@@ -237,15 +236,13 @@ def add_memory(asked: MemoryRequest, served: Served, response: Response) -> Writ
     scope = served.bound[0] if asked.scope is None and served.bound else asked.scope
     served.scope(scope)
     values = asked.model_dump(exclude={"id", "text", "tags", "scope", "link"})
-    # Of a sensitive text not even a digest is shown: a short one could be guessed from it.
-    made = secrets.token_hex(8) if asked.is_sensitive else served.kb.made_id(scope, asked.title, asked.text)
-    key = asked.id or f"add#{made}"
+    new = Memory(asked.id or "new", asked.text, tags=tuple(asked.tags), scope=scope, **values)
+    new = new if asked.id else served.with_id(new)
     with served.writing() as within:
-        new = Memory(key, asked.text, tags=tuple(asked.tags), scope=scope, **values)
         written = served.kb.add(new, within=within)
-    done = served.caught_up(key, written) if asked.link else CaughtUp(0, 0)
+    done = served.caught_up(new.external_id, written) if asked.link else CaughtUp(0, 0)
     response.status_code = 201 if written.added else 200
-    memory = shown(served.memory(key), served)
+    memory = shown(served.memory(new.external_id), served)
     return WrittenAnswer(new=bool(written.added), embedded=done.embedded, linked=done.linked, memory=memory)
 
 

@@ -25,7 +25,6 @@ from hopgate.serve.middleware import (
     API,
     COOKIE,
     PREFIX,
-    Metrics,
     Problem,
     RefusedError,
     guard,
@@ -91,7 +90,7 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router, responses=responses(), dependencies=[Depends(refuse_unknown_parameters)])
     add_reference(app)
-    add_metrics(app)
+    registry = add_metrics(app)
     add_pages(app, [route for router in ROUTERS for route in router.routes])
     if settings.mcp:
         from hopgate.serve.mcp import mount
@@ -99,7 +98,7 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
         mount(app, kb, settings)
     handle_errors(app)
     describe(app)
-    guard(app, settings)
+    guard(app, settings, registry)
     return app
 
 
@@ -150,16 +149,16 @@ def add_reference(app: FastAPI) -> None:
     app.router.routes.append(Route(f"{API}docs/{{name}}", reference, include_in_schema=False))
 
 
-def add_metrics(app: FastAPI) -> None:
+def add_metrics(app: FastAPI) -> CollectorRegistry:
     """Serve counts and times of requests by address, and what the process uses, as Prometheus reads them."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
-    app.add_middleware(Metrics, registry=registry)
 
     async def metrics(_: Request) -> Response:
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 
     app.router.routes.append(Route("/metrics", metrics, include_in_schema=False))
+    return registry
 
 
 def add_pages(app: FastAPI, endpoints: Sequence[BaseRoute]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -111,6 +112,17 @@ class BoundStore:
         with self.writing() as within:
             return self.kb.delete([self.memory(external_id).external_id], within=within)
 
+    def with_id(self, new: Memory) -> Memory:
+        """Give a new memory the id that its scope, title and text make.
+
+        Of what may not be seen not even a digest is shown, since a short text could be guessed from it, nor whether
+        there is such a memory already.
+        """
+        key = f"add#{self.kb.made_id(new.scope, new.title, new.text)}"
+        before = self.kb.get(key)
+        hidden = new.is_sensitive or (before is not None and not self.sees(before))
+        return replace(new, external_id=random_id() if hidden else key)
+
     def caught_up(self, key: str, written: Written) -> CaughtUp:
         """Embed and link a memory that was just written, with whatever else waits.
 
@@ -163,6 +175,11 @@ class BoundStore:
 
     def _missing(self, external_id: str) -> RefusedError:
         return RefusedError(404, f"there is no memory {external_id[:80]!r}")
+
+
+def random_id() -> str:
+    """An id that says nothing of its memory."""
+    return f"add#{secrets.token_hex(8)}"
 
 
 class Service(BoundStore):

@@ -7,7 +7,6 @@ could not find what they name.
 import functools
 import hashlib
 import hmac
-import json
 import logging
 import secrets
 import sys
@@ -42,7 +41,8 @@ from hopgate.memory import Memory
 from hopgate.recall.explain import LegReport
 from hopgate.recall.hit import Hit
 from hopgate.redact import redacted
-from hopgate.serve.bounds import BoundStore, Key, Moment, Text
+from hopgate.serve.api_memories import shown
+from hopgate.serve.bounds import BoundStore, Key, Moment, Text, random_id
 from hopgate.serve.settings import Bounds
 from hopgate.store.graph.edge_rows import Edge
 
@@ -52,7 +52,6 @@ ROUNDS = 3
 CONFIRMED_WITHIN_S = 300
 # The most memories or relations of one answer, and the most characters of a memory in it: its resource has all of it.
 MAX_ROWS, MAX_SHOWN = 50, 2_000
-LISTED = 100
 # The longest text to remember, in characters, and the largest message, in bytes.
 MAX_TEXT, MAX_MESSAGE = 50_000, 1 << 20
 # What a line that is too long becomes: no message, which the protocol answers with an error.
@@ -69,7 +68,7 @@ READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 # An id is looked up in a table and is no path: it may begin with a slash.
-NO_PATH = ResourceSecurity(exempt_params={"id", "name"})
+NO_PATH = ResourceSecurity(exempt_params={"id"})
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -176,13 +175,7 @@ class AssistantStore(BoundStore):
         Use it before answering anything that may depend on what the user said earlier: people, places, projects,
         machines, decisions, preferences. Ask in plain language; several short questions find more than one long one.
         """
-        filters: dict[str, Any] = {
-            "scope": self.scope(scope),
-            "as_of": as_of,
-            "known_at": known_at,
-            "cluster": cluster,
-        }
-        hits: list[Hit] = []
+        filters: dict[str, Any] = {"scope": self.scope(scope), "as_of": as_of, "known_at": known_at, "cluster": cluster}
         hidden: list[str] = []
         # Sensitive memories leave their places to others.
         for _ in range(ROUNDS):
@@ -261,17 +254,14 @@ class AssistantStore(BoundStore):
             raise HopgateError(f"a text to remember has at most {MAX_TEXT:,} characters: remember less")
         scopes = self.scope(scope)
         own = scopes[0] if scopes else None
-        key = f"mcp#{self.kb.made_id(own, title, text)}"
-        before = self.kb.get(key)
-        if sensitive or (before is not None and not self.sees(before)):
-            # Of a sensitive text not even a digest is shown, and it is not told whether there is one already.
-            key = f"mcp#{secrets.token_hex(8)}"
-        new = Memory(key, text, title=title, tags=tuple(tags), scope=own, created_at=created_at, is_sensitive=sensitive)
+        new = self.with_id(
+            Memory("new", text, title=title, tags=tuple(tags), scope=own, created_at=created_at, is_sensitive=sensitive)
+        )
         try:
             written = self.kb.add(new, within=self.bound)
         except TakenError:
             # Another scope has it: who is bound does not learn of it.
-            new = replace(new, external_id=f"mcp#{secrets.token_hex(8)}")
+            new = replace(new, external_id=random_id())
             written = self.kb.add(new, within=self.bound)
         done = self.caught_up(new.external_id, written)
         return RememberResult(id=new.external_id, new=bool(written.added), scope=own, linked=done.linked > 0)
@@ -394,53 +384,16 @@ def _beginning(memory: Memory) -> str:
     return " ".join(memory.content.split())[:200]
 
 
-def add_resources(server: MCPServer[Any], store: AssistantStore) -> None:
-    """Add the addresses that an assistant can read."""
+def add_resource(server: MCPServer[Any], store: AssistantStore) -> None:
+    """Add the address at which an assistant reads a memory in full."""
 
-    def resource(uri: str, title: str) -> Callable[[Callable[P, Any]], Any]:
-        def decorate(read: Callable[P, Any]) -> Any:
-            @functools.wraps(read)
-            def as_text(*given: P.args, **named: P.kwargs) -> str:
-                try:
-                    return json.dumps(read(*given, **named), ensure_ascii=False, default=str)
-                except HopgateError as error:
-                    raise ResourceNotFoundError(str(error)) from None
-
-            return server.resource(uri, title=title, mime_type="application/json", security=NO_PATH)(as_text)
-
-        return decorate
-
-    @resource("hopgate://concepts", "Concepts")
-    def concepts() -> Any:
-        """The concepts that most memories talk about: names, kinds, and how many memories."""
-        listed = store.kb.graph.concepts(scope=store.scope(), limit=LISTED)
-        return [{"name": each.name, "kind": each.kind, "memories": each.memory_count} for each in listed]
-
-    @resource("hopgate://memory/{id}", "A memory")
-    def memory(id: str) -> Any:
+    @server.resource("hopgate://memory/{id}", title="A memory", mime_type="application/json", security=NO_PATH)
+    def memory(id: str) -> str:
         """One memory in full, by its id (percent-encoded)."""
-        found = store.memory(id)
-        return {
-            "id": found.external_id,
-            "title": found.title,
-            "content": found.content,
-            "tags": found.tags,
-            "scope": found.scope,
-            "created_at": found.created_at and found.created_at.isoformat(),
-            "superseded_by": store.named(found.superseded_by),
-        }
-
-    @resource("hopgate://concept/{name}", "A concept")
-    def concept(name: str) -> Any:
-        """One concept by any of its names (percent-encoded): its aliases, its memories, its relations with evidence."""
-        found = store.kb.graph.concept(name, scope=store.scope(), limit=MAX_ROWS)
-        return {
-            "name": found.concept.name,
-            "aliases": found.concept.aliases,
-            "kind": found.concept.kind,
-            "memories": found.memories,
-            "relations": found.to_dict()["edges"],
-        }
+        try:
+            return shown(store.memory(id), store).model_dump_json()
+        except HopgateError as error:
+            raise ResourceNotFoundError(str(error)) from None
 
 
 class BoundedLines:
@@ -493,7 +446,7 @@ def create_mcp(kb: KnowledgeBase, bounds: Bounds | None = None) -> MCPServer[Any
     if not store.bounds.read_only:
         server.tool(annotations=ADDS)(model_errors(store.remember))
         add_forget(server, store)
-    add_resources(server, store)
+    add_resource(server, store)
     return server
 
 

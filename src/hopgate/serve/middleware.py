@@ -59,18 +59,24 @@ _METHODS = (*_SAFE, "DELETE", "PATCH", "POST", "PUT")
 _OWN_SITE = ("same-origin", "none")
 
 
-def guard(app: Starlette, settings: ServeSettings) -> None:
+def guard(app: Starlette, settings: ServeSettings, registry: CollectorRegistry) -> None:
     """Put around an application what stands around every request; what is added last is outermost."""
     app.add_middleware(Limits, settings=settings)
     app.add_middleware(Access, settings=settings)
-    app.add_middleware(Hardening)
+    app.add_middleware(Hardening, registry=registry)
 
 
 class Hardening:
-    """Adds the headers that a response does not have itself, and turns what nobody caught into a plain problem."""
+    """Adds the headers that a response lacks, turns what nobody caught into a plain problem, and counts requests.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Requests and their seconds are counted by method, address as it was declared, and status.
+    """
+
+    def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
         self.app = app
+        self._seconds = Histogram(
+            "hopgate_request_seconds", "Seconds of a request", ("method", "route", "status"), registry=registry
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let it through."""
@@ -81,12 +87,12 @@ class Hardening:
             else:
                 await send({"type": "websocket.close", "code": 1008})
             return
-        started = False
+        begun, status = time.perf_counter(), 0
 
         async def hardened(message: Message) -> None:
-            nonlocal started
+            nonlocal status
             if message["type"] == "http.response.start":
-                started = True
+                status = message["status"]
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
@@ -99,9 +105,14 @@ class Hardening:
             # Shown as it is written: an address may hold what a terminal obeys.
             LOG.error("%s %r failed: %s", scope["method"], scope["path"], type(error).__qualname__)
             LOG.debug("", exc_info=error)
-            if not started:
+            if not status:
                 answer = problem(500, "hopgate made a mistake here: please report what was asked")
                 await answer(scope, receive, hardened)
+        finally:
+            # Anybody may make up a method.
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            route = getattr(scope.get("route"), "path", "")
+            self._seconds.labels(method, route, status).observe(time.perf_counter() - begun)
 
 
 class Access:
@@ -129,7 +140,7 @@ class Access:
                 {"WWW-Authenticate": "Bearer"},
             )
         host = _only(headers, "host")
-        if host is None or not self._settings.knows_host(_without_port(host)):
+        if host is None or not self._settings.knows_host(_name_and_port(host)[0]):
             return problem(421, "this server does not go by that name: open it by the address that hopgate serve said")
         if sentence := _foreign(scope, headers, host):
             return problem(403, sentence)
@@ -163,6 +174,12 @@ def _only(headers: Headers, name: str) -> str | None:
     return values[0] if len(values) == 1 else None
 
 
+def _name_and_port(host: str) -> tuple[str, str]:
+    """The two parts of a Host header: `[::1]:8377` is `[::1]` and `8377`."""
+    name, _, port = host.rpartition(":")
+    return (host, "") if host.endswith("]") or not name else (name, port)
+
+
 def cookie_of(host: str) -> str:
     """Name the cookie by the port, which cookies do not know: two servers of one machine keep one each.
 
@@ -171,7 +188,7 @@ def cookie_of(host: str) -> str:
     >>> cookie_of("localhost:8377"), cookie_of("[::1]:80"), cookie_of("localhost"), cookie_of("[::1]")
     ('hopgate_token_8377', 'hopgate_token_80', 'hopgate_token', 'hopgate_token')
     """
-    port = host.removeprefix(_without_port(host)).removeprefix(":")
+    port = _name_and_port(host)[1]
     return f"{COOKIE}_{port}" if port.isascii() and port.isdigit() else COOKIE
 
 
@@ -179,11 +196,6 @@ def _cookies(value: str, name: str) -> list[str]:
     """The values of a cookie; a token may come back in quotes, and holds nothing that would be escaped in them.
 
     By hand, since strangers send it: the standard library takes the square of the time over backslashes.
-
-    Examples
-    --------
-    >>> _cookies('a=1; hopgate_token="x/y="; b', "hopgate_token")
-    ['x/y=']
     """
     parts = (part.strip().partition("=") for part in value.split(";"))
     return [given.strip().removeprefix('"').removesuffix('"') for known, _, given in parts if known.strip() == name]
@@ -194,17 +206,6 @@ def _token_of_query(scope: Scope) -> tuple[str | None, str]:
     pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     given = [value for name, value in pairs if name == "token"]
     return (given[0] if given else None), urlencode([pair for pair in pairs if pair[0] != "token"])
-
-
-def _without_port(host: str) -> str:
-    """The name in a Host header.
-
-    Examples
-    --------
-    >>> _without_port("localhost:8377"), _without_port("[::1]:8377"), _without_port("[::1]")
-    ('localhost', '[::1]', '[::1]')
-    """
-    return host if host.endswith("]") else host.rpartition(":")[0] or host
 
 
 def _foreign(scope: Scope, headers: Headers, host: str) -> str | None:
@@ -221,34 +222,6 @@ def _foreign(scope: Scope, headers: Headers, host: str) -> str | None:
         # Somebody followed a link to a page.
         return None
     return "this request comes from another site: only this server's own pages may send it"
-
-
-class Metrics:
-    """Counts requests and their seconds, by method, address as it was declared, and status."""
-
-    def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
-        self.app = app
-        self._seconds = Histogram(
-            "hopgate_request_seconds", "Seconds of a request", ("method", "route", "status"), registry=registry
-        )
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, and note what became of it."""
-        begun, status = time.perf_counter(), 500
-
-        async def noted(message: Message) -> None:
-            nonlocal status
-            status = message.get("status", status)
-            await send(message)
-
-        try:
-            await self.app(scope, receive, noted)
-        finally:
-            if scope["type"] == "http":
-                route = getattr(scope.get("route"), "path", "")
-                # Anybody may make up a method.
-                method = scope["method"] if scope["method"] in _METHODS else "other"
-                self._seconds.labels(method, route, status).observe(time.perf_counter() - begun)
 
 
 class Limits:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.sources.source import (
@@ -46,23 +45,26 @@ def _at(seconds: float | str) -> str:
     return datetime.fromtimestamp(float(seconds), UTC).isoformat()
 
 
-def _conversations_file(place: Place) -> Place | None:
-    """The file of conversations in an export: the place itself, or `conversations.json` in the folder or archive."""
-    if not place.is_dir():
-        return place if place.name.lower().endswith(".json") else None
-    inner = place / "conversations.json"
-    return inner if inner.exists() else None
+def _file_in(place: Place, name: str) -> Place:
+    """A file that is the place itself, or lies in the folder or archive."""
+    return place / name if place.is_dir() else place
 
 
-# ---- ChatGPT ---------------------------------------------------------------------------------------------------------
+def shows_in(inner: str, *names: str) -> Callable[[Place], bool]:
+    """Say of a place whether its JSON file, or the one of this name in it, begins with records of such fields."""
 
-CHATGPT_SPEAKERS = ("user", "assistant")
+    def recognises(place: Place) -> bool:
+        file = _file_in(place, inner)
+        return file.name.lower().endswith(".json") and file.exists() and shows(file, *names)
+
+    return recognises
 
 
-def is_chatgpt(place: Place) -> bool:
-    """Whether a place holds conversations with a `mapping` of messages."""
-    file = _conversations_file(place)
-    return file is not None and shows(file, "mapping", "current_node")
+# ---- ChatGPT and Claude ----------------------------------------------------------------------------------------------
+
+CONVERSATIONS = "conversations.json"
+is_chatgpt = shows_in(CONVERSATIONS, "mapping", "current_node")
+is_claude = shows_in(CONVERSATIONS, "chat_messages", "uuid")
 
 
 def chatgpt(place: Place, options: ReadOptions) -> Records:
@@ -70,7 +72,7 @@ def chatgpt(place: Place, options: ReadOptions) -> Records:
 
     System and tool messages, images and empty ones are left out.
     """
-    file = _conversations_file(place) or place
+    file = _file_in(place, CONVERSATIONS)
     for number, one in enumerate(rows_of(read_json(file, options.max_mb), file, "a ChatGPT export"), start=1):
         thread = str(one.get("conversation_id") or one.get("id") or digest(options.id_key, one))
         yield from _answering(f"conversation {number}", _chatgpt_turns(one, f"chatgpt:{thread}"))
@@ -79,9 +81,10 @@ def chatgpt(place: Place, options: ReadOptions) -> Records:
 def _chatgpt_turns(conversation: dict[str, Any], thread: str) -> Iterator[Record]:
     title = str(conversation.get("title") or "").strip()[:MAX_CATEGORY]
     for message in _chatgpt_branch(conversation):
-        text = _chatgpt_text(message.get("content") or {})
+        content = message.get("content") or {}
+        text = _joined(content.get("parts") or [content.get("text")])
         role = (message.get("author") or {}).get("role")
-        if role not in CHATGPT_SPEAKERS or not text or (message.get("metadata") or {}).get("is_hidden"):
+        if role not in ("user", "assistant") or not text or (message.get("metadata") or {}).get("is_hidden"):
             continue
         when = message.get("create_time") or conversation.get("create_time")
         more = {"created_at": _at(when) if when else None, "category": title, "extra": {"role": role}}
@@ -91,35 +94,18 @@ def _chatgpt_turns(conversation: dict[str, Any], thread: str) -> Iterator[Record
 def _chatgpt_branch(conversation: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The messages from the first to the current one; other branches are answers that were made anew."""
     nodes: dict[str, Any] = conversation.get("mapping") or {}
-    at, path = conversation.get("current_node"), list[dict[str, Any]]()
-    seen = set[str]()
-    while at in nodes and at not in seen:
-        seen.add(at)
-        node = nodes[at]
-        if isinstance(node.get("message"), dict):
-            path.append({"id": at} | node["message"])
-        at = node.get("parent")
-    yield from reversed(path)
-
-
-def _chatgpt_text(content: dict[str, Any]) -> str:
-    parts = content.get("parts") or [content.get("text")]
-    texts = [part if isinstance(part, str) else part.get("text") for part in parts if isinstance(part, str | dict)]
-    return "\n".join(text.strip() for text in texts if text and text.strip())
-
-
-# ---- Claude ----------------------------------------------------------------------------------------------------------
-
-
-def is_claude(place: Place) -> bool:
-    """Whether a place holds conversations with `chat_messages`."""
-    file = _conversations_file(place)
-    return file is not None and shows(file, "chat_messages", "uuid")
+    at, path = conversation.get("current_node"), dict[str, Any]()
+    while at in nodes and at not in path:
+        path[at] = nodes[at].get("message")
+        at = nodes[at].get("parent")
+    for key, message in reversed(path.items()):
+        if isinstance(message, dict):
+            yield {"id": key} | message
 
 
 def claude(place: Place, options: ReadOptions) -> Records:
     """Give what the person and the assistant wrote; empty messages are left out."""
-    file = _conversations_file(place) or place
+    file = _file_in(place, CONVERSATIONS)
     for number, one in enumerate(rows_of(read_json(file, options.max_mb), file, "a Claude export"), start=1):
         messages = rows_of(one.get("chat_messages") or [], file, "a Claude export")
         yield from _answering(f"conversation {number}", _claude_turns(one, messages))
@@ -128,31 +114,28 @@ def claude(place: Place, options: ReadOptions) -> Records:
 def _claude_turns(conversation: dict[str, Any], messages: Sequence[dict[str, Any]]) -> Iterator[Record]:
     title = str(conversation.get("name") or "").strip()[:MAX_CATEGORY]
     for message in messages:
-        if text := _claude_text(message):
+        content = message.get("content")
+        parts = content if isinstance(content, list) else []
+        if text := _joined(parts) or str(message.get("text") or "").strip():
             when = message.get("created_at") or conversation.get("created_at")
             more = {"created_at": when, "category": title, "extra": {"role": message.get("sender")}}
             yield _turn(f"claude:{message['uuid']}", text, thread=f"claude:{conversation.get('uuid')}", **more)
 
 
-def _claude_text(message: dict[str, Any]) -> str:
-    content = message.get("content")
-    parts = [part.get("text") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    texts = [part.strip() for part in parts if isinstance(part, str) and part.strip()]
-    return "\n".join(texts) or str(message.get("text") or "").strip()
+def _joined(parts: Iterable[Any]) -> str:
+    """The texts among a message's parts, each on lines of its own."""
+    texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
+    return "\n".join(text.strip() for text in texts if isinstance(text, str) and text.strip())
 
 
 # ---- Telegram --------------------------------------------------------------------------------------------------------
 
-
-def is_telegram(place: Place) -> bool:
-    """Whether a file, or a folder's `result.json`, has Telegram's messages."""
-    file = place / "result.json" if place.is_dir() else place
-    return file.name.endswith(".json") and file.exists() and shows(file, "messages", "date_unixtime", "from_id")
+is_telegram = shows_in("result.json", "messages", "date_unixtime", "from_id")
 
 
 def telegram(place: Place, options: ReadOptions) -> Records:
     """Give the messages with their authors and what they answer; service messages and bare media are left out."""
-    file = place / "result.json" if place.is_dir() else place
+    file = _file_in(place, "result.json")
     whole = read_json(file, options.max_mb)
     chats = (whole.get("chats") or {}).get("list") or [whole] if isinstance(whole, dict) else whole
     for chat in rows_of(chats, file, "a Telegram export"):
@@ -194,7 +177,15 @@ def is_slack(place: Place) -> bool:
     """Whether a folder has Slack's list of channels or of users beside folders of days."""
     if not place.is_dir() or not any((place / name).exists() for name in ("channels.json", "users.json")):
         return False
-    return any(_SLACK_DAY.fullmatch(path.rpartition("/")[2]) for path, _ in files_below(place, ".json"))
+    return next(_slack_days(place), None) is not None
+
+
+def _slack_days(place: Place) -> Iterator[tuple[str, str, Place]]:
+    """The files of the channels' days, each with its path and its channel."""
+    for path, file in files_below(place, ".json"):
+        channel, _, day = path.rpartition("/")
+        if channel and _SLACK_DAY.fullmatch(day):
+            yield path, channel, file
 
 
 def slack(place: Place, options: ReadOptions) -> Records:
@@ -203,18 +194,16 @@ def slack(place: Place, options: ReadOptions) -> Records:
     Joins, leaves and other notices are left out.
     """
     users = _slack_users(place, options)
-    for path, file in files_below(place, ".json"):
-        channel, _, day = path.rpartition("/")
-        if not channel or not _SLACK_DAY.fullmatch(day):
-            continue
-        for number, message in enumerate(
-            rows_of(read_json(file, options.max_mb), file, "a day of a Slack export"), start=1
-        ):
+    for path, channel, file in _slack_days(place):
+        messages = rows_of(read_json(file, options.max_mb), file, "a day of a Slack export")
+        for number, message in enumerate(messages, start=1):
             text = _slack_plain(str(message.get("text") or ""), users)
             if str(message.get("subtype", "")).endswith(SLACK_NOTICES) or not text or "ts" not in message:
                 continue
             stamp, root = str(message["ts"]), str(message.get("thread_ts") or message["ts"])
-            author, first = _slack_author(message, users), f"slack:{channel}:{root}"
+            key, profile = str(message.get("user") or ""), message.get("user_profile") or {}
+            author = users.get(key) or profile.get("real_name") or message.get("username") or key
+            first = f"slack:{channel}:{root}"
             yield (
                 f"{path}, message {number}",
                 _turn(
@@ -231,17 +220,12 @@ def slack(place: Place, options: ReadOptions) -> Records:
 def _slack_users(place: Place, options: ReadOptions) -> dict[str, str]:
     file = place / "users.json"
     rows = rows_of(read_json(file, options.max_mb), file, "Slack's list of users") if file.exists() else []
-    profiles = {str(row.get("id")): (row, row.get("profile") or {}) for row in rows}
     return {
-        key: str(row.get("real_name") or profile.get("real_name") or row.get("name") or key)
-        for key, (row, profile) in profiles.items()
+        str(row.get("id")): str(
+            row.get("real_name") or (row.get("profile") or {}).get("real_name") or row.get("name") or row.get("id")
+        )
+        for row in rows
     }
-
-
-def _slack_author(message: dict[str, Any], users: Mapping[str, str]) -> str:
-    key = str(message.get("user") or "")
-    profile = message.get("user_profile") or {}
-    return users.get(key) or profile.get("real_name") or message.get("username") or key
 
 
 def _slack_plain(text: str, users: Mapping[str, str]) -> str:
@@ -272,14 +256,13 @@ _CHAT_NAME = re.compile(r"^WhatsApp Chat (with|-) |\.(?:txt|zip)$")
 ORDERS = {"dmy": (2, 1, 0), "mdy": (2, 0, 1), "ymd": (0, 1, 2)}
 
 
-@dataclass(frozen=True, slots=True)
-class ChatLine:
-    """One message with its date as it is written."""
+class ChatLine(NamedTuple):
+    """One message with its date as it is written, and its parts, a line each."""
 
     number: int
     date: tuple[int, int, int]
     clock: tuple[int, int, int]
-    text: str
+    parts: list[str]
 
 
 def is_whatsapp(place: Place) -> bool:
@@ -291,7 +274,7 @@ def is_whatsapp(place: Place) -> bool:
 def whatsapp(place: Place, options: ReadOptions) -> Records:
     """Give the messages with their authors; the app's own notices and left-out media are left out."""
     file = _whatsapp_file(place) or place
-    lines = list(_whatsapp_lines(read_utf8(file, options.max_mb)))
+    lines = _whatsapp_lines(read_utf8(file, options.max_mb))
     if not lines:
         raise HopgateError(f"{file} is not a WhatsApp chat: no line begins with a date, a time and a name")
     order = ORDERS[options.date_order or _date_order(lines, file)]
@@ -301,14 +284,14 @@ def whatsapp(place: Place, options: ReadOptions) -> Records:
         chat = _CHAT_NAME.sub("", place.name or str(place).rstrip("/").rpartition("/")[2])
     numbered, before = Repeated(), None
     for line in lines:
-        spoken = WHATSAPP_AUTHOR.fullmatch(line.text)
+        spoken = WHATSAPP_AUTHOR.fullmatch("\n".join(line.parts))
         if not spoken or _MEDIA.fullmatch(spoken[2].strip()):
             continue
         when = _moment(line, order, file)
         key = numbered(f"whatsapp:{chat}:{digest(options.id_key, when, spoken[1], spoken[2])}")
-        said = f"{spoken[1]}: {spoken[2].strip()}"
+        text = f"{spoken[1]}: {spoken[2].strip()}"
         more = {"thread": f"whatsapp:{chat}", "category": chat, "created_at": when, "reply_to": before}
-        yield f"line {line.number}", _turn(key, said, **more)
+        yield f"line {line.number}", _turn(key, text, **more)
         before = key
 
 
@@ -327,25 +310,17 @@ def _unmarked(line: str) -> str:
     return re.sub(r"[\u200e\u200f\u202a-\u202c\ufeff]", "", line).replace("\u202f", " ").replace("\u00a0", " ")
 
 
-def _whatsapp_lines(text: str) -> Iterator[ChatLine]:
-    current: ChatLine | None = None
-    said: list[str] = []
-    for number, raw in enumerate(text.splitlines(), start=1):
-        line = _unmarked(raw)
-        found = WHATSAPP_LINE.match(line)
-        if not found:
-            said.append(line)
-            continue
-        if current:
-            yield replace(current, text="\n".join(said))
-        first, _, second, third, hour, minute, sec, half, rest = found.groups()
-        hours = int(hour) if not half else int(hour) % 12 + (12 if half.lower() == "p" else 0)
-        clock = (hours, int(minute), int(sec or 0))
-        current = ChatLine(number, (int(first), int(second), int(third)), clock, rest)
-        # Put together at the end: each line would copy all before it.
-        said = [rest]
-    if current:
-        yield replace(current, text="\n".join(said))
+def _whatsapp_lines(text: str) -> list[ChatLine]:
+    found: list[ChatLine] = []
+    for number, line in enumerate(map(_unmarked, text.splitlines()), start=1):
+        if match := WHATSAPP_LINE.match(line):
+            first, _, second, third, hour, minute, sec, half, rest = match.groups()
+            hours = int(hour) if not half else int(hour) % 12 + (12 if half.lower() == "p" else 0)
+            clock = (hours, int(minute), int(sec or 0))
+            found.append(ChatLine(number, (int(first), int(second), int(third)), clock, [rest]))
+        elif found:
+            found[-1].parts.append(line)
+    return found
 
 
 def _date_order(lines: Sequence[ChatLine], file: Place) -> str:

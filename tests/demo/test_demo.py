@@ -1,0 +1,168 @@
+"""The synthetic corpus is a whole: facts, queries, qrels, triples and secrets agree, and hops share no wording."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from contextlib import closing
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from hopgate.corpus import read_corpus
+from hopgate.demo import Corpus, corpus
+from hopgate.demo.generate import write
+from hopgate.demo.world import LAST_DAY, WorldFact
+from hopgate.errors import HopgateError
+
+STRATA = {"exact": 1, "paraphrase": 1, "temporal": 1, "two-hop": 2, "three-hop": 3, "chat": 1}
+# Queries of a stratum in each split, at least: the threads are few.
+LEAST = dict.fromkeys(STRATA, 20) | {"chat": 12}
+# The English stop words of the Snowball project, which PostgreSQL's `english` configuration drops too.
+_STOP = """
+i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself
+it its itself they them their theirs themselves what which who whom this that these those am is are was were be been
+being have has had having do does did doing a an the and but if or because as until while of at by for with about
+against between into through during before after above below to from up down in out on off over under again further
+then once here there when where why how all any both each few more most other some such no nor not only own same so
+than too very s t can will just don should now
+"""
+STOP = frozenset(_STOP.split())
+
+
+@pytest.fixture(params=[7, 1])
+def world(request: pytest.FixtureRequest) -> Corpus:
+    return corpus(request.param)
+
+
+@cache
+def stems(text: str) -> frozenset[str]:
+    """Content words as FTS5's Porter stemmer leaves them: neither hopgate's nor PostgreSQL's code has a say."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE VIRTUAL TABLE t USING fts5(x, tokenize='porter unicode61')")
+        connection.execute("CREATE VIRTUAL TABLE v USING fts5vocab(t, 'row')")
+        connection.execute("INSERT INTO t VALUES (?)", (" ".join(word for word in words if word not in STOP),))
+        return frozenset(term for (term,) in connection.execute("SELECT term FROM v"))
+
+
+def searchable(world: Corpus) -> dict[str, frozenset[str]]:
+    """Everything the lexical leg can match: content, tags, keywords and category."""
+    return {
+        one.external_id: stems(" ".join((one.content, *one.tags, *one.expanded_keywords, one.category or "")))
+        for one in world.memories
+    }
+
+
+def test_a_query_shares_words_with_the_first_hop_alone_and_hops_only_the_bridge(world: Corpus) -> None:
+    words = searchable(world)
+    names = {fact.subject for fact in world.facts}
+    assert sum(query.metadata["hops"] > 1 for query in world.queries) > 60
+    for query in world.queries:
+        asked, (first, *later), stratum = stems(query.text), query.evidence, query.metadata["stratum"]
+        for bridge, before, after in zip(query.bridges, query.evidence[:-1], later, strict=True):
+            for shared in (words[left] & words[right] for left in before for right in after):
+                assert shared and shared <= stems(bridge), query.text
+        assert not any(asked & words[key] for hop in later for key in hop), query.text
+        assert not later or all(asked & words[key] for key in first), query.text
+        if stratum == "exact":
+            assert all(asked <= words[key] for key in first), query.text
+        if stratum == "paraphrase":
+            named = frozenset().union(*(stems(name) for name in names if name in query.text))
+            assert all(not (asked - named) & words[key] for key in first), query.text
+
+
+def test_a_chat_query_shares_words_with_the_turn_before_its_answer_and_none_with_that(world: Corpus) -> None:
+    words = searchable(world)
+    thread = {one.external_id: (one.scope, one.thread) for one in world.memories if one.thread}
+    turns = sorted(thread)
+    for query in world.queries:
+        if query.metadata["stratum"] == "chat":
+            ((answer,),) = query.evidence
+            before, asked = turns[turns.index(answer) - 1], stems(query.text)
+            assert thread[before] == thread[answer]
+            assert not asked & words[answer] and len(asked & words[before]) >= 2, query.text
+            assert max(words, key=lambda key: len(asked & words[key])) == before, query.text
+
+
+def test_every_stratum_is_in_both_splits_and_qrels_are_the_evidence(world: Corpus) -> None:
+    stratum = {query.id: query.metadata["stratum"] for query in world.queries}
+    sensitive = {memory.external_id for memory in world.memories if memory.is_sensitive}
+    assert len(stratum) == len(world.queries) and not world.qrels["dev"].keys() & world.qrels["test"].keys()
+    qrels = world.qrels["dev"] | world.qrels["test"]
+    assert qrels.keys() == stratum.keys()
+    for split in world.qrels.values():
+        counts = Counter(stratum[key] for key in split)
+        assert set(counts) == set(STRATA) and all(counts[name] >= least for name, least in LEAST.items())
+    for query in world.queries:
+        assert query.metadata["hops"] == len(query.evidence) == STRATA[query.metadata["stratum"]]
+        assert qrels[query.id] == {key: 1 for hop in query.evidence for key in hop}
+        assert not sensitive & qrels[query.id].keys()
+
+
+def test_memories_and_triples_say_what_the_facts_say(world: Corpus) -> None:
+    text = {memory.external_id: memory.content.lower() for memory in world.memories}
+    for fact in world.facts:
+        for key in fact.evidence:
+            assert fact.subject.lower() in text[key] and fact.object.lower() in text[key]
+            assert not fact.dated or str(fact.valid_from and fact.valid_from.year) in text[key]
+    for row in world.triples:
+        names = [row["entity"]] if "entity" in row else [row["subject"], row["object"]]
+        assert all(name.lower() in text[row["doc_id"]] for name in names)
+    stated = {(f.subject, f.relation, f.object, key) for f in world.facts for key in f.evidence}
+    rows = [row for row in world.triples if "relation" in row]
+    assert stated == {(row["subject"], row["relation"], row["object"], row["doc_id"]) for row in rows}
+
+
+def test_temporal_queries_are_answered_by_the_timeline(world: Corpus) -> None:
+    histories: dict[tuple[str, str], list[WorldFact]] = defaultdict(list)
+    for fact in world.facts:
+        if fact.relation in world.single_valued:
+            histories[fact.subject, fact.relation].append(fact)
+    believed = 0
+    for query in (query for query in world.queries if query.metadata["stratum"] == "temporal"):
+        as_of, known = date.fromisoformat(query.metadata["as_of"]), query.metadata.get("known_at")
+        (keys,) = query.evidence
+        (facts,) = [facts for facts in histories.values() if any(keys == fact.evidence for fact in facts)]
+        (answer,) = [fact for fact in facts if fact.holds(as_of, date.fromisoformat(known) if known else None)]
+        assert answer.object == query.metadata["answer"] and answer.evidence == keys
+        if known:
+            believed += 1
+            assert not answer.holds(as_of), "what was believed is not what was so"
+    assert believed > 10
+    current = {key for fact in world.facts if fact.holds(LAST_DAY) for key in fact.evidence}
+    chained = [query for query in world.queries if query.metadata["hops"] > 1]
+    assert all(key in current for query in chained for hop in query.evidence for key in hop)
+
+
+def test_canaries_are_in_their_memory_and_nowhere_else(world: Corpus) -> None:
+    sensitive = {memory.external_id for memory in world.memories if memory.is_sensitive}
+    assert world.canaries.keys() == sensitive and len(sensitive) >= 10
+    everything = {memory.external_id: repr(memory) for memory in world.memories}
+    elsewhere = repr([*world.queries, *world.triples])
+    for key, (word,) in world.canaries.items():
+        assert [other for other, text in everything.items() if word in text] == [key] and word not in elsewhere
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_same_seed_gives_the_same_files_in_any_process_and_they_give_back_the_records(tmp_path: Path) -> None:
+    code = "import sys; from pathlib import Path; from hopgate.demo.generate import write; write(Path(sys.argv[1]))"
+    environment = os.environ | {"PYTHONHASHSEED": "1", "LC_ALL": "de_DE.UTF-8", "TZ": "Asia/Tokyo"}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "a")], env=environment, check=True)
+    made, world = write(tmp_path / "b"), corpus()
+    assert contents(tmp_path / "a") == contents(made) != contents(write(tmp_path / "c", corpus(8)))
+    assert [one.content for one in read_corpus(made / "corpus.jsonl")] == [one.content for one in world.memories]
+    queries = [json.loads(line) for line in (made / "queries.jsonl").read_text().splitlines()]
+    assert [(one["_id"], one["metadata"]) for one in queries] == [(one.id, one.metadata) for one in world.queries]
+    with pytest.raises(HopgateError, match="cannot write the corpus into"):
+        write(made / "corpus.jsonl")
