@@ -24,6 +24,7 @@ from hopgate.files import new_file
 from hopgate.store import connect, memories, owners_table, schema, setting_rows, vectors
 from hopgate.store.graph import graph_vectors
 from hopgate.store.owners_table import quoted
+from hopgate.store.rows import value, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -79,7 +80,7 @@ def has_memories(store: Store) -> bool:
     """Whether a database with hopgate's schema, or with none, holds something that a backup would keep."""
     with store.snapshot() as connection:
         return schema.status(connection).current is not None and bool(
-            connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone()
+            value(connection, "SELECT 1 FROM memories LIMIT 1")
         )
 
 
@@ -153,12 +154,12 @@ def _columns_of(connection: Connection[Any], table: str) -> dict[str, str]:
 
 def _key_of(connection: Connection[Any], table: str) -> list[str]:
     """The columns of a table's primary key."""
-    rows = connection.execute(
+    return values(
+        connection,
         "SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) "
         "WHERE i.indrelid = to_regclass(%s) AND i.indisprimary ORDER BY a.attname",
         (table,),
     )
-    return [name for (name,) in rows]
 
 
 # ---- Checking --------------------------------------------------------------------------------------------------------
@@ -283,23 +284,21 @@ def _load_table(connection: Connection[Any], table: str, copy: TableCopy, archiv
     if _summed(copy.columns, _copied(connection, table, copy.columns)) != copy:
         raise HopgateError(f"the table {table} is not what the backup holds: nothing was restored")
     # New rows have ids after the restored ones.
-    rows = connection.execute(
-        "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attidentity <> ''", (table,)
-    ).fetchall()
-    for (column,) in rows:
+    identity = "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attidentity <> ''"
+    for name in values(connection, identity, (table,)):
         connection.execute(
-            f'SELECT setval(pg_get_serial_sequence(%s, %s), greatest(1, max("{column}")), max("{column}") IS NOT NULL) '
+            f'SELECT setval(pg_get_serial_sequence(%s, %s), greatest(1, max("{name}")), max("{name}") IS NOT NULL) '
             f"FROM {table}",
-            (table, column),
+            (table, name),
         )
 
 
 def _known_type(connection: Connection[Any], kind: str) -> str:
     """Pass on what the server reads as a type and nothing more: a backup may be somebody else's file."""
-    row = None
+    known = None
     with contextlib.suppress(psycopg.Error), connection.transaction():
-        row = connection.execute("SELECT to_regtype(%s) IS NOT NULL", (kind,)).fetchone()
-    if not (row and row[0]):
+        known = value(connection, "SELECT to_regtype(%s)::text", (kind,))
+    if known is None:
         raise HopgateError(f"the backup has a column of the type {kind[:40]!r}, which this server does not know")
     return kind
 

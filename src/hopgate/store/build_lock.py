@@ -11,6 +11,7 @@ import psycopg
 
 from hopgate.store import connect
 from hopgate.store.graph import version
+from hopgate.store.rows import value
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -59,8 +60,7 @@ def share(connection: Connection[Any]) -> bool:
 
 def _take(connection: Connection[Any], *, alone: bool) -> None:
     shared = "" if alone else "_shared"
-    row = connection.execute(f"SELECT pg_try_advisory_xact_lock{shared}({_KEY})").fetchone()
-    if row and row[0]:
+    if value(connection, f"SELECT pg_try_advisory_xact_lock{shared}({_KEY})"):
         return
     warnings.warn("another build holds this store: waiting for it", BuildWaitsWarning, stacklevel=4)
     connection.execute(f"SELECT pg_advisory_xact_lock{shared}({_KEY})")

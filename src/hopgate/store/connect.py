@@ -18,6 +18,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from hopgate.errors import ConflictError, HopgateError, LostServerError, RefusedRowError
 from hopgate.options import environment
 from hopgate.redact import password_parts, redacted
+from hopgate.store.rows import value
 from hopgate.store.server import FULL, EmbeddedConnection, default_directory, is_embedded
 
 if TYPE_CHECKING:
@@ -223,8 +224,8 @@ def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None
 
 def vector_version(connection: psycopg.Connection[Any]) -> tuple[int, ...]:
     """The version of the server's pgvector, as numbers."""
-    row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
-    return tuple(int(part) for part in row[0].split(".")) if row else ()
+    version = value(connection, "SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+    return tuple(int(part) for part in version.split(".")) if version else ()
 
 
 def vector_notice(version: tuple[int, ...]) -> str:
@@ -313,8 +314,9 @@ def _first_line(error: BaseException) -> str:
 
 def workers_allowed(connection: psycopg.Connection[Any]) -> int:
     """Half of what is free now, each worker having one; at least one."""
-    row = connection.execute(
+    free = value(
+        connection,
         "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int - "
-        "(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')"
-    ).fetchone()
-    return max(1, int(row[0]) // 2) if row else 1
+        "(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')",
+    )
+    return max(1, int(free) // 2)

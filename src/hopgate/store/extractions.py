@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.store import clearance, memories
 from hopgate.store.graph import name_rows
 from hopgate.store.memories import NAMED, named
+from hopgate.store.rows import value, values
 from hopgate.store.vectors import waiting
 
 if TYPE_CHECKING:
@@ -78,20 +78,17 @@ def forget(connection: Connection[Any], ids: Sequence[int]) -> None:
 
 def done(connection: Connection[Any], external_ids: Sequence[str], identity: ExtractorIdentity) -> list[str]:
     """Those of the memories whose extraction by this extractor is final: complete or empty."""
-    rows = connection.execute(
+    return values(
+        connection,
         f"SELECT external_id FROM memories JOIN extractions x ON x.memory_id = memories.id WHERE {NAMED} AND {_FINAL}",
         named(external_ids) | {"hash": identity.hash},
     )
-    return [row[0] for row in rows]
 
 
 def done_between(connection: Connection[Any], first: int, last: int, identity: ExtractorIdentity) -> set[int]:
     """The ids, of those from `first` to `last`, of memories whose extraction by this extractor is final."""
-    rows = connection.execute(
-        f"SELECT memory_id FROM extractions x WHERE memory_id BETWEEN %(first)s AND %(last)s AND {_FINAL}",
-        {"first": first, "last": last, "hash": identity.hash},
-    )
-    return {row[0] for row in rows}
+    statement = f"SELECT memory_id FROM extractions x WHERE memory_id BETWEEN %(first)s AND %(last)s AND {_FINAL}"
+    return set(values(connection, statement, {"first": first, "last": last, "hash": identity.hash}))
 
 
 class Readable(NamedTuple):
@@ -132,21 +129,15 @@ def _as_read(memory: Memory, source: Source) -> bool:
 
 def scopes(connection: Connection[Any], read: Sequence[Source]) -> dict[str, str]:
     """The scope in which the names of each memory are (`name_rows.scopes_of`), by external id."""
-    rows = connection.execute(
-        f"SELECT id, external_id FROM memories WHERE {NAMED}", named([str(one.memory_id) for one in read])
-    )
-    names = dict(rows.fetchall())
+    statement = f"SELECT id, external_id FROM memories WHERE {NAMED}"
+    names = dict(connection.execute(statement, named([str(one.memory_id) for one in read])).fetchall())
     return {names[key]: scope for key, scope in name_rows.scopes_of(connection, names).items()}
 
 
 def guard(store: Store, read: Sequence[Source]) -> clearance.StoreGuard:
     """Guard sources on their way to an extractor."""
-    return clearance.StoreGuard(store, partial(_all_readable, read))
-
-
-def _all_readable(read: Sequence[Source], connection: Connection[Any], lock: bool) -> bool:
     wanted = {str(source.memory_id) for source in read}
-    return readable(connection, read, lock=lock).keys() == wanted
+    return clearance.StoreGuard(store, lambda connection, lock: readable(connection, read, lock=lock).keys() == wanted)
 
 
 def recorded(connection: Connection[Any], ids: Sequence[int], identity: ExtractorIdentity) -> dict[int, bool]:
@@ -212,42 +203,40 @@ def _drop_outdated(
 
 
 _UNREAD = "NOT is_sensitive AND NOT EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id)"
-_WAITING = f"{waiting('waiting_links')} WHERE {_UNREAD}"
 
 
 def pending(connection: Connection[Any], among: Sequence[str] | None = None) -> list[str]:
     """The external ids of those of the memories (by default of all) that no extractor dealt with, the oldest first."""
     if among is None:
-        return [row[0] for row in connection.execute(f"SELECT external_id FROM {_WAITING} ORDER BY memory_id")]
-    rows = connection.execute(
+        return values(connection, f"SELECT external_id FROM {waiting('waiting_links')} WHERE {_UNREAD} ORDER BY id")
+    return values(
+        connection,
         f"SELECT external_id FROM memories m JOIN waiting_links ON memory_id = id "
         f"WHERE {NAMED} AND {_UNREAD} ORDER BY id",
         named(among),
     )
-    return [row[0] for row in rows]
 
 
 def unfinished(connection: Connection[Any], identity: ExtractorIdentity) -> list[str]:
     """The external ids of the memories that this extractor has not dealt with to the end, in the order of arrival."""
     # Two ranges of an index: with <> all rows would be read.
-    rows = connection.execute(
+    return values(
+        connection,
         "SELECT external_id FROM memories m WHERE NOT is_sensitive AND id IN (SELECT memory_id FROM waiting_links "
         "UNION SELECT memory_id FROM extractions WHERE extractor_hash < %(hash)s "
         "UNION SELECT memory_id FROM extractions WHERE extractor_hash > %(hash)s "
         "UNION SELECT memory_id FROM extractions WHERE state NOT IN ('complete', 'empty')) ORDER BY id",
         {"hash": identity.hash},
     )
-    return [row[0] for row in rows]
 
 
 def made_by(connection: Connection[Any]) -> str:
     """The extractor that made most of the graph, or nothing; by its first memories, which a build reads first."""
-    row = connection.execute(
+    statement = (
         "SELECT extractor FROM (SELECT extractor FROM extractions ORDER BY memory_id LIMIT %s) AS first "
-        "GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1",
-        (SAMPLE,),
-    ).fetchone()
-    return str(row[0]) if row else ""
+        "GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
+    )
+    return value(connection, statement, (SAMPLE,)) or ""
 
 
 def states(connection: Connection[Any]) -> dict[str, int]:

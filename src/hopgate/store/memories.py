@@ -13,7 +13,7 @@ from psycopg.rows import class_row
 
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
 from hopgate.memory import Memory, check_several
-from hopgate.store import setting_rows
+from hopgate.store import rows, setting_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -162,11 +162,11 @@ def _chunks(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
 def _locked(connection: Connection[Any], chunk: Sequence[Memory], within: Sequence[str] | None) -> dict[str, MemoryRow]:
     """The rows that have the memories' ids, by these, locked for change; one of another scope than these is refused."""
     names = named([memory.external_id for memory in chunk])
-    rows = _rows(connection, f"WHERE {NAMED} ORDER BY id FOR NO KEY UPDATE", names)
-    if within is not None and any(row.scope not in within for row in rows):
+    known = _rows(connection, f"WHERE {NAMED} ORDER BY id FOR NO KEY UPDATE", names)
+    if within is not None and any(row.scope not in within for row in known):
         what = f"the id {chunk[0].external_id[:80]!r}" if len(chunk) == 1 else "one of the ids"
         raise TakenError(f"{what} is taken: choose another")
-    return {row.external_id: row for row in rows}
+    return {row.external_id: row for row in known}
 
 
 def _insert(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
@@ -174,12 +174,11 @@ def _insert(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
     if not new:
         return set()
     values = ", ".join(_INCOMING).replace("created_at", "coalesce(created_at, now())")
-    rows = connection.execute(
+    statement = (
         f"INSERT INTO memories ({', '.join(_INCOMING)}) SELECT {values} FROM {_ROWS} "
-        "ON CONFLICT (external_id) DO NOTHING RETURNING external_id",
-        {"rows": _as_json(new)},
+        "ON CONFLICT (external_id) DO NOTHING RETURNING external_id"
     )
-    return {row[0] for row in rows}
+    return set(rows.values(connection, statement, {"rows": _as_json(new)}))
 
 
 def _update(connection: Connection[Any], new: Sequence[Memory], known: Mapping[str, MemoryRow]) -> Written:
@@ -208,7 +207,7 @@ def _update(connection: Connection[Any], new: Sequence[Memory], known: Mapping[s
 
 def _as_json(memories: Iterable[Memory]) -> str:
     """Memories as `_ROWS` reads them."""
-    rows = (
+    given = (
         {name: getattr(memory, name) for name in _AS_THEY_ARE}
         | {
             "title_length": len(memory.title),
@@ -218,7 +217,7 @@ def _as_json(memories: Iterable[Memory]) -> str:
         }
         for memory in memories
     )
-    return json.dumps(list(rows), ensure_ascii=False)
+    return json.dumps(list(given), ensure_ascii=False)
 
 
 def is_same(new: Memory, kept: Memory) -> bool:
@@ -300,8 +299,8 @@ def fetch_by_id(
     connection: Connection[Any], ids: Sequence[int], scopes: Sequence[str] | None = None
 ) -> dict[int, Memory]:
     """Read memories by the store's own id, of any scope or only of these."""
-    rows = _rows(connection, f"WHERE id = ANY(%(ids)s){in_scopes(scopes)}", {"ids": list(ids), "scopes": scopes})
-    return {row.id: row.memory for row in rows}
+    known = _rows(connection, f"WHERE id = ANY(%(ids)s){in_scopes(scopes)}", {"ids": list(ids), "scopes": scopes})
+    return {row.id: row.memory for row in known}
 
 
 def _rows(connection: Connection[Any], condition: str, parameters: Mapping[str, Any]) -> list[MemoryRow]:
@@ -318,13 +317,10 @@ def stream(connection: Connection[Any]) -> Iterator[Memory]:
             yield row.memory
 
 
-def page(connection: Connection[Any], *, after: int, limit: int, closed: bool = True) -> dict[int, Memory]:
-    """The next memories after an id, in order; sensitive ones are among them unless `closed` is false."""
-    which = "" if closed else "AND NOT is_sensitive "
-    rows = _rows(
-        connection, f"WHERE id > %(after)s {which}ORDER BY id LIMIT %(limit)s", {"after": after, "limit": limit}
-    )
-    return {row.id: row.memory for row in rows}
+def page(connection: Connection[Any], *, after: int, limit: int) -> dict[int, Memory]:
+    """The next memories after an id, in order, sensitive ones among them."""
+    found = _rows(connection, "WHERE id > %(after)s ORDER BY id LIMIT %(limit)s", {"after": after, "limit": limit})
+    return {row.id: row.memory for row in found}
 
 
 def listed(
@@ -335,8 +331,8 @@ def listed(
     if not begin:
         raise HopgateError(f"there is no memory {(after or '')[:80]!r} to go on after: begin again without it")
     condition = f"WHERE id > %(begin)s{in_scopes(scopes)} ORDER BY id LIMIT %(limit)s"
-    rows = _rows(connection, condition, {"begin": begin[0], "scopes": list(scopes or ()), "limit": limit})
-    return [row.memory for row in rows]
+    found = _rows(connection, condition, {"begin": begin[0], "scopes": list(scopes or ()), "limit": limit})
+    return [row.memory for row in found]
 
 
 def written_between(
@@ -349,25 +345,25 @@ def written_between(
     limit: int,
 ) -> list[Memory]:
     """The memories that were written down after one time and up to another, the newest first."""
-    rows = _rows(
+    found = _rows(
         connection,
         f"WHERE created_at > %(since)s AND created_at <= %(until)s{in_scopes(scopes)} "
         "AND (%(sensitive)s OR NOT is_sensitive) ORDER BY created_at DESC, id DESC LIMIT %(limit)s",
         {"since": since, "until": until, "scopes": list(scopes or ()), "sensitive": sensitive, "limit": limit},
     )
-    return [row.memory for row in rows]
+    return [row.memory for row in found]
 
 
 def weights(
     connection: Connection[Any], ids: Sequence[int], scopes: Sequence[str] | None = None
 ) -> dict[int, tuple[float, datetime]]:
     """Importance and creation time of memories, of these scopes if given: all that the order after fusion needs."""
-    rows = connection.execute(
+    weighed = connection.execute(
         "SELECT id, least(greatest(importance, 0), 1), created_at FROM memories "
         f"WHERE id = ANY(%(ids)s){in_scopes(scopes)}",
         {"ids": list(ids), "scopes": scopes},
     )
-    return {key: (float(importance), created_at) for key, importance, created_at in rows}
+    return {key: (float(importance), created_at) for key, importance, created_at in weighed}
 
 
 # ---- Ids and scopes --------------------------------------------------------------------------------------------------
@@ -387,23 +383,23 @@ def named(external_ids: Sequence[str]) -> dict[str, Any]:
 
 def ids_of(connection: Connection[Any], external_ids: Sequence[str]) -> list[int]:
     """The store's ids of external ids; unknown ones are left out."""
-    rows = connection.execute(f"SELECT id FROM memories WHERE {NAMED} ORDER BY id", named(external_ids))
-    return [row[0] for row in rows]
+    return rows.values(connection, f"SELECT id FROM memories WHERE {NAMED} ORDER BY id", named(external_ids))
 
 
 def external_ids(connection: Connection[Any], ids: Iterable[int]) -> dict[int, str]:
     """External ids by the store's own."""
-    rows = connection.execute("SELECT id, external_id FROM memories WHERE id = ANY(%s)", (sorted(ids),))
-    return dict(rows.fetchall())
+    statement = "SELECT id, external_id FROM memories WHERE id = ANY(%s)"
+    return dict(connection.execute(statement, (sorted(ids),)).fetchall())
 
 
 def require(connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None) -> list[int]:
     """The store's ids of external ids, locked for change; one that is unknown (in these scopes) is refused by name."""
-    rows = connection.execute(
-        f"SELECT external_id, id FROM memories WHERE {NAMED}{in_scopes(within)} ORDER BY id FOR NO KEY UPDATE",
-        named(external_ids) | {"scopes": None if within is None else list(within)},
+    known = dict(
+        connection.execute(
+            f"SELECT external_id, id FROM memories WHERE {NAMED}{in_scopes(within)} ORDER BY id FOR NO KEY UPDATE",
+            named(external_ids) | {"scopes": None if within is None else list(within)},
+        ).fetchall()
     )
-    known = dict(rows.fetchall())
     missing = [key for key in external_ids if key not in known]
     if missing:
         raise UnknownMemoryError(missing[0])
@@ -412,7 +408,7 @@ def require(connection: Connection[Any], external_ids: Sequence[str], within: Se
 
 def all_ids(connection: Connection[Any]) -> list[int]:
     """Every memory's id, in the order of arrival."""
-    return [row[0] for row in connection.execute("SELECT id FROM memories ORDER BY id")]
+    return rows.values(connection, "SELECT id FROM memories ORDER BY id")
 
 
 class IdRange(NamedTuple):
@@ -424,18 +420,18 @@ class IdRange(NamedTuple):
 
 def id_ranges(connection: Connection[Any], size: int, limit: int | None = None) -> list[IdRange]:
     """Cut the store, or its first so many memories, into ranges of so many each, in the order of arrival."""
-    rows = connection.execute(
+    ranges = connection.execute(
         "SELECT min(id), max(id) FROM (SELECT id, (row_number() OVER (ORDER BY id) - 1) / %s AS part FROM memories "
         "ORDER BY id LIMIT %s) AS placed GROUP BY part ORDER BY 1",
         (size, limit),
     )
-    return [IdRange(*row) for row in rows]
+    return [IdRange(*row) for row in ranges]
 
 
 def in_range(connection: Connection[Any], ids: IdRange, size: int) -> dict[int, Memory]:
     """The memories of a range that are not sensitive, at most so many; what came since it was cut is another run's."""
-    after_first = page(connection, after=ids.first - 1, limit=size, closed=False)
-    return {key: memory for key, memory in after_first.items() if key <= ids.last}
+    condition = "WHERE id BETWEEN %(first)s AND %(last)s AND NOT is_sensitive ORDER BY id LIMIT %(size)s"
+    return {row.id: row.memory for row in _rows(connection, condition, {**ids._asdict(), "size": size})}
 
 
 def in_scopes(scopes: Sequence[str] | None) -> str:
@@ -451,12 +447,12 @@ def in_scopes(scopes: Sequence[str] | None) -> str:
 
 def unknown_scopes(connection: Connection[Any], scopes: Sequence[str]) -> list[str]:
     """Those of the scopes that no memory has."""
-    rows = connection.execute(
+    return rows.values(
+        connection,
         "SELECT asked FROM unnest(%s::text[]) AS asked "
         "WHERE NOT EXISTS (SELECT 1 FROM memories WHERE scope = asked) ORDER BY asked",
         (list(scopes),),
     )
-    return [row[0] for row in rows]
 
 
 # ---- Threads ---------------------------------------------------------------------------------------------------------
@@ -469,14 +465,13 @@ def turns_before(
     connection: Connection[Any], scope: str | None, thread: str, before: datetime, *, limit: int
 ) -> list[Memory]:
     """The last memories of a thread before a time, the earliest first."""
-    rows = connection.execute(
-        "SELECT id FROM memories WHERE scope IS NOT DISTINCT FROM %s AND created_at < %s "
-        "AND thread = %s AND NOT is_sensitive ORDER BY created_at DESC, id DESC LIMIT %s",
-        (scope, before, thread, limit),
-    ).fetchall()
-    ids = [row[0] for row in rows]
-    known = fetch_by_id(connection, ids)
-    return [known[key] for key in reversed(ids)]
+    last = _rows(
+        connection,
+        "WHERE scope IS NOT DISTINCT FROM %(scope)s AND created_at < %(before)s AND thread = %(thread)s "
+        "AND NOT is_sensitive ORDER BY created_at DESC, id DESC LIMIT %(limit)s",
+        {"scope": scope, "before": before, "thread": thread, "limit": limit},
+    )
+    return [row.memory for row in reversed(last)]
 
 
 def closed_turns(connection: Connection[Any], turns: Collection[Turn]) -> set[Turn]:
@@ -484,19 +479,21 @@ def closed_turns(connection: Connection[Any], turns: Collection[Turn]) -> set[Tu
     if not turns:
         return set()
     asked = list(turns)
-    rows = connection.execute(
+    closed = rows.values(
+        connection,
         "SELECT t.place FROM unnest(%s::text[], %s::text[], %s::text[]) WITH ORDINALITY "
         "AS t (scope, thread, hash, place) "
         "WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.thread = t.thread AND m.scope IS NOT DISTINCT FROM t.scope "
         "AND NOT m.is_sensitive AND md5(m.content) = t.hash)",
         ([scope for scope, _, _ in asked], [thread for _, thread, _ in asked], [md5(text) for _, _, text in asked]),
     )
-    return {asked[place - 1] for (place,) in rows}
+    return {asked[place - 1] for place in closed}
 
 
 def read_with(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
     """Later memories of the same threads that mention a name of these memories without holding it: "she" was told."""
-    rows = connection.execute(
+    return rows.values(
+        connection,
         "SELECT DISTINCT later.id FROM memories told JOIN memories later ON later.thread = told.thread "
         "AND later.scope IS NOT DISTINCT FROM told.scope AND later.created_at >= told.created_at "
         "AND later.id <> told.id "
@@ -507,18 +504,17 @@ def read_with(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
         "regexp_replace(meant.spelling, '([^[:alnum:][:space:]])', '\\\\\\1', 'g') || '\\M') ORDER BY 1",
         (list(ids),),
     )
-    return [row[0] for row in rows]
 
 
 def turns_after(connection: Connection[Any], ids: Sequence[int], *, limit: int) -> list[int]:
     """The memories that follow each of these in its thread: whoever stated something about one was shown these."""
-    rows = connection.execute(
+    return rows.values(
+        connection,
         "SELECT DISTINCT later.id FROM memories told CROSS JOIN LATERAL (SELECT m.id FROM memories m "
         "WHERE m.thread = told.thread AND m.scope IS NOT DISTINCT FROM told.scope AND m.created_at >= told.created_at "
         "AND m.id <> told.id ORDER BY m.created_at, m.id LIMIT %s) later WHERE told.id = ANY(%s) ORDER BY 1",
         (limit, list(ids)),
     )
-    return [row[0] for row in rows]
 
 
 def md5(text: str) -> str:
@@ -531,9 +527,7 @@ def md5(text: str) -> str:
 
 def count(connection: Connection[Any]) -> int:
     """How many memories there are."""
-    row = connection.execute("SELECT count(*) FROM memories").fetchone()
-    assert row is not None
-    return int(row[0])
+    return int(rows.value(connection, "SELECT count(*) FROM memories"))
 
 
 def tally(connection: Connection[Any]) -> dict[str, int]:
@@ -548,12 +542,8 @@ def tally(connection: Connection[Any]) -> dict[str, int]:
 
 def count_kept(connection: Connection[Any], scopes: Sequence[str] | None = None) -> int:
     """How many memories there are, or some scopes have, by the counts that are kept of their words."""
-    row = connection.execute(
-        f"SELECT coalesce(sum(memories), 0) FROM word_totals WHERE true{in_scopes(scopes)}",
-        {"scopes": None if scopes is None else list(scopes)},
-    ).fetchone()
-    assert row is not None
-    return int(row[0])
+    statement = f"SELECT coalesce(sum(memories), 0) FROM word_totals WHERE true{in_scopes(scopes)}"
+    return int(rows.value(connection, statement, {"scopes": None if scopes is None else list(scopes)}))
 
 
 # ---- Words and titles ------------------------------------------------------------------------------------------------
@@ -606,9 +596,9 @@ class Title(NamedTuple):
 
 def first_lines(connection: Connection[Any]) -> list[Title]:
     """The first line of every memory where it is no longer than a title could be; of no sensitive one."""
-    rows = connection.execute(
+    lines = connection.execute(
         "SELECT id, coalesce(scope, ''), split_part(content, E'\\n', 1) FROM memories WHERE NOT is_sensitive "
         "AND length(split_part(content, E'\\n', 1)) <= %s ORDER BY id",
         (MAX_TITLE,),
     )
-    return [Title(*row) for row in rows]
+    return [Title(*row) for row in lines]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.store.rows import value, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -120,14 +121,15 @@ def notices(connection: Connection[Any], owners: OwnersTable) -> list[str]:
         "default, or add rows by your own programs"
         for name in table.unfilled
     ]
-    rows = connection.execute(
+    names = values(
+        connection,
         "SELECT tgname FROM pg_trigger WHERE tgrelid = %s::regclass AND NOT tgisinternal AND tgenabled <> 'D' "
         "ORDER BY tgname",
         (table.name,),
-    ).fetchall()
-    if rows:
-        names = ", ".join(row[0] for row in rows)
-        told.append(f"triggers of yours fire where hopgate adds, changes or deletes a memory, and never else: {names}")
+    )
+    if names:
+        fire = "triggers of yours fire where hopgate adds, changes or deletes a memory, and never else"
+        told.append(f"{fire}: {', '.join(names)}")
     return told
 
 
@@ -144,15 +146,13 @@ def copy_vectors(connection: Connection[Any], column: str, identity: Identity) -
     table = _look_up(connection, OwnersTable(name))
     assert table.key is not None  # it would not be followed
     vectors.claim(connection, identity)
-    taken = connection.execute(
+    taken = values(
+        connection,
         f"UPDATE memories m SET embedding = t.{quoted(column)}::halfvec FROM {table.name} t "
         f"WHERE t.{quoted(table.key.name)} = m.row_key::{table.key.type} AND NOT m.is_sensitive "
-        f"AND m.embedding IS NULL AND l2_norm(t.{quoted(column)}::halfvec) > 0 RETURNING m.id"
-    ).fetchall()
-    connection.execute(
-        "DELETE FROM waiting_vectors w USING unnest(%s::bigint[]) AS taken (id) WHERE w.memory_id = taken.id",
-        ([row[0] for row in taken],),
+        f"AND m.embedding IS NULL AND l2_norm(t.{quoted(column)}::halfvec) > 0 RETURNING m.id",
     )
+    connection.execute("DELETE FROM waiting_vectors WHERE memory_id = ANY(%s)", (taken,))
     return len(taken)
 
 
@@ -186,12 +186,13 @@ def release(connection: Connection[Any]) -> None:
 
 def followed(connection: Connection[Any]) -> str | None:
     """The owner's table that a store follows, with its schema, if it follows one."""
-    row = connection.execute(
+    name: str | None = value(
+        connection,
         "SELECT n.nspname || '.' || c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
         "JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_proc p ON p.oid = t.tgfoid "
-        "WHERE p.pronamespace = to_regnamespace('hopgate') AND c.relnamespace <> p.pronamespace LIMIT 1"
-    ).fetchone()
-    return str(row[0]) if row else None
+        "WHERE p.pronamespace = to_regnamespace('hopgate') AND c.relnamespace <> p.pronamespace LIMIT 1",
+    )
+    return name
 
 
 def _look_up(connection: Connection[Any], owners: OwnersTable) -> _Table:
@@ -207,15 +208,16 @@ def _look_up(connection: Connection[Any], owners: OwnersTable) -> _Table:
     if not rows:
         raise HopgateError(f"there is no table {owners.name}: name the one that holds memories, as schema.table")
     columns = {row[2]: _Column(row[2], row[3], row[4]) for row in rows}
-    key = connection.execute(
+    key = value(
+        connection,
         "SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] "
         "WHERE i.indrelid = %s::regclass AND i.indisunique AND i.indnkeyatts = 1 AND i.indpred IS NULL "
         "AND a.attnotnull ORDER BY i.indisprimary DESC, i.indexrelid LIMIT 1",
         (rows[0][1],),
-    ).fetchone()
+    )
     named = {name: columns.get(owners.columns.get(name, name)) for name in FIELDS}
     mapped = {name: column for name, column in named.items() if column is not None}
-    return _Table(rows[0][1], columns, columns[key[0]] if key else None, mapped)
+    return _Table(rows[0][1], columns, columns[key] if key else None, mapped)
 
 
 def _conflicts(connection: Connection[Any], owners: OwnersTable, table: _Table) -> Iterator[str]:
@@ -259,10 +261,8 @@ def _twice(connection: Connection[Any], table: _Table) -> int:
     if column is None or column.type not in FIELDS["external_id"]:
         return 0
     name = quoted(column.name)
-    row = connection.execute(
-        f"SELECT count(*) FROM (SELECT FROM {table.name} GROUP BY {name} HAVING count({name}) > 1) AS twice"
-    ).fetchone()
-    return int(row[0]) if row else 0
+    twice = f"SELECT FROM {table.name} GROUP BY {name} HAVING count({name}) > 1"
+    return int(value(connection, f"SELECT count(*) FROM ({twice}) AS twice"))
 
 
 def _refused(connection: Connection[Any], table: _Table, condition: str) -> str | None:

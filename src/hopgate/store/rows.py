@@ -1,4 +1,4 @@
-"""Rows of a statement: as values of a type, or as arrays where they are many.
+"""Rows of a statement: one value, a column, values of a type, or arrays where they are many.
 
 For arrays the server sends each column as one value, so that no row becomes a Python object. `COPY … (FORMAT BINARY)`
 would do the same on paper, but libpq hands it over row by row: on 310,000 rows of (bigint, bigint, real) it took four
@@ -24,6 +24,17 @@ Arrays: TypeAlias = "dict[str, NDArray[Any]]"
 
 # The function by which the server writes a value of each fixed width as bytes.
 _SEND = {"i8": "int8send", "i4": "int4send", "f8": "float8send", "f4": "float4send"}
+
+
+def value(connection: Connection[Any], statement: str, parameters: Parameters = None) -> Any:
+    """Give the first value of a statement's first row; none where it has no row."""
+    row = connection.execute(statement, parameters).fetchone()
+    return None if row is None else row[0]
+
+
+def values(connection: Connection[Any], statement: str, parameters: Parameters = None) -> list[Any]:
+    """Give the first value of each of a statement's rows."""
+    return [row[0] for row in connection.execute(statement, parameters)]
 
 
 def fetch(connection: Connection[Any], kind: type[Row], statement: str, parameters: Parameters = None) -> list[Row]:

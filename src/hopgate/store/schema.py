@@ -13,6 +13,7 @@ from hopgate.errors import HopgateError
 from hopgate.guard import SensitivityRules
 from hopgate.store import connect, owners_table, setting_rows
 from hopgate.store.owners_table import OwnersTable, quoted
+from hopgate.store.rows import value, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -56,8 +57,7 @@ def status(connection: Connection[Any]) -> SchemaStatus:
     if row[0] is None:
         # Versions before 26 kept theirs in another table.
         return SchemaStatus(None if row[1] is None else 0)
-    version = connection.execute(f"SELECT version FROM {SCHEMA}.schema_version").fetchone()
-    return SchemaStatus(version[0] if version else 0)
+    return SchemaStatus(value(connection, f"SELECT version FROM {SCHEMA}.schema_version") or 0)
 
 
 def check(connection: Connection[Any]) -> None:
@@ -103,16 +103,17 @@ def sql_text(connection: Connection[Any], memories: str | OwnersTable | None = N
 
 def conflicts(connection: Connection[Any], owners: OwnersTable | None = None) -> list[str]:
     """What stands in the way of the schema, each as a sentence; nothing where it can be made."""
-    rows = connection.execute(
+    names = values(
+        connection,
         "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s) "
         "AND relkind IN ('r', 'v', 'm', 'p', 'f') ORDER BY 1",
         (SCHEMA,),
-    ).fetchall()
-    names = ", ".join(row[0] for row in rows)
-    found = (
-        [f"the schema {SCHEMA} holds tables that hopgate did not make ({names}): move them elsewhere"] if rows else []
     )
-    return found if owners is None else [*found, *owners_table.conflicts(connection, owners)]
+    found = owners_table.conflicts(connection, owners) if owners is not None else []
+    if names:
+        others = f"the schema {SCHEMA} holds tables that hopgate did not make ({', '.join(names)})"
+        found.insert(0, f"{others}: move them elsewhere")
+    return found
 
 
 def guards(connection: Connection[Any]) -> list[str]:
@@ -124,12 +125,13 @@ def guards(connection: Connection[Any]) -> list[str]:
     given = [f"--sensitive-tag {tag}" for tag in rules.tags] + [f"--sensitive-match {one}" for one in rules.patterns]
     lost = [f"the rules of sensitivity: give the next store {' '.join(given)}"] if given else []
     if owners_table.followed(connection):
-        row = connection.execute(
+        marks = value(
+            connection,
             "SELECT count(*) FROM memories m JOIN hopgate_owners_rows(NULL) r USING (row_key) "
-            "WHERE m.is_sensitive AND NOT r.is_sensitive"
-        ).fetchone()
-        if row and row[0]:
-            lost.append(f"the marks of {row[0]:,} sensitive memories, for which your table has no column")
+            "WHERE m.is_sensitive AND NOT r.is_sensitive",
+        )
+        if marks:
+            lost.append(f"the marks of {marks:,} sensitive memories, for which your table has no column")
     return lost
 
 
@@ -141,25 +143,21 @@ def drop(connection: Connection[Any]) -> None:
     import psycopg
 
     connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate schema'))")
-    row = connection.execute(
-        "SELECT extname FROM pg_extension WHERE extnamespace = to_regnamespace(%s)", (SCHEMA,)
-    ).fetchone()
-    if row is not None:
-        raise HopgateError(
-            f"the extension {row[0]} is in the schema {SCHEMA}: ALTER EXTENSION {row[0]} SET SCHEMA public"
-        )
+    inside = "SELECT extname FROM pg_extension WHERE extnamespace = to_regnamespace(%s)"
+    if name := value(connection, inside, (SCHEMA,)):
+        raise HopgateError(f"the extension {name} is in the schema {SCHEMA}: ALTER EXTENSION {name} SET SCHEMA public")
     owners_table.release(connection)
-    objects = connection.execute(
+    objects = values(
+        connection,
         "SELECT 'TABLE ' || string_agg(oid::regclass::text, ', ') FROM pg_class "
         "WHERE relnamespace = to_regnamespace(%(schema)s) AND relkind = 'r' "
         "UNION ALL SELECT 'FUNCTION ' || string_agg(oid::regprocedure::text, ', ') FROM pg_proc "
         "WHERE pronamespace = to_regnamespace(%(schema)s)",
         {"schema": SCHEMA},
-    ).fetchall()
+    )
     try:
-        for (names,) in objects:
-            if names is not None:
-                connection.execute(f"DROP {names}")
+        for names in filter(None, objects):
+            connection.execute(f"DROP {names}")
         connection.execute(f"DROP SCHEMA IF EXISTS {SCHEMA}")
     except psycopg.errors.DependentObjectsStillExist as error:
         raise HopgateError(
@@ -184,11 +182,11 @@ def search_path(connection: Connection[Any]) -> str:
 
     It is for `hopgate`'s own user, as whom the embedded server is reached: PostgreSQL searches the schema of that name.
     """
-    rows = connection.execute("SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'")
+    vector = "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
     # Where hopgate's tables and functions are, and pgvector's types.
-    wanted = [SCHEMA, *(row[0].strip('"') for row in rows if row[0] != SCHEMA)]
-    row = connection.execute("SELECT current_schemas(false)").fetchone()
-    return "" if row and list(row[0])[: len(wanted)] == wanted else ", ".join(map(quoted, wanted))
+    wanted = [SCHEMA, *(name.strip('"') for name in values(connection, vector) if name != SCHEMA)]
+    now = value(connection, "SELECT current_schemas(false)")
+    return "" if now[: len(wanted)] == wanted else ", ".join(map(quoted, wanted))
 
 
 def _owners(connection: Connection[Any], memories: str | OwnersTable | None) -> OwnersTable | None:
@@ -196,14 +194,15 @@ def _owners(connection: Connection[Any], memories: str | OwnersTable | None) -> 
         return None
     if memories is not None:
         return OwnersTable(memories) if isinstance(memories, str) else memories
-    row = connection.execute(
+    table = value(
+        connection,
         "SELECT n.nspname || '.memories' FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
         "WHERE c.oid = coalesce(to_regclass('memories'), to_regclass('public.memories')) AND n.nspname <> %s",
         (SCHEMA,),
-    ).fetchone()
-    if row is not None:
+    )
+    if table is not None:
         raise HopgateError(
-            f"this database has a table {row[0]}: say hopgate db upgrade --memories {row[0]} to make its rows "
+            f"this database has a table {table}: say hopgate db upgrade --memories {table} to make its rows "
             f"memories, or --memories {OWN} for a table of hopgate's own"
         )
     return None

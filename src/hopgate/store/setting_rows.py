@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.memory import configuration
 from hopgate.store.graph import version
+from hopgate.store.rows import value, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -26,6 +27,9 @@ ID_KEY = "id key"
 """The row that is no setting and nobody is shown: what ids of memories without one are made with."""
 
 
+_VALUE = "SELECT value FROM store_settings WHERE name = %s"
+
+
 def read(connection: Connection[Any]) -> dict[str, tuple[Any, str]]:
     """Every setting of the store by its name: value and source."""
     rows = connection.execute(
@@ -37,14 +41,13 @@ def read(connection: Connection[Any]) -> dict[str, tuple[Any, str]]:
 
 def sensitivity(connection: Connection[Any]) -> dict[str, Any] | None:
     """The rules by which memories are sensitive as they were written, or none."""
-    row = connection.execute("SELECT value FROM store_settings WHERE name = %s", (SENSITIVITY,)).fetchone()
-    return None if row is None else dict(row[0])
+    rules: dict[str, Any] | None = value(connection, _VALUE, (SENSITIVITY,))
+    return rules
 
 
 def scopes(connection: Connection[Any]) -> str:
     """Say "walls", where nothing of one scope moves another's answers; "shared", where one person has them all."""
-    row = connection.execute("SELECT value FROM store_settings WHERE name = %s", (SCOPES,)).fetchone()
-    return WALLS if row is None else str(row[0])
+    return value(connection, _VALUE, (SCOPES,)) or WALLS
 
 
 def id_key(connection: Connection[Any]) -> bytes:
@@ -54,9 +57,7 @@ def id_key(connection: Connection[Any]) -> bytes:
         "ON CONFLICT DO NOTHING",
         (ID_KEY, secrets.token_hex(16)),
     )
-    row = connection.execute("SELECT value FROM store_settings WHERE name = %s", (ID_KEY,)).fetchone()
-    assert row is not None
-    return bytes.fromhex(row[0])
+    return bytes.fromhex(value(connection, _VALUE, (ID_KEY,)))
 
 
 def write(connection: Connection[Any], values: Mapping[str, Any], source: str) -> None:
@@ -76,25 +77,23 @@ def write_gate(connection: Connection[Any], values: Mapping[str, Any], source: s
 
 def remove(connection: Connection[Any], names: Sequence[str]) -> list[str]:
     """Forget some; give those that were there."""
-    rows = connection.execute("DELETE FROM store_settings WHERE name = ANY(%s) RETURNING name", (list(names),))
-    return [row[0] for row in rows]
+    return values(connection, "DELETE FROM store_settings WHERE name = ANY(%s) RETURNING name", (list(names),))
 
 
 def gate_is_behind(connection: Connection[Any]) -> str | None:
     """The source of the gate whose graph has changed since; none where it has not, or no gate was applied."""
-    row = connection.execute(
+    source: str | None = value(
+        connection,
         "SELECT s.source FROM store_settings s, graph_state g "
         "WHERE s.name = %s AND (s.value)::text::bigint <> g.version",
         (GRAPH_VERSION,),
-    ).fetchone()
-    return str(row[0]) if row else None
+    )
+    return source
 
 
 def language(connection: Connection[Any]) -> str:
     """The language of memories that name none."""
-    row = connection.execute("SELECT hopgate_language()").fetchone()
-    assert row is not None
-    return str(row[0])
+    return str(value(connection, "SELECT hopgate_language()"))
 
 
 def change_language(connection: Connection[Any], language: str) -> str:

@@ -15,6 +15,7 @@ from psycopg import sql
 
 from hopgate.errors import ConflictError, HopgateError, LostServerError
 from hopgate.store import connect, schema
+from hopgate.store.rows import value
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
@@ -194,9 +195,7 @@ class FrozenStore(Store):
         super().__init__(store.dsn)
         self._holder = connect.connect(store.dsn)
         self._holder.execute(READ_ONLY)
-        row = self._holder.execute("SELECT pg_export_snapshot()").fetchone()
-        assert row is not None
-        self._exported = str(row[0])
+        self._exported = str(value(self._holder, "SELECT pg_export_snapshot()"))
         # Here, because a transaction takes a snapshot before it reads anything.
         self.find_tables(self._holder)
 

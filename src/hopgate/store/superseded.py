@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.store import memories
-from hopgate.store.rows import fetch
+from hopgate.store.rows import fetch, value, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -27,12 +27,12 @@ _CURRENT = "NOT is_sensitive AND superseded_at IS NULL"
 
 def not_superseded(connection: Connection[Any], *, since: datetime | None = None) -> list[int]:
     """Memories that are neither superseded nor sensitive, in the order in which they became known."""
-    rows = connection.execute(
+    return values(
+        connection,
         f"SELECT id FROM memories WHERE {_CURRENT} AND (%(since)s::timestamptz IS NULL OR created_at >= %(since)s) "
         "ORDER BY created_at, id",
         {"since": since},
     )
-    return [row[0] for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,23 +151,22 @@ def listed(connection: Connection[Any], scopes: Sequence[str] | None, *, limit: 
 
 def by_memory(connection: Connection[Any], memory_id: int) -> list[str]:
     """The external ids of the memories whose place a memory took."""
-    rows = connection.execute("SELECT external_id FROM memories WHERE superseded_by = %s ORDER BY id", (memory_id,))
-    return [row[0] for row in rows]
+    return values(connection, "SELECT external_id FROM memories WHERE superseded_by = %s ORDER BY id", (memory_id,))
 
 
 def record_superseded(connection: Connection[Any], rows: Sequence[tuple[str, str, datetime | None]]) -> None:
     """Mark memories as superseded by others since a time, as a file says; both must be there."""
     if not rows:
         return
-    done = connection.execute(
+    marked = values(
+        connection,
         "UPDATE memories m SET superseded_by = b.id, "
         "superseded_at = coalesce(p.since, greatest(m.created_at, b.created_at)) "
         "FROM unnest(%s::text[], %s::text[], %s::timestamptz[]) AS p (gone, by, since) "
         "JOIN memories b ON b.external_id = p.by WHERE m.external_id = p.gone "
         "RETURNING m.external_id",
-        ([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]),
+        [list(given) for given in zip(*rows, strict=True)],
     )
-    marked = {row[0] for row in done}
     for gone, by, _ in rows:
         if gone not in marked:
             raise HopgateError(f"memory {gone[:80]!r} is superseded by {by[:80]!r}, which is not there: give both")
@@ -185,12 +184,11 @@ def take_back(connection: Connection[Any], ids: Sequence[int]) -> list[Gone]:
 
 def reason_superseded(connection: Connection[Any], memory_id: int) -> str:
     """Why a memory gave way, in the words of whoever decided; nothing where nobody said."""
-    row = connection.execute("SELECT superseded_reason FROM memories WHERE id = %s", (memory_id,)).fetchone()
-    return str(row[0]) if row and row[0] else ""
+    return value(connection, "SELECT superseded_reason FROM memories WHERE id = %s", (memory_id,)) or ""
 
 
 def bring_back(connection: Connection[Any], ids: Sequence[int]) -> list[Gone]:
     """Let what gave way to these memories come back; give it."""
-    found = "SELECT id FROM memories WHERE superseded_by = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
-    rows = connection.execute(found, (list(ids),)).fetchall()
-    return take_back(connection, [row[0] for row in rows]) if rows else []
+    statement = "SELECT id FROM memories WHERE superseded_by = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
+    hidden = values(connection, statement, (list(ids),))
+    return take_back(connection, hidden) if hidden else []
