@@ -1,8 +1,8 @@
 """Many names in, one concept for those that mean the same: all at once, or one new name against known concepts.
 
 Pairs of names are joined by agglomerative clustering with a guard against chaining: a pair that nothing proposed counts
-as unlike (0), so that two groups join only when most of their pairs score high (average linkage) or all do (complete
-linkage). Bare connected components, where one pair is enough, are not offered: they collapse unrelated concepts.
+as unlike (0), so that two groups join only when most of their pairs score high. Bare connected components, where one
+pair is enough, collapse unrelated concepts.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from hopgate.graph.likeness import (
     IntArray,
     NameVectors,
     Scored,
-    Scoring,
     Units,
     candidate_pairs,
     closeness,
     distinct,
     evidence,
+    likeness,
     shared_item,
     units,
     vector_neighbours,
@@ -51,13 +51,11 @@ __all__ = [
     "Decision",
     "MergeExplanation",
     "Relations",
-    "Scoring",
     "Units",
     "canonicalise_relations",
     "closeness",
 ]
 
-Linkage = Literal["average", "complete"]
 # Scores below this count as 0: they are most of the pairs, and too low to bring an average near a threshold.
 NEGLIGIBLE = 0.1
 # No concept has more names than this.
@@ -75,13 +73,11 @@ class Join:
     score: float
 
 
-def agglomerate(
-    scored: Scored, weights: NDArray[np.float64], linkage: Linkage = "average", floor: float = FLOOR
-) -> list[Join]:
+def agglomerate(scored: Scored, weights: NDArray[np.float64], floor: float = FLOOR) -> list[Join]:
     """Join the most alike groups first, down to `floor`; never more than `MOST_NAMES` units in one.
 
-    Average linkage weighs each unit by `weights` (what its mentions are worth); scores of successive merges never rise,
-    so that a tree cut higher is the clustering at that threshold.
+    Groups are as alike as their pairs are on average, each unit weighing `weights` (what its mentions are worth);
+    scores of successive merges never rise, so that a tree cut higher is the clustering at that threshold.
 
     Examples
     --------
@@ -89,24 +85,20 @@ def agglomerate(
     >>> chain = Scored(np.array([0, 1]), np.array([1, 2]), np.array([0.9, 0.8]), np.zeros((2, 7)))
     >>> [(merge.left, merge.right, round(merge.score, 2)) for merge in agglomerate(chain, np.ones(3))]
     [(0, 1, 0.9), (2, 3, 0.4)]
-    >>> agglomerate(chain, np.ones(3), linkage="complete")
-    [Join(left=0, right=1, score=0.9)]
     """
-    near: dict[int, dict[int, tuple[float, float]]] = {}
-    weight: dict[int, float] = dict(enumerate(weights.tolist() if linkage == "average" else [1.0] * len(weights)))
+    # The weighted sum of scores between two groups.
+    near: dict[int, dict[int, float]] = {}
+    weight: dict[int, float] = dict(enumerate(weights.tolist()))
     size = dict.fromkeys(weight, 1)
     for a, b, score in _that_matter(scored, floor, len(weights)):
-        # Average: the weighted sum of scores. Complete: the least score and how many pairs have one.
-        link = (weight[a] * weight[b] * score, 0.0) if linkage == "average" else (score, 1.0)
-        near.setdefault(a, {})[b] = near.setdefault(b, {})[a] = link
+        near.setdefault(a, {})[b] = near.setdefault(b, {})[a] = weight[a] * weight[b] * score
 
-    def likeness(a: int, b: int, link: tuple[float, float]) -> float:
-        if linkage == "average":
-            return link[0] / (weight[a] * weight[b])
-        return link[0] if link[1] == size[a] * size[b] else 0.0
+    def joinable(a: int, b: int, link: float) -> Iterator[tuple[float, int, int]]:
+        alike = link / (weight[a] * weight[b])
+        if alike >= floor:
+            yield -alike, a, b
 
-    heap = [(-likeness(a, b, link), a, b) for a, links in near.items() for b, link in links.items() if a < b]
-    heap = [entry for entry in heap if -entry[0] >= floor]
+    heap = [entry for a, links in near.items() for b, link in links.items() if a < b for entry in joinable(a, b, link)]
     heapq.heapify(heap)
     merges: list[Join] = []
     while heap:
@@ -117,17 +109,17 @@ def agglomerate(
         merges.append(Join(a, b, -score))
         weight[new] = weight[a] + weight[b]
         size[new] = size.pop(a) + size.pop(b)
-        links = near[new] = dict(_joined(near.pop(a), near.pop(b), linkage))
-        links.pop(a, None)
-        links.pop(b, None)
+        links = near[new] = near.pop(a)
+        for other, link in near.pop(b).items():
+            links[other] = links.get(other, 0.0) + link
+        del links[a], links[b]
         for other, link in links.items():
             back = near[other]
             back.pop(a, None)
             back.pop(b, None)
             back[new] = link
-            alike = likeness(new, other, link)
-            if alike >= floor:
-                heapq.heappush(heap, (-alike, other, new))
+            for entry in joinable(other, new, link):
+                heapq.heappush(heap, entry)
     return merges
 
 
@@ -143,19 +135,6 @@ def _that_matter(scored: Scored, floor: float, count: int) -> Iterator[tuple[int
     merging[scored.i[high]] = merging[scored.j[high]] = True
     kept = np.flatnonzero((score >= NEGLIGIBLE) & merging[scored.i] & merging[scored.j])
     return zip(scored.i[kept].tolist(), scored.j[kept].tolist(), score[kept].tolist(), strict=True)
-
-
-def _joined(
-    first: dict[int, tuple[float, float]], second: dict[int, tuple[float, float]], linkage: Linkage
-) -> Iterator[tuple[int, tuple[float, float]]]:
-    for other in first.keys() | second.keys():
-        left, right = first.get(other), second.get(other)
-        if left is None or right is None:
-            yield other, left or right or (0.0, 0.0)
-        elif linkage == "average":
-            yield other, (left[0] + right[0], 0.0)
-        else:
-            yield other, (min(left[0], right[0]), left[1] + right[1])
 
 
 def cut(merges: list[Join], count: int, threshold: float) -> IntArray:
@@ -195,8 +174,6 @@ class Canonicaliser:
         Groups of names at least this alike become one concept.
     ask : float
         A new name at least this alike to a concept, but below the threshold, is to be asked about.
-    scoring : Scoring
-        How evidence becomes a score.
 
     Examples
     --------
@@ -213,7 +190,6 @@ class Canonicaliser:
 
     threshold: float = 0.5
     ask: float = 0.35
-    scoring: Scoring = field(default_factory=Scoring)
 
     def fit(self, mentions: Sequence[ContextMention], embed: Embed | None = None) -> Canonicalisation:
         """Cluster the mentions' names; `embed` gives unit rows for names, such as an embedder's `documents`."""
@@ -230,7 +206,7 @@ class Canonicaliser:
             vectors = NameVectors(_embedded(embed, [given.spellings[unit] for unit in known]), known)
         i, j = candidate_pairs(given, vectors)
         near = np.full(len(i), np.nan, dtype=np.float32) if vectors is None else vectors.near(i, j)
-        scored = self._scored(given, i, j, near)
+        scored = _scored(given, i, j, near)
         # By the square root of their mentions aliases follow the name most used and do not vanish beside it.
         merges = agglomerate(scored, np.sqrt(given.counts), floor=floor)
         return Canonicalisation(given, scored, tuple(merges), self.threshold)
@@ -286,13 +262,14 @@ class Canonicaliser:
         i, j = (side.astype(np.int64) for side in np.triu_indices(len(given), 1))
         near = np.full(len(i), np.nan, dtype=np.float32)
         near[: len(owners)] = [row.closeness for _, row, *_ in named]  # the mention's pairs come first
-        scores = self._scored(given, i, j, near).score[: len(owners)]
+        scores = _scored(given, i, j, near).score[: len(owners)]
         total = np.bincount(owners, np.sqrt(counts), len(candidates))
         return list((np.bincount(owners, np.sqrt(counts) * scores, len(candidates)) / total).tolist())
 
-    def _scored(self, given: Units, i: IntArray, j: IntArray, near: FloatArray) -> Scored:
-        columns, strongest = evidence(given, i, j, near, self.scoring.fit)
-        return with_same_expansion(Scored(i, j, self.scoring.combine(columns, given, i, j), columns), strongest)
+
+def _scored(given: Units, i: IntArray, j: IntArray, near: FloatArray) -> Scored:
+    columns, strongest = evidence(given, i, j, near)
+    return with_same_expansion(Scored(i, j, likeness(columns, given, i, j), columns), strongest)
 
 
 def _embedded(embed: Embed, names: list[str]) -> FloatArray:
@@ -464,7 +441,7 @@ class Relations:
 
 
 def canonicalise_relations(relations: Sequence[str], embed: Embed | None = None, threshold: float = 0.6) -> Relations:
-    """Cluster relations by complete linkage over their words and embeddings; the most frequent gives its name.
+    """Cluster relations by their words and embeddings; the most frequent gives its name.
 
     Parameters
     ----------
@@ -473,14 +450,14 @@ def canonicalise_relations(relations: Sequence[str], embed: Embed | None = None,
     embed : callable, optional
         Gives unit rows for texts, such as an embedder's `documents`.
     threshold : float
-        The least similar two of a cluster are at least this alike.
+        Those of a cluster are at least this alike on average.
     """
     counts = Counter(relations)
     raws = list(counts)
     if not raws:
         return Relations({}, {})
     scored = _scored_relations(raws, None if embed is None else _embedded(embed, raws))
-    labels = cut(agglomerate(scored, np.ones(len(raws)), "complete", floor=threshold), len(raws), threshold).tolist()
+    labels = cut(agglomerate(scored, np.ones(len(raws)), floor=threshold), len(raws), threshold).tolist()
     pairs = dict(zip(zip(scored.i.tolist(), scored.j.tolist(), strict=True), scored.score.tolist(), strict=True))
     first: dict[int, int] = {}
     for at in sorted(range(len(raws)), key=lambda at: (-counts[raws[at]], len(raws[at]), at)):
@@ -488,7 +465,7 @@ def canonicalise_relations(relations: Sequence[str], embed: Embed | None = None,
     heads = [first[label] for label in labels]
     canonical = {raw: raws[head] for raw, head in zip(raws, heads, strict=True)}
     scores = {
-        raw: 1.0 if head == at else pairs[min(at, head), max(at, head)]
+        raw: 1.0 if head == at else pairs.get((min(at, head), max(at, head)), 0.0)
         for at, (raw, head) in enumerate(zip(raws, heads, strict=True))
     }
     return Relations(canonical, scores)

@@ -47,7 +47,7 @@ class ContextMention:
     """A memory talks about something by a name, as written.
 
     Its kind (person, project, tool, place …), where an extractor gave one, is soft evidence. Its context is the
-    (relation, object) pairs of which it is the subject: two names of one concept tend to share some.
+    (relation, object) pairs of which it is the subject: what is in a place is not the place.
 
     Examples
     --------
@@ -275,50 +275,36 @@ def _nearest(unit: IntArray, others: IntArray, scores: FloatArray, least: float)
 
 # The evidence that two names are one concept, for many pairs: a column for each kind of evidence, in 0..1.
 
-KINDS = ("same name", "shared tokens", "expansion", "spelling", "initials", "embedding", "context", "same expansion")
+KINDS = ("same name", "shared tokens", "expansion", "spelling", "initials", "embedding", "same expansion")
 
 
-def evidence(
-    units: Units, i: IntArray, j: IntArray, near: FloatArray, fit: Callable[[FloatArray], FloatArray]
-) -> tuple[FloatArray, dict[int, int]]:
+def evidence(units: Units, i: IntArray, j: IntArray, near: FloatArray) -> tuple[FloatArray, dict[int, int]]:
     """Measure each kind of evidence for the pairs, which are in order, and find each short name's strongest expansion.
 
-    `near` is the pairs' closeness by embedding in 0..1, NaN where a vector is missing, and `fit` says how well that
-    suits an expansion. A pair that is no expansion has NaN in that column; a rival of the strongest expansion has 0.
-    Pairs of a short name and its expansion, and of an acronym and what it stands for, must be among the pairs.
+    `near` is the pairs' closeness by embedding in 0..1, NaN where a vector is missing. A pair that is no expansion has
+    NaN in that column; a rival of the strongest expansion has 0. Pairs of a short name and its expansion, and of an
+    acronym and what it stands for, must be among the pairs.
     """
     named = [(a, b) for longer in (units.expansions, units.acronyms) for a, others in longer.items() for b in others]
-    codes = pair_codes(named)
-    rows = dict(zip(named, np.searchsorted(i << 32 | j, codes).tolist(), strict=True))
-    sets = [frozenset(own) for own in units.tokens]
-    fits = fit(near).tolist()
-    short_forms = {
-        (short, long): short_form_score(units.spellings[short], units.spellings[long])
-        for short, others in units.expansions.items()
-        for long in others
-    }
-
+    rows = dict(zip(named, np.searchsorted(i << 32 | j, pair_codes(named)).tolist(), strict=True))
     columns = np.zeros((len(i), len(KINDS)), dtype=np.float32)
     joined = numbered(name.replace(" ", "") for name in units.names)
     columns[:, 0] = joined[i] == joined[j]
-    columns[:, 1] = weighted_overlap(sets, i, j)
+    columns[:, 1] = weighted_overlap(units.tokens, i, j)
     columns[:, 2] = np.nan
-    expansion, strongest = expansion_shares(
-        units.expansions, sets, units.counts, lambda short, long: fits[rows[short, long]] * short_forms[short, long]
-    )
-    for pair, share in expansion.items():
-        columns[rows[pair], 2] = share * short_forms[pair]
+    abbreviates = {(a, b): abbreviation(units, a, b) for a, others in units.expansions.items() for b in others}
+    shares, strongest = expansion_shares(units, units.expansions, abbreviates)
+    for pair, share in shares.items():
+        columns[rows[pair], 2] = share * abbreviates[pair]
     # Tokens that begin with other letters are other words: few pairs are left to be compared letter by letter.
     letters = numbered("".join(sorted([token[0] for token in own])) for own in units.tokens)
     for row in np.flatnonzero((letters[i] == letters[j]) & (columns[:, 1] < 1)).tolist():
         columns[row, 3] = spelling(units.tokens[i[row]], units.tokens[j[row]])
-    initial, _ = expansion_shares(units.acronyms, sets, units.counts, lambda short, long: fits[rows[short, long]])
-    for (short, long), share in initial.items():
+    for (short, long), share in expansion_shares(units, units.acronyms, {})[0].items():
         # Two letters in lower case are the initials of many names.
         acronym = units.spellings[short]
         columns[rows[short, long], 4] = share * (1.0 if len(acronym) > 2 or acronym.isupper() else 0.5)
     columns[:, 5] = near
-    columns[:, 6] = weighted_overlap(units.contexts, i, j, smooth=1.0, smaller=True)
     return columns, strongest
 
 
@@ -328,13 +314,10 @@ def numbered(texts: Iterable[str]) -> IntArray:
     return np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
 
 
-def weighted_overlap(
-    bags: Sequence[Iterable[Hashable]], i: IntArray, j: IntArray, smooth: float = 0.0, smaller: bool = False
-) -> NDArray[np.float64]:
+def weighted_overlap(bags: Sequence[Iterable[Hashable]], i: IntArray, j: IntArray) -> NDArray[np.float64]:
     """Overlap of two bags over their union, each item weighing 1 / ln(1 + number of bags that hold it).
 
-    The IDF token overlap of Galárraga et al. (CIKM 2014), as CESI uses it. With `smaller` the overlap is divided by the
-    smaller bag instead of the union; `smooth` is added below, so that one shared item of few is not certainty.
+    The IDF token overlap of Galárraga et al. (CIKM 2014), as CESI uses it.
 
     Examples
     --------
@@ -349,97 +332,57 @@ def weighted_overlap(
     for row, (first, second) in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
         if shared := sets[first] & sets[second]:
             both = math.fsum(map(weight.__getitem__, shared))
-            below = min(totals[first], totals[second]) if smaller else totals[first] + totals[second] - both
-            overlaps[row] = both / (below + smooth)
+            overlaps[row] = both / (totals[first] + totals[second] - both)
     return overlaps
 
 
-# Short names: how well one abbreviates a longer name, and which of several longer names it belongs to. All four numbers
-# were chosen by eye on the names of two extracted graphs; the labelled sets move by less than 0.01.
+# Short names: how well one abbreviates a longer name, and which of several longer names it belongs to. ReVerb moves by
+# less than 0.001 with these two numbers.
 
 # A long name may have this many times the tokens of its short form before the score falls (Alfred Russel Wallace).
 COVERING = 2.5
-# The factor where the short name is in lower case and the long one is not (research center, Pew Research Center);
+# The factor where the short name is in lower case and the long one is not (research center, Pew Research Center).
 COMMON_NOUN = 0.5
-# where it is only in the long name's complement, not in its head (Melbourne, nurse in Melbourne);
-COMPLEMENT = 0.45
-# and where it is one of several that the long name lists (Alonzo Smith, Alonzo Smith and Anna).
-LISTED = 0.45
-
-_AFTER_HEAD = re.compile(
-    r"[,(:]|(?<=\s)(?:of|in|on|at|for|to|by|from|with|about|across|between|during|into|near|under|over)(?=\s)",
-    re.IGNORECASE,
-)
-_AND = re.compile(r"\s(?:and|&)\s", re.IGNORECASE)
-
-
-def short_form_score(short: str, long: str) -> float:
-    """Score in 0..1 how well `short`, as written, abbreviates `long`, as written, by the longer one's grammar.
-
-    Examples
-    --------
-    >>> [short_form_score(short, long) for short, long in [
-    ...     ("Monroe", "Marilyn Monroe"), ("research center", "Pew Research Center"),
-    ...     ("Melbourne", "nurse in Melbourne"), ("Anna", "Alonzo Smith and Anna")]]
-    [1.0, 0.5, 0.45, 0.375]
-    """
-    own, whole = token_set(short), token_set(long)
-    score = min(1.0, COVERING * len(own) / len(whole))
-    if short.islower() and not long.islower():
-        score *= COMMON_NOUN
-    if own.isdisjoint(token_set(_AFTER_HEAD.split(long, maxsplit=1)[0] or long)):
-        score *= COMPLEMENT
-    parts = [token_set(part) for part in _AND.split(long) if part.strip()]
-    if any(map(own.isdisjoint, parts)):
-        score *= LISTED
-    return score
-
-
-@lru_cache(maxsize=1 << 16)
-def token_set(name: str) -> frozenset[str]:
-    """The tokens of a name as written."""
-    return frozenset(tokens(normalise(name)))
-
-
 # A name with more expansions than this is a generic word: its shares are small with or without allies, and finding
 # allies costs the square.
 MAX_ALLIED = 200
 
 
+def abbreviation(units: Units, short: int, long: int) -> float:
+    """Score in 0..1 how well a name abbreviates a longer one."""
+    is_common_noun = units.spellings[short].islower() and not units.spellings[long].islower()
+    covered = min(1.0, COVERING * len(units.tokens[short]) / len(units.tokens[long]))
+    return covered * (COMMON_NOUN if is_common_noun else 1)
+
+
 def expansion_shares(
-    longer: Mapping[int, list[int]],
-    sets: Sequence[frozenset[str]],
-    counts: NDArray[np.float64],
-    fit: Callable[[int, int], float] = lambda _short, _long: 1.0,
+    units: Units, longer: Mapping[int, list[int]], fits: Mapping[tuple[int, int], float]
 ) -> tuple[dict[tuple[int, int], float], dict[int, int]]:
     """Give for each (short, long) the share of the long name and its allies, 0 for rivals; and each short's strongest.
 
-    "Monroe" may be short for Marilyn or for James: an expansion's share is its part of all mentions of expansions, and
-    names that expand one another (Barack Obama, Barack Hussein Obama) are allies and count together. `fit` weighs an
-    expansion's mentions by how well it suits the short name.
+    "Monroe" may be short for Marilyn or for James: an expansion's share is its part of all mentions of expansions,
+    each weighed by how well it fits the short name, by default fully. Names that expand one another (Barack Obama,
+    Barack Hussein Obama) are allies and count together.
 
     Examples
     --------
-    >>> sets = [frozenset(name.split()) for name in ("monroe", "marilyn monroe", "james monroe", "james earl monroe")]
-    >>> shares, strongest = expansion_shares({0: [1, 2, 3]}, sets, np.array([9.0, 5, 3, 2]))
-    >>> {pair: round(share, 2) for pair, share in shares.items()}, strongest
-    ({(0, 1): 0.5, (0, 2): 0.0, (0, 3): 0.0}, {0: 1})
+    >>> names = ("Monroe", *["Marilyn Monroe"] * 3, "James Monroe", "James Earl Monroe")
+    >>> gathered = units([ContextMention(name) for name in names])
+    >>> expansion_shares(gathered, {0: [1, 2, 3]}, {})
+    ({(0, 1): 0.6, (0, 2): 0.0, (0, 3): 0.0}, {0: 1})
     """
     shares: dict[tuple[int, int], float] = {}
     strongest: dict[int, int] = {}
     for short, others in longer.items():
-        mass = counts[others] * [fit(short, long) for long in others]
-        part, allied = mass / mass.sum(), None
-        if len(others) <= MAX_ALLIED:
-            own = [sets[unit] for unit in others]
-            allied = np.array([[a <= b or b <= a for b in own] for a in own])
-            part = allied @ mass / mass.sum()
+        mass = units.counts[others] * [fits.get((short, long), 1.0) for long in others]
+        sets = [frozenset(units.tokens[long]) for long in others if len(others) <= MAX_ALLIED]
+        allied = np.array([[a <= b or b <= a for b in sets] for a in sets])
+        part = (allied @ mass if sets else mass) / mass.sum()
         # Ties: more mentions of its own, then the shorter name, then the first.
-        best = max(range(len(others)), key=lambda at: (part[at], mass[at], -len(sets[others[at]]), -at))
+        best = max(range(len(others)), key=lambda at: (part[at], mass[at], -len(units.tokens[others[at]]), -at))
         strongest[short] = others[best]
         for at, long in enumerate(others):
-            joins = at == best if allied is None else allied[at, best]
-            shares[short, long] = float(part[at]) if joins else 0.0
+            shares[short, long] = float(part[at]) if at == best or (sets and allied[at, best]) else 0.0
     return shares, strongest
 
 
@@ -494,9 +437,8 @@ def _token_credit(left: str, right: str) -> float:
 
 # How alike two names are: one score made of the evidence.
 
-# A short name and its expansion this close by embedding fit fully: the median of true pairs is above it, that of
-# false ones below.
-FITTING = 0.5
+# Kinds that differ leave so much of a score, and names that clash (see `clashing`) so much.
+OTHER_KIND, CLASHING = 0.85, 0.3
 
 
 @dataclass(frozen=True)
@@ -512,52 +454,24 @@ class Scored:
         return len(self.i)
 
 
-@dataclass(frozen=True)
-class Scoring:
-    """How evidence becomes a score.
+def likeness(columns: FloatArray, units: Units, i: IntArray, j: IntArray) -> FloatArray:
+    """Turn the columns of evidence into one score a pair.
 
-    Names are alike by the strongest of their string evidence. A short name and its expansion lose up to `unfit` of that
-    where their embeddings are far apart (Iraq, Iraq War). Names that share tokens while each has its own are mostly
-    siblings (January 1842, March 1842): that leaves `siblings` of the overlap. Embeddings that are close add: alone
-    where the names share no token (NYC, New York City), half where they do, for then closeness repeats the tokens.
-    Shared context adds up to `context` of what is missing. Kinds that differ leave `other_kind` of the score, and
-    names that clash (see `clashing`) leave `other_number`.
-
-    The defaults sit on a plateau: each moved by half changes no figure on ReVerb Base and Ambiguous by more than 0.02.
-
-    Examples
-    --------
-    >>> Scoring(context=0)
-    Scoring(unfit=0.3, siblings=0.7, context=0, other_kind=0.85, other_number=0.3)
+    Names are alike by the strongest of their string evidence. Embeddings that are close add: alone where the names
+    share no token (NYC, New York City), half where they do, for then closeness repeats the tokens.
     """
-
-    unfit: float = 0.3
-    siblings: float = 0.7
-    context: float = 0.2
-    other_kind: float = 0.85
-    other_number: float = 0.3
-
-    def fit(self, near: FloatArray) -> FloatArray:
-        """How well an expansion suits its short name, by their closeness; 1 where that is unknown."""
-        return np.where(np.isnan(near), 1, 1 - self.unfit * (1 - np.minimum(near / FITTING, 1))).astype(np.float32)
-
-    def combine(self, columns: FloatArray, units: Units, i: IntArray, j: IntArray) -> FloatArray:
-        """Turn the columns of evidence into one score a pair."""
-        same, shared, share, spelt, acronym, near, context = columns[:, :7].T
-        contained = ~np.isnan(share)
-        tokens_agree = np.where(contained, np.nan_to_num(share), np.where(shared < 1, self.siblings * shared, 1))
-        strings = np.maximum.reduce([tokens_agree, spelt, acronym])
-        strings = np.where(contained, strings * self.fit(near), strings)
-        close = np.nan_to_num(near)
-        score = np.maximum(strings, np.where(contained | (shared > 0), (strings + close) / 2, close))
-        # Initials and closeness are independent evidence: the chance that both are wrong is the product.
-        score = np.where(acronym > 0, 1 - (1 - acronym) * (1 - close), score)
-        score = np.maximum(same, score)  # the same name scores 1 whatever its vectors
-        score = 1 - (1 - score) * (1 - self.context * context)
-        kinds = numbered(kind or "" for kind in units.kinds)
-        score = np.where((kinds[i] != kinds[j]) & (kinds[i] > 0) & (kinds[j] > 0), score * self.other_kind, score)
-        combined: FloatArray = np.where(clashing(units, i, j), score * self.other_number, score).astype(np.float32)
-        return combined
+    same, shared, share, spelt, acronym, near = columns[:, :6].T
+    contained = ~np.isnan(share)
+    strings = np.maximum.reduce([np.where(contained, np.nan_to_num(share), shared), spelt, acronym])
+    close = np.nan_to_num(near)
+    score = np.maximum(strings, np.where(contained | (shared > 0), (strings + close) / 2, close))
+    # Initials and closeness are independent evidence: the chance that both are wrong is the product.
+    score = np.where(acronym > 0, 1 - (1 - acronym) * (1 - close), score)
+    score = np.maximum(same, score)  # the same name scores 1 whatever its vectors
+    kinds = numbered(kind or "" for kind in units.kinds)
+    score = np.where((kinds[i] != kinds[j]) & (kinds[i] > 0) & (kinds[j] > 0), score * OTHER_KIND, score)
+    combined: FloatArray = np.where(clashing(units, i, j), score * CLASHING, score).astype(np.float32)
+    return combined
 
 
 # What is in a place is not the place, however alike their names.
@@ -568,6 +482,10 @@ _HYPHENED = re.compile(r"\w+(?:[-\u2010\u2011]\w+)+")
 _WHO_WRITES = re.compile(r"I(?: \(.*\))?")
 
 
+def _token_set(name: str) -> frozenset[str]:
+    return frozenset(tokens(normalise(name)))
+
+
 def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
     """Which pairs are two things however alike their words.
 
@@ -576,8 +494,8 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
     is (an airport, its county); or they are those who say "I" in two scopes.
     """
     tokens = [frozenset(own) for own in units.tokens]
-    owners = [token_set(owned[1]) if (owned := _OWNED.fullmatch(name)) else frozenset() for name in units.spellings]
-    joined = [[token_set(word) for word in _HYPHENED.findall(name)] for name in units.spellings]
+    owners = [_token_set(owned[1]) if (owned := _OWNED.fullmatch(name)) else frozenset() for name in units.spellings]
+    joined = [[_token_set(word) for word in _HYPHENED.findall(name)] for name in units.spellings]
     writers = [bool(_WHO_WRITES.fullmatch(name)) for name in units.spellings]
     places = [
         {name for relation, name in context if relation in LOCATED and name != units.names[unit]}
