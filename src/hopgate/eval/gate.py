@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
 
 TRIPLES, STATEMENTS = "triples.jsonl", "statements.jsonl"
-GUARDED = 5
-"""A kind of question of which there are fewer is not guarded against harm unless it was declared."""
 
 
 def run_gate(
@@ -110,7 +108,7 @@ def gate_runs(
     }
     if len(arms) < len(paths):
         raise HopgateError("the same run is named twice: name each once")
-    slices = reported_slices(known, judgements, declared=plan.slices, smallest=GUARDED)
+    slices = reported_slices(known, judgements, declared=plan.slices)
     evidence = Evidence(
         title=qrels.stem,
         plan=plan,
@@ -186,9 +184,7 @@ def _gate(
     queries = [dataset.queries[name] for name in (*tuned, *reported)]
     settings = replace(settings, fuser=DEFAULT_FUSER, k=plan.k, depth=plan.depth)
     asking = ask(kb, queries, settings, stage("asking", len(queries)))
-    slices = reported_slices(
-        dataset.queries, reported, declared=plan.slices, smallest=GUARDED, memories=dataset.memories
-    )
+    slices = reported_slices(dataset.queries, reported, declared=plan.slices, memories=dataset.memories)
     evidence = Evidence(
         title=dataset.name,
         plan=plan,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.corpus import to_record
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import Dataset, NewDataset, Query, fact_key, fingerprint, folded_name, write_dataset
+from hopgate.eval.data.dataset import Dataset, NewDataset, Query, fact_key, folded_name, write_dataset
 from hopgate.eval.slices import VectorSpace, adjacent, latent_space
 from hopgate.extract.files import Triple
 from hopgate.memory import Memory
@@ -124,15 +124,13 @@ def make_questions(
     Parameters
     ----------
     triples : sequence of Triple
-        The facts; mentions are passed over, and so are facts of memories that `space` lacks.
+        Mentions are passed over, and so are facts of memories that `space` lacks.
     space : VectorSpace
-        Vectors of the memories; use an embedder other than the one under test.
-    hops, limit : int
-        How many facts a path has, and how many questions to make at most.
+        Of an embedder other than the one under test.
+    hops, limit, seed : int
+        How many facts a path has, how many questions to make at most, and which paths come first.
     neighbours : int
         Two memories are adjacent when either is among the other's nearest so many; with 0 none are.
-    seed : int
-        Decides which of the paths come first.
     now : datetime, optional
         When facts are in force; by default today.
 
@@ -140,8 +138,7 @@ def make_questions(
     -------
     tuple of NewDataset and mapping of reason to int
         The questions, whose gold is every memory that says one of their facts, and how many facts and paths were left
-        out. Their metadata says that each was `made`, the fingerprint of its `graph`, the keys of its `facts`, the
-        `path` of memories, hop by hop, and the `answer`.
+        out. Their metadata says that each was `made`, the keys of its `facts`, and the `answer`.
     """
     if hops < 2:
         raise HopgateError("a multi-hop question needs at least 2 hops")
@@ -149,7 +146,6 @@ def make_questions(
     steps = _steps(_in_force(triples, space, now or datetime.now(UTC), dropped), dropped)
     starts = sorted(steps)
     random.Random(seed).shuffle(starts)
-    graph = fingerprint(triples)
     through: Counter[str] = Counter()
     data = NewDataset()
     for path in (path for start in starts for path in _paths(start, hops, steps)):
@@ -166,10 +162,8 @@ def make_questions(
         through.update(concepts)
         keys = [key for fact in path for key in fact.keys]
         name = "hop-" + hashlib.sha256("".join(keys).encode()).hexdigest()[:12]
-        about = {"type": "multi-hop", "stratum": "multi-hop", "hops": hops, "answer": path[-1].object}
-        made = {"made": True, "graph": graph, "facts": keys, "path": [list(fact.evidence) for fact in path]}
-        gold = {memory: 1 for fact in path for memory in fact.evidence}
-        data.add(Query(name, template(path), {**about, **made}), gold)
+        about = {"type": "multi-hop", "hops": hops, "answer": path[-1].object, "made": True, "facts": keys}
+        data.add(Query(name, template(path), about), {memory: 1 for fact in path for memory in fact.evidence})
     return data, dict(dropped.most_common())
 
 

@@ -43,7 +43,7 @@ def save(folder: Path, evidence: Evidence) -> Judgement:
         write_run(folder / RUNS / files[name], scored, tag="hopgate")
     told = {
         "title": evidence.title,
-        "queries": [query.to_dict() for query in evidence.queries.values()],
+        "queries": [asdict(query) for query in evidence.queries.values()],
         "qrels": evidence.qrels,
         "tuned": evidence.tuned,
         "arms": [
@@ -81,7 +81,7 @@ def load(folder: Path) -> Evidence:
         raise HopgateError(f"{folder} holds no saved gate: run hopgate gate DATASET --out {folder}")
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
-        queries = {row["id"]: Query.from_dict(row) for row in told["queries"]}
+        queries = {row["id"]: Query(**row) for row in told["queries"]}
 
         def run_of(file: str, empty: list[str]) -> dict[str, list[str]]:
             known = read_run(folder / RUNS / Path(file).name)

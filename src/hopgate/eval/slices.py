@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import and_, or_, sub
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +20,13 @@ from hopgate.tfidf import tfidf, words
 
 Slices = Mapping[str, frozenset[str]]
 """What declares a slice → the questions in it."""
+KINDS = ("stratum", "type", "hops")
 ALL, NON_ADJACENT = "all", "hops that are not adjacent"
+GUARDED = 5
+"""A kind of question of which there are fewer is not guarded against harm unless it was declared."""
 NEIGHBOURS = 10
 """Two memories are adjacent when either is among the other's nearest so many."""
-_OPERATORS: Mapping[str, Callable[[frozenset[str], frozenset[str]], frozenset[str]]] = {
-    "|": frozenset.union,
-    "&": frozenset.intersection,
-    "-": frozenset.difference,
-}
+_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {"|": or_, "&": and_, "-": sub}
 
 
 def slice_of(text: str, queries: Mapping[str, Query]) -> frozenset[str]:
@@ -51,7 +52,7 @@ def reported_slices(
     reported: Qrels,
     *,
     declared: Iterable[str] = (),
-    smallest: int = 8,
+    smallest: int = GUARDED,
     memories: Iterable[Memory] = (),
 ) -> Slices:
     """Give all reported questions, the declared slices, and each kind of question of which there are enough.
@@ -64,8 +65,6 @@ def reported_slices(
     ----------
     declared : iterable of str
         As `slice_of` reads them; one without a question is refused.
-    smallest : int
-        How many questions a slice has that is not declared.
     memories : iterable of Memory, optional
         What the questions are about; without them no hop is known to be adjacent.
     """
@@ -73,12 +72,9 @@ def reported_slices(
     found = {text: slice_of(text, asked) for text in (ALL, *declared)}
     if empty := [text for text, held in found.items() if not held]:
         raise HopgateError(f"no reported question is in the slice {empty[0]}: declare one that has some")
-    kinds = {f"stratum={query.stratum}" for query in asked.values() if query.stratum}
-    kinds |= {f"type={query.type}" for query in asked.values() if query.type}
-    kinds |= {f"hops={query.hops}" for query in asked.values() if query.hops}
+    kinds = {f"{kind}={query.metadata[kind]}" for query in asked.values() for kind in KINDS if query.metadata.get(kind)}
     candidates = {text: _simple(text, asked) for text in sorted(kinds)}
-    shown = list(memories)
-    if shown and any((query.hops or 1) > 1 for query in asked.values()):
+    if (shown := list(memories)) and any((query.hops or 1) > 1 for query in asked.values()):
         candidates[NON_ADJACENT] = non_adjacent(reported, latent_space(shown))
     for text, held in candidates.items():
         if len(held) >= smallest and held not in found.values():
@@ -126,21 +122,17 @@ def adjacent(vectors: NDArray[np.float32], rows: Sequence[int], neighbours: int)
     >>> adjacent(line, [0, 3], neighbours=1).tolist(), adjacent(line, [0, 1], neighbours=1).tolist()
     ([[True, False], [False, True]], [[True, True], [True, True]])
     """
-    chosen = list(rows)
-    similarity = vectors[chosen] @ vectors.T
-    similarity[np.arange(len(chosen)), chosen] = -np.inf  # nothing is its own neighbour
-    own = similarity[:, chosen]
-    closer = (similarity[:, None, :] > own[:, :, None]).sum(axis=2)
-    near = closer < neighbours
+    similarity = vectors[rows] @ vectors.T
+    similarity[np.arange(len(rows)), rows] = -np.inf  # nothing is its own neighbour
+    near = (similarity[:, None, :] > similarity[:, rows][:, :, None]).sum(axis=2) < neighbours
     np.fill_diagonal(near, True)
     return np.asarray(near | near.T)
 
 
-def latent_space(memories: Iterable[Memory], *, dimension: int = 128, seed: int = 0) -> VectorSpace:
+def latent_space(memories: Iterable[Memory], dimension: int = 128) -> VectorSpace:
     """Fit a space that needs no model, on the memories that pass the sensitivity guard: latent semantic analysis.
 
-    It shares nothing with a dense leg's model but the texts. Deerwester et al., "Indexing by latent semantic analysis",
-    JASIS 41(6), 1990.
+    It shares nothing with a dense leg's model but the texts (Deerwester et al., JASIS 41(6), 1990).
 
     Examples
     --------
@@ -155,7 +147,7 @@ def latent_space(memories: Iterable[Memory], *, dimension: int = 128, seed: int 
     weights = tfidf((words(text) for _, text in pairs), damped=True)
     size = min(dimension, min(weights.shape) - 1)
     if size >= 2:
-        start = np.random.default_rng(seed).standard_normal(min(weights.shape))
+        start = np.random.default_rng(0).standard_normal(min(weights.shape))
         left, strengths, _ = svds(weights.astype(np.float64), k=size, v0=start)
         vectors = left * strengths
     else:

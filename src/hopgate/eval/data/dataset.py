@@ -37,8 +37,7 @@ class Query:
     id, text : str
         Its id, and what is asked.
     metadata : mapping
-        `type`, `stratum` (exact, paraphrase or multi-hop), `hops`, `scope`, `cluster`, `as_of`, `known_at`, and
-        whatever else was written beside it.
+        `type`, `stratum`, `hops`, `scope`, `cluster`, `as_of`, `known_at`, and whatever else was written beside it.
 
     Examples
     --------
@@ -50,15 +49,6 @@ class Query:
     text: str
     metadata: Mapping[str, Any] = member(default_factory=dict, hash=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give it in the shape of a saved gate."""
-        return {"id": self.id, "text": self.text, "metadata": dict(self.metadata)}
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Query:
-        """Make it from a saved gate's record."""
-        return cls(record["id"], record["text"], record["metadata"])
-
     @property
     def hops(self) -> int | None:
         """How many memories must be put together, where it is known."""
@@ -69,11 +59,6 @@ class Query:
     def type(self) -> str | None:
         """The kind of question, where it is known."""
         return self._text("type")
-
-    @property
-    def stratum(self) -> str | None:
-        """`exact`, `paraphrase` or `multi-hop`, where it is known."""
-        return self._text("stratum")
 
     @property
     def scope(self) -> str | None:
@@ -493,11 +478,6 @@ def fact_key(triple: Triple) -> str:
     """
     parts = (triple.doc_id, *(folded_name(part) for part in (triple.subject, triple.relation, triple.object)))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
-
-
-def fingerprint(triples: Iterable[Triple]) -> str:
-    """Name a graph by its facts and mentions, whatever their order."""
-    return hashlib.sha256("".join(sorted(fact_key(triple) for triple in triples)).encode()).hexdigest()[:12]
 
 
 def folded_name(text: str) -> str:

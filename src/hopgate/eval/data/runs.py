@@ -97,7 +97,10 @@ def write_run(path: str | Path, run: Run, tag: str = "hopgate") -> None:
     lines = []
     for query, ranking in run.items():
         scores = dict(ranking)
-        _plain(path, query, tag, *scores)
+        for name in (query, tag, *scores):
+            if name.split() != [name]:
+                told = f"{path}: TREC columns are parted by white space"
+                raise HopgateError(f"{told}, so the id {name!r} cannot be written")
         lines += [
             f"{query} Q0 {memory} {rank} {scores[memory]!r} {tag}" for rank, memory in enumerate(ordered(ranking), 1)
         ]
@@ -144,21 +147,8 @@ def numbered_qrels(path: Path) -> tuple[dict[str, dict[str, int]], dict[tuple[st
     return qrels, lines
 
 
-def write_qrels(path: str | Path, qrels: Qrels) -> None:
-    """Write judgements, in the columns that `read_qrels` expects in a file of this name."""
-    path = Path(path)
-    rows = [(query, memory, grade) for query, gold in qrels.items() for memory, grade in gold.items()]
-    if path.suffix == ".tsv":
-        lines = [HEADER, *(f"{query}\t{memory}\t{grade}" for query, memory, grade in rows)]
-    else:
-        _plain(path, *(name for query, memory, _ in rows for name in (query, memory)))
-        lines = [f"{query} 0 {memory} {grade}" for query, memory, grade in rows]
+def write_qrels(path: Path, qrels: Qrels) -> None:
+    """Write judgements in BEIR's columns."""
+    lines = [f"{query}\t{memory}\t{grade}" for query, gold in qrels.items() for memory, grade in gold.items()]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
-def _plain(path: str | Path, *names: str) -> None:
-    """Refuse an id that TREC's columns, which are parted by white space, cannot hold."""
-    for name in names:
-        if name.split() != [name]:
-            raise HopgateError(f"{path}: TREC columns are parted by white space, so the id {name!r} cannot be written")
+    path.write_text("\n".join([HEADER, *lines]) + "\n", encoding="utf-8")
