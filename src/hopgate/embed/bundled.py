@@ -89,7 +89,7 @@ class BgeSmall(PromptedEmbedder):
     def _rows(self, texts: Sequence[str], prompt: str) -> NDArray[np.float32]:
         starts = range(0, len(texts), AT_ONCE)
         read = (self._model.encode([prompt + text for text in texts[start : start + AT_ONCE]]) for start in starts)
-        return np.concatenate([self._model.run(encodings, lambda output: output[0, 0]) for encodings in read])
+        return np.array([row for encodings in read for row in self._model.run(encodings, lambda output: output[0, 0])])
 
 
 @cache
@@ -141,13 +141,13 @@ class Bundled:
         return encodings
 
     def run(
-        self, encodings: Sequence[Encoding], pick: Callable[[NDArray[np.float32]], NDArray[np.float32]]
-    ) -> NDArray[np.float32]:
+        self, encodings: Sequence[Encoding], pick: Callable[[NDArray[np.float32]], Row], *, mark: int | None = None
+    ) -> list[Row]:
         """Run each text on its own and keep what `pick` takes of its output."""
         # Longest first, so that no thread is left alone with a long text at the end.
         order = sorted(range(len(encodings)), key=lambda at: -len(encodings[at].ids))
-        rows = dict(zip(order, self.each([encodings[at] for at in order], pick), strict=True))
-        return np.array([rows[at] for at in range(len(encodings))], dtype=np.float32)
+        rows = dict(zip(order, self.each([encodings[at] for at in order], pick, mark=mark), strict=True))
+        return [rows[at] for at in range(len(encodings))]
 
     def each(
         self, encodings: Sequence[Encoding], pick: Callable[[NDArray[np.float32]], Row], *, mark: int | None = None

@@ -28,11 +28,12 @@ AT_ONCE = 500
 # A million vectors of 384 numbers take about 1.7 GB; a file that grows beyond this lets go of a quarter of them.
 MOST_BYTES = 4 << 30
 
-Role = Literal["document", "query"]
+Role = Literal["document", "query", "tokens"]
+"""What was made of a text: its vector as a memory's or as a query's, or the rows of its tokens in bytes."""
 Text = TypeVar("Text", bound=str)
 # Texts embedded between two writes to the cache: an interrupted backfill loses no more than these.
 BATCH = 256
-ROLES: tuple[Role, ...] = ("document", "query")
+ROLES: tuple[Role, ...] = ("document", "query", "tokens")
 
 _OPENING = threading.Lock()
 
@@ -81,8 +82,8 @@ class EmbeddingCache:
         """The user's cache: in the directory `HOPGATE_CACHE` names, or the user's cache directory."""
         return cls(cache_folder() / FILE)
 
-    def get(self, identity: Identity, texts: Iterable[str], role: Role = "document") -> dict[str, NDArray[np.float32]]:
-        """The vectors it has of these texts."""
+    def get(self, identity: Identity, texts: Iterable[str], role: Role = "document") -> dict[str, NDArray[Any]]:
+        """The vectors, or the tokens, it has of these texts."""
         keys = {_digest(text, role): text for text in texts}
         rows: list[tuple[bytes, bytes]] = []
         with self._open() as connection:
@@ -90,16 +91,19 @@ class EmbeddingCache:
                 statement = f"SELECT text, vector FROM vectors WHERE embedder = ? AND text IN ({marks})"
                 rows += connection.execute(statement, (_key(identity), *some)).fetchall()
         # A row of another length is damage; it counts as absent and is written anew.
-        whole = (row for row in rows if len(row[1]) == 4 * identity.dimension)
-        return {keys[digest]: np.frombuffer(vector, dtype="<f4").astype(np.float32) for digest, vector in whole}
+        whole = ((keys[digest], vector) for digest, vector in rows if _fits(vector, identity, role))
+        if role == "tokens":
+            return {text: np.frombuffer(vector, np.int8).reshape(-1, identity.dimension) for text, vector in whole}
+        return {text: np.frombuffer(vector, dtype="<f4").astype(np.float32) for text, vector in whole}
 
-    def put(self, identity: Identity, vectors: Mapping[str, NDArray[np.float32]], role: Role = "document") -> None:
-        """Keep vectors: all of them or, when anything fails, none."""
+    def put(self, identity: Identity, vectors: Mapping[str, NDArray[Any]], role: Role = "document") -> None:
+        """Keep vectors, or tokens: all of them or, when anything fails, none."""
+        kind = np.int8 if role == "tokens" else "<f4"
         rows = [
-            (_digest(text, role), _key(identity), np.ascontiguousarray(vector, dtype="<f4").tobytes())
+            (_digest(text, role), _key(identity), np.ascontiguousarray(vector, dtype=kind).tobytes())
             for text, vector in vectors.items()
         ]
-        if any(len(row[2]) != 4 * identity.dimension for row in rows):
+        if not all(_fits(row[2], identity, role) for row in rows):
             raise HopgateError(f"a vector is not of {identity.name}'s dimension {identity.dimension}")
         with self._open() as connection, connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -220,19 +224,30 @@ class CachedEmbedder:
         return self.embedder.queries(texts)
 
     def _embed(self, texts: Sequence[Text], role: Role, embed: Callable[[Sequence[Text]], Vectors]) -> Vectors:
-        if not texts:
-            return np.zeros((0, self.identity.dimension), dtype=np.float32)
-        unique = dict.fromkeys(texts)
-        known = self.cache.get(self.identity, unique, role)
-        missing = [text for text in unique if text not in known]
-        for start in range(0, len(missing), BATCH):
-            batch = missing[start : start + BATCH]
-            check_sending()
-            made = dict(zip(batch, embed(batch), strict=True))
+        rows = kept(self.cache, self.identity, texts, role, embed)
+        return np.stack(rows) if rows else np.zeros((0, self.identity.dimension), dtype=np.float32)
+
+
+def kept(
+    cache: EmbeddingCache | None,
+    identity: Identity,
+    texts: Sequence[Text],
+    role: Role,
+    make: Callable[[Sequence[Text]], Iterable[NDArray[Any]]],
+) -> list[NDArray[Any]]:
+    """Give what a model makes of each text, as the cache has it or made now and kept, batch by batch."""
+    unique = list(dict.fromkeys(texts))
+    known = cache.get(identity, unique, role) if cache else {}
+    missing = [text for text in unique if text not in known]
+    for start in range(0, len(missing), BATCH):
+        batch = missing[start : start + BATCH]
+        check_sending()
+        made = dict(zip(batch, make(batch), strict=True))
+        if cache:
             with kept_safely():
-                self.cache.put(self.identity, made, role)
-            known.update(made)
-        return np.stack([known[text] for text in texts])
+                cache.put(identity, made, role)
+        known.update(made)
+    return [known[text] for text in texts]
 
 
 def _used_bytes(connection: sqlite3.Connection) -> int:
@@ -249,6 +264,13 @@ def _is_damage(error: BaseException | None) -> bool:
 
 def _key(identity: Identity) -> str:
     return f"{identity.name}@{identity.key}"
+
+
+def _fits(vector: bytes, identity: Identity, role: Role) -> bool:
+    """Whether a row's length is one vector's, or that of some tokens'."""
+    if role == "tokens":
+        return len(vector) > 0 and len(vector) % identity.dimension == 0
+    return len(vector) == 4 * identity.dimension
 
 
 def _digest(text: str, role: Role) -> bytes:

@@ -1,14 +1,25 @@
-"""Late interaction with the bundled model: a vector a token, and a text is as near as its tokens' best matches."""
+"""Late interaction: a vector a token, and a memory is as near as its tokens' best matches with the query's."""
 
 from __future__ import annotations
 
+import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.embed.bundled import Bundled, ModelFiles
+from hopgate.embed.bundled import MAX_TOKENS, Bundled, ModelFiles
+from hopgate.embed.cache import EmbeddingCache, kept
+from hopgate.embed.embedder import Identity
 from hopgate.memory import Cleared
+from hopgate.passages import passage_text, passages
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
 
 LATE = ModelFiles(
     "colbert",
@@ -17,57 +28,159 @@ LATE = ModelFiles(
 )
 # What the model was trained to see after the first token, before a query and before a text.
 QUERY_MARK, TEXT_MARK = 1, 2
-Tokens = NDArray[np.float16]
-"""A row of unit length a token."""
+# The directions in which tokens of our own texts differ most: benchmarks/late_basis.py makes it. Alone, recall@5 / @10
+# on dev, with all 384 | 128 in bytes | 96 in bytes: locomo .708 / .768 | .696 / .771 | .692 / .766, musique
+# .660 / .736 | .665 / .748 | .640 / .737.
+BASIS = "late_basis.npy"
+# A number of a unit row as a byte: 127 is 1.
+SCALE = 127
+# Of a long memory so many passages are read, some 32,000 characters and 7,000 tokens.
+MOST_PASSAGES = 32
+BUNDLED = "bundled"
+
+Floats = NDArray[np.float32]
+Tokens = NDArray[np.int8]
+"""A row a token: a vector of unit length in bytes."""
 
 
-class LateInteraction:
-    """Gives texts and queries their token vectors; a text's do not depend on the texts beside it.
+class QueryTokens(NamedTuple):
+    """A query's tokens: of each the word that it is a part of, empty for the marks, and its vector of unit length."""
 
-    Alone it finds .838 on the test half of 2wiki (recall@10, over every memory), where bge-small finds .824.
+    words: tuple[str, ...]
+    rows: Floats
+
+
+class LateModel(ABC):
+    """A model of token vectors; what it makes of a text does not depend on the texts beside it.
+
+    Parameters
+    ----------
+    cache : EmbeddingCache, optional
+        Keeps memories' tokens, so that none is read twice.
+    """
+
+    def __init__(self, cache: EmbeddingCache | None = None) -> None:
+        self._cache = cache
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.identity.name!r})"
+
+    @property
+    @abstractmethod
+    def identity(self) -> Identity:
+        """Which model this is: tokens may be compared only if their identities are equal."""
+
+    @abstractmethod
+    def query_tokens(self, text: str) -> QueryTokens:
+        """Give a query's tokens."""
+
+    @abstractmethod
+    def _rows(self, texts: Sequence[Cleared]) -> list[Floats]:
+        """Give the rows of texts that are read whole, of unit length."""
+
+    def memory_tokens(self, texts: Sequence[Cleared]) -> list[Tokens]:
+        """Give the tokens of memories' contents; those of a long one are its passages', one after the other."""
+        read = [[passage_text(text, span) for span in passages(text)[:MOST_PASSAGES]] or [text] for text in texts]
+        made = kept(self._cache, self.identity, [part for parts in read for part in parts], "tokens", self._tokens)
+        rows = iter(made)
+        return [np.concatenate([next(rows) for _ in parts]) for parts in read]
+
+    def _tokens(self, texts: Sequence[Cleared]) -> list[Tokens]:
+        return [np.round(rows * SCALE).astype(np.int8) for rows in self._rows(texts)]
+
+
+class BundledLate(LateModel):
+    """answerai-colbert-small-v1, int8: its last layer, on the directions in which tokens differ most.
+
+    Nothing is loaded before the first text. Alone it finds .838 on the test half of 2wiki (recall@10, over every
+    memory), where bge-small finds .824.
 
     Examples
     --------
     >>> from hopgate.memory import Memory, cleared
     >>> memories = {"a": Memory("a", "The NAS is in the cellar."), "b": Memory("b", "Bread recipe")}
-    >>> model = LateInteraction()
-    >>> (query,) = model.queries(["where is the NAS?"])
-    >>> near, far = late_scores(query, model.texts([text for _, text in cleared(memories.items())]))
+    >>> model = BundledLate()
+    >>> tokens = model.memory_tokens([text for _, text in cleared(memories.items())])
+    >>> query = model.query_tokens("where is the NAS?")
+    >>> query.words
+    ('', '', 'where', 'is', 'the', 'NAS', '?', '')
+    >>> near, far = late_scores(query.rows, *joined(tokens))
     >>> bool(near > far)
     True
     """
 
-    def __init__(self, threads: int | None = None) -> None:
+    def __init__(self, threads: int | None = None, cache: EmbeddingCache | None = None) -> None:
+        super().__init__(cache)
         self._model = Bundled(*LATE, threads)
 
-    def queries(self, texts: Sequence[str]) -> list[Tokens]:
-        """Give the token vectors of queries."""
-        return self._tokens(texts, QUERY_MARK)
+    @cached_property
+    def identity(self) -> Identity:
+        """Which model this is."""
+        basis = hashlib.sha256(self._basis.tobytes()).hexdigest()
+        fingerprint = f"{LATE.model_sha256} {basis}"
+        return Identity("answerai-colbert-small-v1", self._basis.shape[1], spec=BUNDLED, fingerprint=fingerprint)
 
-    def texts(self, texts: Sequence[Cleared]) -> list[Tokens]:
-        """Give the token vectors of memories' texts; of a long one those of its beginning."""
-        return self._tokens(texts, TEXT_MARK)
+    def load(self) -> None:
+        """Load the model before the first text."""
+        self._model.load()
 
-    def _tokens(self, texts: Sequence[str], mark: int) -> list[Tokens]:
-        encodings = self._model.encode(texts)
-        return list(self._model.each(encodings, lambda output: _unit(output[0]), mark=mark))
+    def query_tokens(self, text: str) -> QueryTokens:
+        """Give a query's tokens."""
+        [encoding] = self._model.encode([text])
+        [rows] = self._model.run([encoding], self._unit, mark=QUERY_MARK)
+        words = [_word(text, encoding, at) for at in range(len(encoding.ids))]
+        # The mark stands after the first token.
+        return QueryTokens((words[0], "", *words[1:])[:MAX_TOKENS], rows)
+
+    def _rows(self, texts: Sequence[Cleared]) -> list[Floats]:
+        return self._model.run(self._model.encode(texts), self._unit, mark=TEXT_MARK)
+
+    def _unit(self, output: Floats) -> Floats:
+        rows = output[0] @ self._basis
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+
+    @cached_property
+    def _basis(self) -> Floats:
+        with files("hopgate.embed").joinpath("data", BASIS).open("rb") as stream:
+            return np.asarray(np.load(stream), np.float32)
 
 
-def late_scores(query: Tokens, texts: Sequence[Tokens]) -> NDArray[np.float64]:
-    """Score each text: the mean over the query's tokens of the best cosine among the text's.
+def joined(tokens: Sequence[Tokens]) -> tuple[Tokens, NDArray[np.intp]]:
+    """Put the tokens of some memories one after another, and say where each begins."""
+    lengths = [len(rows) for rows in tokens]
+    return np.concatenate(tokens), np.cumsum([0, *lengths[:-1]], dtype=np.intp)
+
+
+def late_matches(query: Floats, rows: Tokens, starts: NDArray[np.intp]) -> Floats:
+    """Give for each token of a query, a row, its best cosine in each memory, a column.
+
+    Parameters
+    ----------
+    query : array
+        The query's tokens, a row of unit length each.
+    rows : array
+        The memories' tokens, one memory after another.
+    starts : array
+        Where each memory begins; each has a token at least.
 
     Examples
     --------
-    >>> one, other = np.eye(2, dtype=np.float16)
-    >>> late_scores(np.stack([one, other]), [np.stack([one, one]), np.stack([one, other])]).tolist()
-    [0.5, 1.0]
+    >>> one, other = SCALE * np.eye(2, dtype=np.int8)
+    >>> late_matches(np.eye(2, dtype=np.float32), *joined([np.stack([one, one]), np.stack([one, other])])).tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
     """
-    if not texts:
-        return np.zeros(0)
-    starts = np.cumsum([0, *(len(text) for text in texts[:-1])])
-    matches = query.astype(np.float32) @ np.concatenate(texts).astype(np.float32).T
-    return np.asarray(np.maximum.reduceat(matches, starts, axis=1).mean(axis=0), np.float64)
+    if not len(starts):
+        return np.zeros((len(query), 0), np.float32)
+    cosines = (query / np.float32(SCALE)) @ rows.astype(np.float32).T
+    return np.asarray(np.maximum.reduceat(cosines, starts, axis=1), np.float32)
 
 
-def _unit(rows: NDArray[np.float32]) -> Tokens:
-    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float16)
+def late_scores(query: Floats, rows: Tokens, starts: NDArray[np.intp]) -> Floats:
+    """Score each memory: the mean over the query's tokens of the best cosine."""
+    return np.asarray(late_matches(query, rows, starts).mean(axis=0), np.float32)
+
+
+def _word(text: str, encoding: Encoding, at: int) -> str:
+    word = encoding.word_ids[at]
+    span = None if word is None else encoding.word_to_chars(word)
+    return text[slice(*span)] if span else ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.embed.late import LateInteraction, Tokens, late_scores
+from hopgate.embed.late import BundledLate, Tokens, joined, late_scores
 from hopgate.eval.checks import barred
 from hopgate.eval.controls import parts_of, shuffled, with_parts
 from hopgate.eval.data.dataset import Query
@@ -109,9 +109,8 @@ class LateReader:
     """
 
     def __init__(self, queries: Iterable[Query], texts: Mapping[str, Cleared]) -> None:
-        self._model, self._texts = LateInteraction(), texts
-        asked = {query.id: query.text for query in queries}
-        self._queries = dict(zip(asked, self._model.queries(list(asked.values())), strict=True))
+        self._model, self._texts = BundledLate(), texts
+        self._queries = {query.id: self._model.query_tokens(query.text).rows for query in queries}
         self._tokens: dict[str, Tokens] = {}
 
     def scores(self, lists: Lists, query: str) -> dict[str, float]:
@@ -119,8 +118,10 @@ class LateReader:
         found = [id for leg in BASE for id, _ in lists.found[leg].get(query, ())]
         pool = [id for id in dict.fromkeys(found) if id in self._texts]
         new = [id for id in pool if id not in self._tokens]
-        self._tokens |= dict(zip(new, self._model.texts([self._texts[id] for id in new]), strict=True))
-        scored = late_scores(self._queries[query], [self._tokens[id] for id in pool])
+        self._tokens |= dict(zip(new, self._model.memory_tokens([self._texts[id] for id in new]), strict=True))
+        if not pool:
+            return {}
+        scored = late_scores(self._queries[query], *joined([self._tokens[id] for id in pool]))
         return dict(zip(pool, scored.tolist(), strict=True))
 
     def arms(self, lists: Lists, queries: Sequence[str]) -> dict[str, Arm]:

@@ -1,0 +1,70 @@
+"""Late interaction with the bundled model: token vectors, long texts by passages, and the scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hopgate.embed.cache import EmbeddingCache
+from hopgate.embed.late import SCALE, BundledLate, joined, late_matches, late_scores
+from hopgate.memory import Cleared
+
+SHORT = Cleared("The boiler is in the cellar.")
+
+
+@pytest.fixture(scope="module")
+def model() -> BundledLate:
+    return BundledLate()
+
+
+def test_a_row_is_a_token_of_unit_length_and_does_not_depend_on_other_texts(model: BundledLate) -> None:
+    alone, *_ = model.memory_tokens([SHORT])
+    together = model.memory_tokens([SHORT, Cleared("Bread needs flour, water, salt and time.")])
+    assert np.array_equal(alone, together[0])
+    # The first token, the mark, seven words and signs, the last.
+    assert alone.shape == (10, model.identity.dimension) and alone.dtype == np.int8
+    assert np.allclose(np.linalg.norm(alone.astype(np.float32), axis=1) / SCALE, 1, atol=0.02)
+
+
+def test_a_query_has_a_word_and_a_row_for_each_token(model: BundledLate) -> None:
+    words, rows = model.query_tokens("Is the Zigbee dongle unplugged?")
+    assert len(words) == len(rows) and set(words) == {"", "Is", "the", "Zigbee", "dongle", "unplugged", "?"}
+    # A word of several tokens stands beside each of them.
+    assert words.count("Zigbee") > 1
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+    assert len(model.query_tokens("").words) == 3
+    assert {len(part) for part in model.query_tokens("word " * 2000)} == {512}
+
+
+def test_a_long_text_is_read_in_passages_to_its_end(model: BundledLate) -> None:
+    filler = "".join(f"Sentence number {n} tells of boxes. " for n in range(80))
+    with_end, without = model.memory_tokens([Cleared(filler + "The spare key hangs in the shed."), Cleared(filler)])
+    assert len(without) > 512
+    query = model.query_tokens("where does the spare key hang").rows
+    near, far = late_scores(query, *joined([with_end, without]))
+    assert near > far + 0.1
+
+
+def test_matches_are_the_best_of_each_memory_and_scores_their_mean(model: BundledLate) -> None:
+    query = model.query_tokens("Who waters the plants?").rows
+    tokens = model.memory_tokens(
+        [Cleared("Bea gives the flowers water on Mondays."), Cleared("The NAS needs a new disk.")]
+    )
+    matches = late_matches(query, *joined(tokens))
+    for at, rows in enumerate(tokens):
+        assert np.allclose(matches[:, at], (query @ rows.astype(np.float32).T / SCALE).max(axis=1), atol=1e-6)
+    scores = late_scores(query, *joined(tokens))
+    assert np.allclose(scores, matches.mean(axis=0)) and scores[0] > scores[1]
+    assert late_matches(query, tokens[0], np.zeros(0, np.intp)).shape == (len(query), 0)
+
+
+def test_the_cache_keeps_tokens_and_forgets_them_with_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = EmbeddingCache(tmp_path / "cache.sqlite3")
+    (made,) = BundledLate(cache=cache).memory_tokens([SHORT])
+    again = BundledLate(cache=cache)
+    monkeypatch.setattr(again, "_rows", lambda texts: pytest.fail("it was read before"))
+    assert np.array_equal(again.memory_tokens([SHORT])[0], made)
+    assert cache.info().embedders == {"answerai-colbert-small-v1": 1}
+    assert cache.forget([SHORT]) == 1
