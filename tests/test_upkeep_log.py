@@ -85,7 +85,7 @@ def test_a_refused_merge_is_proposed_again_once_that_is_undone(notes):
     entry = last(notes)
     assert (entry.action, entry.one, entry.other) == ("keep apart", "cellar", "basement")
     assert notes.graph.merge_proposals() == []
-    with pytest.raises(HopgateError, match="not undecided: hopgate concepts --ambiguous lists"):
+    with pytest.raises(HopgateError, match="not undecided: hopgate concepts ambiguous lists"):
         notes.graph.keep_apart("basement")
     notes.upkeep.undo(entry.id)
     assert [one.name for one in notes.graph.merge_proposals()] == ["basement"]

@@ -89,14 +89,14 @@ def test_concepts_are_listed_shown_merged_and_split(built: Runner) -> None:
 
 
 def test_undecided_names_are_listed(built: Runner, built_dsn: str) -> None:
-    assert built("concepts", "--ambiguous", "--json").json == []
+    assert built("concepts", "ambiguous", "--json").json == []
     mark = "UPDATE hopgate.concept_names SET ambiguous_score = %s, ambiguous_with = (SELECT id FROM "
     mark += "hopgate.concept_names WHERE normal_name = %s) WHERE normal_name = 'jellyfin'"
     with psycopg.connect(built_dsn, autocommit=True) as connection:
         connection.execute(mark, (0.4, "immich"))
-        (pair,) = built("concepts", "--ambiguous", "--json").json
+        (pair,) = built("concepts", "ambiguous", "--json").json
         assert (pair["name"], pair["near"]) == ("Jellyfin", "Immich")
-        assert "may be 'Immich'" in built("concepts", "--ambiguous").out
+        assert "may be 'Immich'" in built("concepts", "ambiguous").out
         connection.execute(mark, (None, None))
 
 

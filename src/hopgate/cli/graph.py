@@ -14,11 +14,11 @@ import click
 from hopgate.cli import output, parameters
 from hopgate.cli.output import counted, edge_line, print_json, progress_line, say
 from hopgate.cli.parameters import (
-    Date,
     Where,
     as_json,
     click_options,
     count,
+    date,
     flag,
     on_store,
     path,
@@ -45,7 +45,6 @@ NO_CONCEPTS = "there are no concepts: run hopgate build first"
 
 name = click.argument("name", help="A name of the concept, any of them.")
 dry_run = click.option("--dry-run", is_flag=True, help="Say what would change and change nothing.")
-in_time = together(parameters.as_of, parameters.known_at)
 extractor_options = together(
     click.option(
         "--extractor", default="phrases", help="What reads memories: phrases, rules, llama, openai or replay."
@@ -115,7 +114,7 @@ def build(where: Where, tie_break: bool, judge: bool, rebuild: bool, as_json: bo
 
     Extracts, brings the names of one concept together, derives edges and embeds them where memories are embedded. The
     first time all names are clustered; afterwards new names are resolved against the concepts that are there, and what
-    stays undecided is listed by `hopgate concepts --ambiguous`. A graph that another extractor made is made anew. What
+    stays undecided is listed by `hopgate concepts ambiguous`. A graph that another extractor made is made anew. What
     people merged or split stays so. With --engine processes several processes read memories for the first build.
 
     Example: hopgate build --extractor replay --model triples.jsonl --single-valued "runs on"
@@ -142,30 +141,19 @@ def build(where: Where, tie_break: bool, judge: bool, rebuild: bool, as_json: bo
         )
         merged, apart = kb.graph.tie_break(opinion) if opinion else (0, 0)
         counts = kb.graph.counts()
-    read, resolution = built.extraction, built.resolution
+    read, resolution = built.extraction, built.resolution if built.incremental else None
     lines = list(_run_lines(read))
-    if built.incremental and given["statements"] is None and not (read.memories or read.skipped or read.stopped):
+    if resolution and given["statements"] is None and not (read.memories or read.skipped or read.stopped):
         lines = ["no memory waits to be linked: the graph is up to date"]
-    if built.incremental and read.memories:
-        lines.append(
-            f"new names: {resolution.merged:,} joined concepts, {resolution.ambiguous:,} are undecided, "
-            f"{resolution.new:,} are new"
-        )
+    if resolution and read.memories:
+        known = f"{resolution.merged:,} joined concepts, {resolution.ambiguous:,} are undecided"
+        lines.append(f"new names: {known}, {resolution.new:,} are new")
     if opinion:
         asked = f"{counted(opinion.asked, 'question')}, {opinion.answered:,} answered"
         lines.append(f"the model was asked about names: {asked}; {merged:,} undecided merged, {apart:,} kept apart")
-    lines.append(
-        f"the graph has {counted(counts['concepts'], 'concept')} by {counted(counts['names'], 'name')}, "
-        f"{counted(counts['mentions'], 'mention')} "
-        f"and {counted(counts['edges'], 'edge')} of {counted(counts['relations'], 'relation')}; "
-        f"{counts['invalidation_rate']:.1%} of the facts were invalidated"
-    )
-    value = {
-        "extraction": read,
-        "incremental": built.incremental,
-        "resolution": resolution if built.incremental else None,
-        "graph": counts,
-    }
+    parts = ", ".join(counted(counts[f"{what}s"], what) for what in ("concept", "name", "mention", "edge", "relation"))
+    lines.append(f"the graph has {parts}; {counts['invalidation_rate']:.1%} of the facts were invalidated")
+    value = {"extraction": read, "incremental": built.incremental, "resolution": resolution, "graph": counts}
     output.show(as_json, value, lines)
     _end_if_nothing(read)
 
@@ -186,35 +174,30 @@ def _end_if_nothing(progress: Progress) -> None:
         sys.exit(1)
 
 
-@click.group("concepts", invoke_without_command=True)
-@flag("--ambiguous", "List names that may be the same as another and were left apart.")
-@parameters.limit
-@on_store
-@as_json
-@click.pass_context
-def concepts(context: click.Context, where: Where, ambiguous: bool, limit: int, as_json: bool) -> None:
-    """Look at concepts, merge them and split them.
+@click.group("concepts")
+def concepts() -> None:
+    """Look at concepts, merge them and split them."""
 
-    Example: hopgate concepts --ambiguous
+
+@concepts.command("ambiguous")
+@parameters.limit
+@with_store
+def ambiguous(kb: KnowledgeBase, limit: int) -> Shown:
+    """List names that may be the same as another and were left apart.
+
+    Example: hopgate concepts ambiguous
     """
-    if context.invoked_subcommand is not None:
-        return
-    if not ambiguous:
-        say(context.get_help())
-        return
-    with where.opened() as kb:
-        pairs = kb.graph.ambiguous(limit=limit)
-    lines = [
+    pairs = kb.graph.ambiguous(limit=limit)
+    return pairs, [
         f"{pair.score:.2f}  {pair.name!r} may be {pair.near!r}: hopgate concepts merge {pair.near!r} {pair.name!r}"
         for pair in pairs
-    ]
-    output.show(as_json, pairs, lines or "no name is undecided")
+    ] or "no name is undecided"
 
 
 @concepts.command("list")
 @click.option("--kind", help="Only concepts of this kind.")
 @parameters.limit
-@in_time
+@parameters.in_time
 @parameters.scope
 @with_store
 def list_concepts(kb: KnowledgeBase, scope: Sequence[str], **given: Any) -> Shown:
@@ -235,7 +218,7 @@ def _concept_line(concept: Concept) -> str:
 @concepts.command("show")
 @name
 @count("--limit", "How many memories and edges.", 20)
-@in_time
+@parameters.in_time
 @with_store
 def show_concept(kb: KnowledgeBase, name: str, **given: Any) -> Shown:
     """Show a concept: its names and merges, the memories that talk about it, and its edges.
@@ -311,7 +294,7 @@ def _changes(changes: Sequence[Change], verb: str, dry_run: bool) -> Shown:
 
 @click.command("edges")
 @click.argument("concept", help="A name of the concept, any of them.")
-@in_time
+@parameters.in_time
 @parameters.scope
 @parameters.limit
 @with_store
@@ -327,7 +310,7 @@ def edges(kb: KnowledgeBase, concept: str, scope: Sequence[str], **given: Any) -
 
 @click.command("curate")
 @flag("--apply", "Carry the proposals out.")
-@click.option("--since", type=Date(), help="Only memories made since this date are new.")
+@click.option("--since", type=date, help="Only memories made since this date are new.")
 @with_store
 def curate(kb: KnowledgeBase, apply: bool, since: datetime | None) -> Shown:
     """Propose what each new memory means for older ones: UPDATE, DELETE or NOOP. Nothing changes without --apply.
@@ -433,7 +416,7 @@ def stats(kb: KnowledgeBase, damping: float) -> Shown:
 @path("--out", "A file ending in .graphml or .json.", show_default="standard output")
 @click.option("--format", "form", type=click.Choice(["graphml", "json"]), help="json is node-link.")
 @flag("--memories", "Also memories and what they mention.")
-@in_time
+@parameters.in_time
 @on_store
 def export(where: Where, out: Path | None, form: str | None, **given: Any) -> None:
     """Write the graph as GraphML or node-link JSON: concepts and edges with ids, names and times, no memory's text.

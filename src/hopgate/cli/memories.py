@@ -13,7 +13,7 @@ import click
 
 from hopgate.cli import output, parameters
 from hopgate.cli.output import counted, json_line, progress, say
-from hopgate.cli.parameters import Date, Where, as_json, click_options, count, flag, on_store, path, several, with_store
+from hopgate.cli.parameters import Where, as_json, click_options, count, date, flag, on_store, path, several, with_store
 from hopgate.errors import HopgateError
 from hopgate.files import private_opener
 from hopgate.options import options_of
@@ -60,7 +60,7 @@ fields = click.option(
 @several("--tags", "A tag, or several parted by commas; again for more.")
 @click.option("--category", help="Its category.")
 @click.option("--importance", type=float, default=0.5, help="A prior between 0 and 1.")
-@click.option("--at", "created_at", type=Date(), help="When it became known.", show_default="now")
+@click.option("--at", "created_at", type=date, help="When it became known.", show_default="now")
 @click.option("--thread", help="The conversation it is part of.")
 @click.option("--reply-to", help="The id of the memory that it answers.")
 @flag("--sensitive", "Never embed, extract or send it.", "is_sensitive")

@@ -101,23 +101,18 @@ def count(name: str, help: str, default: int | None = None, *, most: int = MOST,
     return click.option(name, type=kind, default=default, help=help, **more)
 
 
-class Date(click.ParamType[datetime]):
-    """A date or a time; what is none is refused with one that would do."""
+def date(text: str) -> datetime:
+    """Read a date or a time; what is none is refused with one that would do.
 
-    name = "date"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Read it.
-
-        Examples
-        --------
-        >>> Date().convert("2024-05-01", None, None).isoformat()
-        '2024-05-01T00:00:00+00:00'
-        """
-        read = value if isinstance(value, datetime) else moment(value)
-        if read is None:
-            self.fail(f"{value!r} is no date: write one like 2024-05-01, or a time like 2024-05-01T12:30", param, ctx)
-        return read
+    Examples
+    --------
+    >>> date("2024-05-01").isoformat()
+    '2024-05-01T00:00:00+00:00'
+    """
+    read = moment(text)
+    if read is None:
+        raise HopgateError(f"{text!r} is no date: write one like 2024-05-01, or a time like 2024-05-01T12:30")
+    return read
 
 
 class Where:
@@ -180,8 +175,10 @@ as_json = flag("--json", "Print one JSON value for a program to read.", "as_json
 yes = flag("--yes", "Do it without asking, as a script must.")
 backup_first = click.option("--backup/--no-backup", "backup", default=True, help="Write a backup first.")
 limit = count("--limit", "How many.", 50)
-as_of = click.option("--as-of", type=Date(), help="Only what was true on this date.")
-known_at = click.option("--known-at", type=Date(), help="Only what was known by this date.")
+in_time = together(
+    click.option("--as-of", type=date, help="Only what was true on this date."),
+    click.option("--known-at", type=date, help="Only what was known by this date."),
+)
 scope = several("--scope", "Only what memories of this scope say; again for more.", show_default="all")
 extractor = click.option(
     "--extractor", help="What links: phrases, rules, llama or openai.", show_default="phrases or rules, as made it"

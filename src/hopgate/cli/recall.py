@@ -11,7 +11,7 @@ import click
 
 from hopgate.cli import output, parameters
 from hopgate.cli.output import one_line, print_json, progress, say, table
-from hopgate.cli.parameters import Date, Where, as_json, click_options, flag, on_store, path, several, with_store
+from hopgate.cli.parameters import Where, as_json, click_options, flag, on_store, path, several, with_store
 from hopgate.errors import HopgateError
 from hopgate.recall.settings import OPTIONS, Settings, resolve_settings
 
@@ -29,8 +29,7 @@ AUDITED = ("fuser", "lexical", "dense", "graph", "k", "depth", "prior", "exact_m
 @click_options(OPTIONS.values(), switchable=True)
 @several("--scope", "Only memories of this scope; may be given again.")
 @several("--exclude", "Leave out this _id; may be given again.")
-@click.option("--as-of", type=Date(), help="Walk the graph as it was true on this date.")
-@click.option("--known-at", type=Date(), help="Use only what was known by this date.")
+@parameters.in_time
 @click.option("--cluster", type=int, help="Only memories linked to this cluster of concepts: see concepts clusters.")
 @flag("--include-superseded", "Give memories that others took the place of, too.")
 @flag("--explain", "Show what each leg did for each hit.")

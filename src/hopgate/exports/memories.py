@@ -123,9 +123,9 @@ def write_vault(
     for folder in (out, *(out / name for name in ("Concepts", "Memories", ".obsidian"))):
         private_folder(folder)
     open_ones = list(cleared((memory, memory) for memory in memories))
-    names = _FileNames()
-    of_concept = {page.name: names(page.name) for page in concepts}
-    of_memory = {memory.external_id: names(memory.title or memory.external_id) for memory, _ in open_ones}
+    taken: set[str] = set()
+    of_concept = {page.name: _file_name(page.name, taken) for page in concepts}
+    of_memory = {memory.external_id: _file_name(memory.title or memory.external_id, taken) for memory, _ in open_ones}
     about: dict[str, list[str]] = {}
     for memory, _ in open_ones:
         linked = [name for name in mentions.get(memory.external_id, ()) if name in of_concept]
@@ -139,30 +139,19 @@ def write_vault(
     return len(concepts), len(open_ones)
 
 
-class _FileNames:
-    """Names of files that no other page has, whatever the case of its letters."""
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-
-    def __call__(self, name: str) -> str:
-        plain = _cut(" ".join(_FORBIDDEN.sub(" ", name).split()).strip(". ")) or "unnamed"
-        made, number = plain, 1
-        while made.casefold() in self._taken:
-            number += 1
-            made = f"{plain} {number}"
-        self._taken.add(made.casefold())
-        return made
+def _file_name(name: str, taken: set[str]) -> str:
+    """A file's name that no other page has, whatever the case of its letters."""
+    plain = _cut(" ".join(_FORBIDDEN.sub(" ", name).split()).strip(". ")) or "unnamed"
+    made, number = plain, 1
+    while made.casefold() in taken:
+        number += 1
+        made = f"{plain} {number}"
+    taken.add(made.casefold())
+    return made
 
 
 def _cut(name: str) -> str:
-    """Cut a name to what a file system takes, between two characters.
-
-    Examples
-    --------
-    >>> len(_cut("a" * 300)), len(_cut("記" * 90))
-    (100, 80)
-    """
+    """Cut a name to what a file system takes, between two characters."""
     return name[:MAX_NAME].encode("utf-8")[:MAX_NAME_BYTES].decode("utf-8", "ignore").rstrip(". ")
 
 
@@ -217,23 +206,11 @@ _NOT_PLAIN = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")
 
 
 def escaped_markdown(text: str) -> str:
-    r"""Give a text for one line of Markdown.
-
-    Examples
-    --------
-    >>> print(escaped_markdown("a | <script> [x](y)\nb"))
-    a \| &lt;script> \[x\](y) b
-    """
+    """Give a text for one line of Markdown."""
     flat = " ".join(text.split())
     return _MEANING.sub(lambda match: "&lt;" if match[0] == "<" else f"\\{match[0]}", flat)
 
 
 def yaml_text(value: str | list[str]) -> str:
-    r"""Give a value for front matter: JSON, which YAML reads as it is.
-
-    Examples
-    --------
-    >>> yaml_text("it's\u2028new")
-    '"it\'s\\u2028new"'
-    """
+    """Give a value for front matter: JSON, which YAML reads as it is."""
     return _NOT_PLAIN.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))

@@ -109,14 +109,7 @@ def list_edges(
 
 
 def _named(concept: str | None) -> str | int | None:
-    """A concept's id where it is a number, else its name.
-
-    Examples
-    --------
-    >>> _named("17"), _named("atlas"), _named("٣")
-    (17, 'atlas', '٣')
-    """
-    # As many digits as a bigint always holds.
+    """A concept's id where it is a number, of as many digits as a bigint always holds; else its name."""
     return int(concept) if concept is not None and re.fullmatch("[0-9]{1,18}", concept) else concept
 
 

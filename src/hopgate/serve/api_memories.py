@@ -171,15 +171,7 @@ def _hit(hit: Hit, served: Service) -> HitAnswer:
 
 
 def origin(sources: dict[str, str]) -> str:
-    """Say in a line where settings come from: who set what is not a default.
-
-    Examples
-    --------
-    >>> origin({"k": "default", "graph": "gate 1f3c", "fuser": "gate 1f3c", "depth": "this request"})
-    'gate 1f3c: graph, fuser; this request: depth'
-    >>> origin({"k": "default"})
-    'defaults'
-    """
+    """Say in a line where settings come from: "gate 1f3c: graph, fuser; this request: depth", or "defaults"."""
     by_source: dict[str, list[str]] = {}
     for name, source in sources.items():
         if source != "default":

@@ -136,18 +136,15 @@ def bound_socket(settings: ServeSettings) -> socket.socket:
     try:
         listening = socket.create_server((settings.host, settings.port), family=family, backlog=128)
     except OSError as error:
+        # Without the address, which Python adds to it.
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
         raise HopgateError(
-            f"cannot listen on {settings.host} port {settings.port} ({_reason(error)}): choose another --port"
+            f"cannot listen on {settings.host} port {settings.port} ({reason}): choose another --port"
         ) from None
     # What is accepted inherits it. Without, an answer's body waits 40 ms for the client to acknowledge its headers:
     # asyncio sets it only where the socket's protocol was named.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
-
-
-def _reason(error: OSError) -> str:
-    # Without the address, which Python adds to it.
-    return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
 
 
 def url_of(settings: ServeSettings, listening: socket.socket, token: str) -> str:
@@ -157,17 +154,7 @@ def url_of(settings: ServeSettings, listening: socket.socket, token: str) -> str
 
 
 def read_token(path: Path) -> str:
-    r"""Read a token from a file that only its owner can read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "token"
-    >>> path.touch(0o600)
-    >>> _ = path.write_text("a-token-of-my-own\n")
-    >>> read_token(path)
-    'a-token-of-my-own'
-    """
+    """Read a token from a file that only its owner can read."""
     try:
         with path.open(encoding="ascii") as file:
             found = os.fstat(file.fileno())

@@ -11,7 +11,7 @@ import logging
 import secrets
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, BinaryIO, ParamSpec, TypeVar, cast
@@ -55,7 +55,7 @@ MAX_ROWS, MAX_SHOWN = 50, 2_000
 # The longest text to remember, in characters, and the largest message, in bytes.
 MAX_TEXT, MAX_MESSAGE = 50_000, 1 << 20
 # What a line that is too long becomes: no message, which the protocol answers with an error.
-NO_MESSAGE = "{\n"
+NO_MESSAGE = b"{\n"
 PATH = "/mcp"
 LOG = logging.getLogger("hopgate.serve.mcp")
 INSTRUCTIONS = (
@@ -287,17 +287,7 @@ def _hit(hit: Hit) -> HitItem:
 
 
 class Confirmations:
-    """Tokens that confirm the deletion of one memory as it is now, for a while; a restart ends them.
-
-    Examples
-    --------
-    >>> confirmations, memory = Confirmations(), Memory("m1", "The key is in the shed.")
-    >>> token = confirmations.announce(memory)
-    >>> [confirmations.confirm(memory, given) for given in (token, token + "0", "guessed")]
-    [True, False, False]
-    >>> confirmations.confirm(Memory("m1", "Another text."), token)
-    False
-    """
+    """Tokens that confirm the deletion of one memory as it is now, for a while; a restart ends them."""
 
     def __init__(self) -> None:
         self._secret = secrets.token_bytes(32)
@@ -307,11 +297,10 @@ class Confirmations:
         return self._token(memory, str(int(time.monotonic()) + CONFIRMED_WITHIN_S))
 
     def confirm(self, memory: Memory, token: str) -> bool:
-        """Tell whether a token confirms this deletion."""
+        """Tell whether a token confirms this deletion: one of ours, of this memory, that is not over."""
         until = token.partition("-")[0]
-        if not (until.isascii() and until.isdigit() and int(until[:18]) >= time.monotonic()):
-            return False
-        return hmac.compare_digest(self._token(memory, until).encode(), token.encode("utf-8", "replace"))
+        ours, given = (text.encode("utf-8", "replace") for text in (self._token(memory, until), token))
+        return hmac.compare_digest(ours, given) and int(until) >= time.monotonic()
 
     def _token(self, memory: Memory, until: str) -> str:
         signed = repr((until, memory.external_id, memory.content)).encode("utf-8", "replace")
@@ -396,39 +385,20 @@ def add_resource(server: MCPServer[Any], store: AssistantStore) -> None:
             raise ResourceNotFoundError(str(error)) from None
 
 
-class BoundedLines:
-    r"""The lines of a stream, each at most so long: of a longer one nothing is kept.
+async def bounded_lines(stream: BinaryIO, most: int) -> AsyncIterator[str]:
+    """Give the lines of a stream; of one that is longer nothing is kept but that it is no message."""
 
-    Examples
-    --------
-    >>> import asyncio, io
-    >>> async def read():
-    ...     return [line async for line in BoundedLines(io.BytesIO(b"ab\n" + b"x" * 99 + b"\ncd"), 10)]
-    >>> asyncio.run(read())
-    ['ab\n', '{\n', 'cd']
-    """
-
-    def __init__(self, stream: BinaryIO, most: int) -> None:
-        self._stream = stream
-        self._most = most
-
-    def __aiter__(self) -> "BoundedLines":
-        return self
-
-    async def __anext__(self) -> str:
-        # Nobody waits for a thread that waits for input.
-        line = await anyio.to_thread.run_sync(self._line, abandon_on_cancel=True)
-        if not line:
-            raise StopAsyncIteration
-        return line
-
-    def _line(self) -> str:
-        line = self._stream.readline(self._most + 1)
-        if len(line) <= self._most:
-            return line.decode("utf-8", "replace")
-        while line and not line.endswith(b"\n"):
-            line = self._stream.readline(self._most)
+    def line() -> bytes:
+        read = stream.readline(most + 1)
+        if len(read) <= most:
+            return read
+        while read and not read.endswith(b"\n"):
+            read = stream.readline(most)
         return NO_MESSAGE
+
+    # Nobody waits for a thread that waits for input.
+    while read := await anyio.to_thread.run_sync(line, abandon_on_cancel=True):
+        yield read.decode("utf-8", "replace")
 
 
 def create_mcp(kb: KnowledgeBase, bounds: Bounds | None = None) -> MCPServer[Any]:
@@ -455,7 +425,7 @@ def run_stdio(server: MCPServer[Any]) -> None:
 
     async def run() -> None:
         # The transport turns what prints meanwhile to standard error, so that it does not land between messages.
-        lines = cast("anyio.AsyncFile[str]", BoundedLines(sys.stdin.buffer, MAX_MESSAGE))
+        lines = cast("anyio.AsyncFile[str]", bounded_lines(sys.stdin.buffer, MAX_MESSAGE))
         lowlevel = server._lowlevel_server
         async with stdio_server(stdin=lines) as (read, write):
             await lowlevel.run(read, write, lowlevel.create_initialization_options())

@@ -181,13 +181,7 @@ def _name_and_port(host: str) -> tuple[str, str]:
 
 
 def cookie_of(host: str) -> str:
-    """Name the cookie by the port, which cookies do not know: two servers of one machine keep one each.
-
-    Examples
-    --------
-    >>> cookie_of("localhost:8377"), cookie_of("[::1]:80"), cookie_of("localhost"), cookie_of("[::1]")
-    ('hopgate_token_8377', 'hopgate_token_80', 'hopgate_token', 'hopgate_token')
-    """
+    """Name the cookie by the port, which cookies do not know: two servers of one machine keep one each."""
     port = _name_and_port(host)[1]
     return f"{COOKIE}_{port}" if port.isascii() and port.isdigit() else COOKIE
 
@@ -361,26 +355,14 @@ def handle_errors(app: FastAPI) -> None:
 
 
 def status_of(error: Exception) -> int:
-    """Give the status of an error that a user can meet.
-
-    Examples
-    --------
-    >>> status_of(HopgateError("the query is empty")), status_of(RefusedError(404, "there is no memory 'm1'"))
-    (422, 404)
-    """
+    """Give the status of an error that a user can meet."""
     if isinstance(error, RefusedError):
         return error.status
     return 409 if isinstance(error, ConflictError) else 503 if isinstance(error, UnreachableError) else 422
 
 
 def mistakes(found: Any) -> str:
-    """Say in one sentence which fields of a request are wrong and how; what they held is not repeated.
-
-    Examples
-    --------
-    >>> mistakes([{"loc": ("body", "k"), "msg": "Input should be greater than 0"}])
-    'body.k: input should be greater than 0'
-    """
+    """Say in one sentence which fields of a request are wrong and how; what they held is not repeated."""
     texts = []
     for mistake in found[:NAMED_MISTAKES]:
         where, what = ".".join(map(str, mistake["loc"])), str(mistake["msg"])

@@ -136,7 +136,7 @@ def keep_apart(connection: Connection[Any], name: str) -> None:
     name_rows.lock(connection)
     undecided = concept_rows.ambiguous(connection, name=name)
     if not undecided:
-        raise HopgateError(f"{name!r} is not undecided: hopgate concepts --ambiguous lists the names that are")
+        raise HopgateError(f"{name!r} is not undecided: hopgate concepts ambiguous lists the names that are")
     pair = undecided[0]
     concept_rows.mark_ambiguous(connection, pair.name_id, None, None)
     journal.record(connection, KEEP_APART, name_ids=[pair.name_id, pair.near_id], score=pair.score)
