@@ -10,12 +10,12 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
-from itertools import pairwise, starmap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,8 @@ _ARTICLE = re.compile(
 )
 _OWNER = re.compile(r"[^\s,;:()]+['’]s $")
 _LIKELY_WORD = re.compile(r"[^\W\d_]+|->|→|=>")
+Row = TypeVar("Row")
+Read = TypeVar("Read")
 # One thread loads the model, and others that want it wait.
 _loading = threading.Lock()
 
@@ -109,6 +111,7 @@ class Compared(NamedTuple):
         )
 
 
+@lru_cache(maxsize=4096)  # what rules take for an end is often asked about a second time
 def compared(earlier: str, later: str) -> Compared:
     """Say whether a note ends what an earlier one says, and mark the words of both; the earlier may be empty.
 
@@ -123,9 +126,9 @@ def compared(earlier: str, later: str) -> Compared:
     encoding, logits = _run(earlier, later)
     labels = np.exp(logits[:, :4] - logits[:, :4].max(axis=1, keepdims=True))
     labels /= labels.sum(axis=1, keepdims=True)
-    is_later = np.array(encoding.type_ids) == 1
+    is_later, offsets = np.array(encoding.type_ids) == 1, np.array(encoding.offsets)
     of_earlier, of_later = (
-        spans(text, [encoding.offsets[at] for at in np.flatnonzero(is_here)], labels[is_here], _LABELS)
+        spans(text, offsets[is_here], labels[is_here], _LABELS)
         for text, is_here in ((earlier, ~is_later), (later, is_later))
     )
     change, end = (float(1 / (1 + np.exp(-logits[0, at]))) for at in (_CHANGE, _END))
@@ -164,23 +167,26 @@ def compared_all(pairs: Sequence[tuple[str, str]]) -> list[Compared]:
     >>> pair.end > THRESHOLD, pair.thing, pair.former, pair.value
     (True, 'Backups', 'Backblaze', 'Wasabi')
     """
-    if len(pairs) < 2 or cores() == 1:
-        return list(starmap(compared, pairs))
+    return on_all_cores(lambda pair: compared(*pair), pairs)
+
+
+def on_all_cores(read: Callable[[Row], Read], rows: Sequence[Row]) -> list[Read]:
+    """What a function that asks the model reads in each of some rows, in order."""
+    if len(rows) < 2 or cores() == 1:
+        return list(map(read, rows))
     with ThreadPoolExecutor(cores(), thread_name_prefix="hopgate-changes") as pool:
-        return list(pool.map(compared, *zip(*pairs, strict=True)))
+        return list(pool.map(read, rows))
 
 
-def spans(
-    text: str, offsets: Sequence[tuple[int, int]], labels: NDArray[np.float32], names: Sequence[str]
-) -> list[Span]:
+def spans(text: str, offsets: NDArray[np.int64], labels: NDArray[np.float32], names: Sequence[str]) -> list[Span]:
     """Join words that follow each other and have the same label, the surest first; an article before is none of it.
 
     A word's label is that of its tokens together, each weighed by its letters: a token alone may miss.
 
     Parameters
     ----------
-    offsets : sequence of (int, int)
-        Where each token stands in the text.
+    offsets : array, a row a token
+        Where each begins and ends in the text.
     labels : array, a row a token
         How likely each label is.
     names : sequence of str
@@ -189,17 +195,19 @@ def spans(
     Examples
     --------
     >>> labels = np.eye(2, dtype=np.float32)[[0, 1, 1, 0]]
-    >>> spans("on old nas-2 now", [(0, 2), (3, 6), (7, 12), (13, 16)], labels, ("", "value"))
+    >>> spans("on old nas-2 now", np.array([(0, 2), (3, 6), (7, 12), (13, 16)]), labels, ("", "value"))
     [Span(label='value', text='old nas-2', start=3, confidence=1.0)]
     """
+    words = np.array(list(_words(text)) or np.empty((0, 2), int))
+    letters = np.minimum(words[:, 1:], offsets[:, 1]) - np.maximum(words[:, :1], offsets[:, 0])
+    letters = letters.clip(0).astype(np.float32)
+    # What no token stands for is beyond what was read.
+    words, letters = words[letters.any(axis=1)], letters[letters.any(axis=1)]
+    shares = letters @ labels / letters.sum(axis=1, keepdims=True)
     joined: list[Span] = []
     last = ""
-    for start, end in _words(text):
-        letters = np.array([max(0, min(end, right) - max(start, left)) for left, right in offsets], dtype=np.float32)
-        if not letters.any():
-            continue  # no token stands for it, or it is beyond what was read
-        shares = letters @ labels / letters.sum()
-        label, confidence = names[int(shares.argmax())], round(float(shares.max()), 4)
+    for (start, end), best, share in zip(words.tolist(), shares.argmax(axis=1), shares.max(axis=1), strict=True):
+        label, confidence = names[best], round(float(share), 4)
         if label and label == last and not text[joined[-1].start + len(joined[-1].text) : start].strip(" ."):
             begun = joined.pop()
             joined.append(Span(label, text[begun.start : end], begun.start, min(confidence, begun.confidence)))

@@ -143,12 +143,7 @@ def read_changes(store: Store, identity: ExtractorIdentity, show: Callable[[Prog
     waiting = store.run(partial(_waiting, identity))
     for start in range(0, len(waiting), BATCH):
         batch = store.run(partial(_batch, waiting[start : start + BATCH]))
-        telling = [each for place, is_whole in _places(batch) if (each := _read_alone(place, is_whole))]
-        store.run(partial(_find_earlier, batch, telling))
-        pairs = [(each, place) for each in telling for place in each.earlier]
-        read = model.compared_all([(place.sentence.about(each.beside), each.text) for each, place in pairs])
-        found = _found(telling, pairs, read)
-        store.run(partial(_write, batch, found, _refuted(batch)))
+        store.run(partial(_write, batch, _found(store, batch), _refuted(batch)))
         done, seconds = start + len(batch.waiting), time.monotonic() - began
         progress = replace(progress, memories=done, total=len(waiting), seconds=seconds)
         show(progress)
@@ -172,6 +167,37 @@ def _batch(waiting: Sequence[int], connection: Connection[Any]) -> Batch:
     return batch
 
 
+def _found(store: Store, batch: Batch) -> list[Found]:
+    """The change that each text tells: that of the likeliest pair, or its own where it names all of it.
+
+    Where a short note as a whole ends what an earlier one says, its sentences say nothing more, and are not read.
+    """
+    places = list(_places(batch))
+    wholes = _ends(store, batch, [place for place, is_whole in places if is_whole], is_whole=True)
+    over = {each.place.memory_id for each, end in wholes if end}
+    rest = [place for place, is_whole in places if not is_whole and place.memory_id not in over]
+    parts = _ends(store, batch, rest, is_whole=False)
+    several = {each.place.memory_id for each, _ in parts}
+    wholes = [(each, end) for each, end in wholes if end or each.place.memory_id not in several]
+    return [end or Found(each.place, each, each.alone) for each, end in (*wholes, *parts) if end or each.tells_all()]
+
+
+def _ends(store: Store, batch: Batch, places: Sequence[Place], *, is_whole: bool) -> list[tuple[Telling, Found | None]]:
+    """The texts that tell of a change, each with the likeliest end that it makes with an earlier one."""
+    telling = [each for each in model.on_all_cores(partial(_read_alone, is_whole), places) if each]
+    store.run(partial(_find_earlier, batch, telling))
+    pairs = [(each, place) for each in telling for place in each.earlier]
+    read = model.compared_all([(place.sentence.about(each.beside), each.text) for each, place in pairs])
+    # Whole notes differ enough for the end alone to tell; sentences of one note are much alike.
+    rank = (lambda pair: pair.end) if is_whole else _sureness
+    best: dict[int, Found] = {}
+    for (each, place), compared in zip(pairs, read, strict=True):
+        known = best.get(id(each))
+        if compared.end >= model.THRESHOLD and (known is None or rank(compared) > rank(known.compared)):
+            best[id(each)] = Found(place, each, compared)
+    return [(each, best.get(id(each))) for each in telling]
+
+
 def _places(batch: Batch) -> Iterator[tuple[Place, bool]]:
     """Whole notes and sentences that may tell of a change by their words."""
     for key, note in ((key, batch.notes[key]) for key in batch.waiting if key in batch.notes):
@@ -184,11 +210,11 @@ def _places(batch: Batch) -> Iterator[tuple[Place, bool]]:
                 yield Place(key, sentence), False
 
 
-def _read_alone(place: Place, is_whole: bool) -> Telling | None:
+def _read_alone(is_whole: bool, place: Place) -> Telling | None:
     """What a text tells by itself, about what it says most surely; None where it tells of no change."""
     best: Telling | None = None
     for subject in (*place.sentence.subjects, ""):
-        [alone] = model.compared_all([("", place.sentence.about(subject))])
+        alone = model.compared("", place.sentence.about(subject))
         if best is None or _sureness(alone) > _sureness(best.alone):
             change = max(alone.change, best.alone.change if best else 0)
             best = Telling(place, is_whole, subject, alone._replace(change=change))
@@ -252,28 +278,6 @@ def _sureness(compared: Compared) -> float:
     return logits[0] + sum(logits[1:]) / 2
 
 
-def _found(telling: Sequence[Telling], pairs: Sequence[tuple[Telling, Place]], read: Sequence[Compared]) -> list[Found]:
-    """The change that each text tells: that of the likeliest pair, or its own where it names all of it.
-
-    Where a short note as a whole ends what an earlier one says, its sentences say nothing more.
-    """
-    best: dict[int, Found] = {}
-    for (each, place), compared in zip(pairs, read, strict=True):
-        known = best.get(id(each))
-        # Whole notes differ enough for the end alone to tell; sentences of one note are much alike.
-        rank = (lambda pair: pair.end) if each.is_whole else _sureness
-        if compared.end >= model.THRESHOLD and (known is None or rank(compared) > rank(known.compared)):
-            best[id(each)] = Found(place, each, compared)
-    several = {each.place.memory_id for each in telling if not each.is_whole}
-    found = [
-        best.get(id(each)) or Found(each.place, each, each.alone)
-        for each in telling
-        if id(each) in best or (each.tells_all() and not (each.is_whole and each.place.memory_id in several))
-    ]
-    wholes = {each.later.place.memory_id for each in found if each.later.is_whole}
-    return [each for each in found if each.later.is_whole or each.later.place.memory_id not in wholes]
-
-
 def _refuted(batch: Batch) -> list[Rival]:
     """The facts that seem to end an earlier one, where the model says that nothing ends."""
     texts = {key: source.text for key, source in batch.sources.items() if is_short(source.text)}
@@ -293,8 +297,13 @@ def _write(batch: Batch, found: Sequence[Found], refuted: Sequence[Rival], conne
     changes.set_beside(connection, refuted)
     changed = {rival.later_id for rival in refuted}
     kept = [each for each in found if {each.earlier.memory_id, each.later.place.memory_id} <= known.keys()]
+
+    def when(each: Found) -> tuple[datetime, int]:
+        key, sentence = each.later.place
+        return sentence.day or known[key], key
+
     # In the order of their days: what an earlier one was said to be is what a later one ends.
-    for each in sorted(kept, key=lambda each: each.later.place.sentence.day or known[each.later.place.memory_id]):
+    for each in sorted(kept, key=when):
         key, is_alone = each.later.place.memory_id, each.earlier is each.later.place
         subject = each.later.subject if is_alone else each.later.beside
         earlier, later = (

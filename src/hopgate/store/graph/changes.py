@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _COMMON = 500
 # So many of a memory's rarest words are looked for, and of each so many memories are compared, the latest ones.
 _WORDS, _HELD = 12, 40
+# What shares less of the rare words than this part of what the nearest memory does is hardly about the same.
+_LEAST_SHARED = 0.4
 # A memory of more characters is a document, of which no sentence is compared with those of others.
 _LONGEST = 20_000
 # Each word's memories are found by themselves: one of common words costs no more than one of rare ones.
@@ -50,9 +52,9 @@ _NEAR = f"""
         ) AS o WHERE words.place <= {_WORDS} GROUP BY 1, 2, 3
     )
     SELECT key, id FROM (
-        SELECT *, row_number() OVER (PARTITION BY key ORDER BY shared DESC, created_at DESC, id DESC) AS place
-        FROM met
-    ) AS placed WHERE place <= %(limit)s ORDER BY key, place
+        SELECT *, row_number() OVER nearest AS place, first_value(shared) OVER nearest AS most
+        FROM met WINDOW nearest AS (PARTITION BY key ORDER BY shared DESC, created_at DESC, id DESC)
+    ) AS placed WHERE place <= %(limit)s AND shared >= {_LEAST_SHARED} * most ORDER BY key, place
 """
 _EARLIER = _NEAR.format(which="(m.created_at, m.id) < (words.created_at, words.id)")
 _LATER = _NEAR.format(
