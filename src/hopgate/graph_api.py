@@ -146,7 +146,7 @@ class ConceptGraph:
             ids = None if of is None else named(connection, view, of)
             return edge_rows.visible(connection, view, concept_ids=ids, relation=relation, limit=limit)
 
-    def clusters(self, *, resolution: float = 1.0, level: int = 0, scope: Scopes = None) -> ConceptClusters:
+    def clusters(self, *, resolution: float = 1.0, scope: Scopes = None) -> ConceptClusters:
         """Give the clusters that the graph's structure makes of its concepts (Leiden): prints as a table.
 
         Every concept is in one of them. They are found anew when the graph has changed, and keep their ids for as long
@@ -157,12 +157,10 @@ class ConceptGraph:
         ----------
         resolution : float
             Above 1 there are more and smaller clusters, below 1 fewer and larger ones.
-        level : int
-            0 is the coarsest; each further level splits the clusters of the one before.
         """
         from hopgate.graph.clusters import find_clusters
 
-        return find_clusters(self._store, resolution=resolution, level=level, scopes=Filters(scope).scopes)
+        return find_clusters(self._store, resolution=resolution, scopes=Filters(scope).scopes)
 
     # Figures and pictures.
 

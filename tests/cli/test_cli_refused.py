@@ -94,7 +94,7 @@ WITHOUT_A_STORE = {
 # Numbers beyond all counting, at {}.
 COUNTED = [
     *("undo {}", "log --limit {}", "edges Ada --limit {}", "show m1 --limit {}", "concepts ambiguous --limit {}"),
-    *("concepts list --limit {}", "concepts clusters --level {}", "concepts clusters --members {}"),
+    *("concepts list --limit {}", "concepts clusters --members {}"),
     *("recall Ada --cluster {}", "recall Ada --k {}", "recall Ada --rerank-depth {}", "extract --limit {}"),
     *("build --limit {}", "slices build --out slice --hops {}", "slices build --out slice --seed {}", "gate --k {}"),
 ]

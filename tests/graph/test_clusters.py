@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import adjusted_rand_score
 
 from hopgate import HopgateError, Memory
-from hopgate.graph.clusters import MOST_LEVELS, find_levels, keep_ids, leiden, modularity
+from hopgate.graph.clusters import keep_ids, leiden, modularity
 from hopgate.kb import KnowledgeBase
 from hopgate.store.graph import concept_rows
 from hopgate.store.store import FrozenStore
@@ -55,9 +53,8 @@ def test_clusters_are_a_partition_with_names_and_figures(two: KnowledgeBase) -> 
         found.members(99)
     with pytest.raises(HopgateError, match="no concept 'Nobody'"):
         found.of("Nobody")
-    for options, sentence in (({"resolution": 0}, "resolution"), ({"level": 7}, "level 7")):
-        with pytest.raises(HopgateError, match=sentence):
-            two.graph.clusters(**options)  # type: ignore[arg-type]
+    with pytest.raises(HopgateError, match="resolution"):
+        two.graph.clusters(resolution=0)
 
 
 def test_ids_stay_when_something_grows_and_none_is_given_again(two: KnowledgeBase) -> None:
@@ -91,7 +88,7 @@ def test_a_kept_partition_is_read_and_another_resolution_is_its_own(
     fine = two.graph.clusters(resolution=20)
     assert len(fine) > len(whole)
     assert not {one.id for one in fine} & {one.id for one in whole}
-    monkeypatch.setattr(clusters, "find_levels", None)
+    monkeypatch.setattr(clusters, "leiden", None)
     assert two.graph.clusters().to_dict() == whole.to_dict()
     monkeypatch.undo()
     for resolution in (2, 3, 4, 5):
@@ -177,21 +174,15 @@ def test_every_node_is_in_one_connected_community(weights: csr_array, resolution
         assert modularity(weights, labels, resolution) >= modularity(weights, simple, resolution) - 1e-9
 
 
-def test_levels_are_nested_and_a_higher_resolution_gives_more() -> None:
-    """Groups of groups: the outer ones first, the inner ones one level down."""
+def test_planted_groups_are_found_and_a_higher_resolution_gives_the_groups_inside_them() -> None:
     random = np.random.default_rng(1)
     inner = np.repeat(np.arange(16), 14)
     outer = inner // 4
     chance = np.where(inner[:, None] == inner[None, :], 0.8, np.where(outer[:, None] == outer[None, :], 0.25, 0.004))
     joined = np.triu(random.random(chance.shape) < chance, 1).astype(float)
     weights = csr_array(joined + joined.T)
-    levels = find_levels(weights)
-    assert adjusted_rand_score(levels[0], outer) == 1.0
-    assert adjusted_rand_score(levels[1], inner) > 0.95
-    assert 2 <= len(levels) <= MOST_LEVELS
-    for above, below in itertools.pairwise(levels):
-        assert len(set(zip(below.tolist(), above.tolist(), strict=True))) == len(set(below.tolist()))
-    assert find_levels(weights, resolution=8)[0].max() > levels[0].max()
+    assert adjusted_rand_score(leiden(weights), outer) == 1.0
+    assert adjusted_rand_score(leiden(weights, resolution=4), inner) > 0.95
 
 
 def test_a_split_keeps_the_id_in_its_larger_half_and_strangers_get_none() -> None:

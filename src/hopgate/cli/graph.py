@@ -240,7 +240,6 @@ def _detail_lines(detail: ConceptDetail) -> Iterator[str]:
 
 @concepts.command("clusters")
 @click.option("--resolution", type=float, default=1.0, help="Above 1 more and smaller clusters, below 1 fewer.")
-@click.option("--level", type=int, default=0, help="0 is the coarsest; each further level splits the one before.")
 @click.option("--members", type=int, help="Show one cluster's concepts: its id.", show_default="all clusters")
 @parameters.scope
 @with_store

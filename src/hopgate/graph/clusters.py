@@ -37,10 +37,6 @@ RESOLUTIONS = (0.01, 100.0)
 ITERATIONS = 4
 # No more sweeps over a graph's nodes than these: rounding must not move two nodes back and forth for ever.
 MOST_SWEEPS = 1000
-# Smaller communities are not split: a person reads so many names at a glance.
-SMALLEST_SPLIT = 12
-# On 17,263 concepts: 119, 987 and 2,680 communities. A fourth level would have 2,892, and tell nothing new.
-MOST_LEVELS = 3
 # Of what two clusters have together they must share this much to be the same one. A cluster that is cut in two keeps
 # its id in one half; one that grows to three times its size keeps it, too.
 LEAST_OVERLAP = 0.3
@@ -55,8 +51,7 @@ class ConceptCluster:
     """Concepts that belong together, the most central first, and how many memories mention at least one of them.
 
     The id stays the same for as long as most of the cluster does; the label is its most central concepts, and the words
-    that tell its memories from the others'. `parent` is the cluster of the level above, `parts` are those of the level
-    below.
+    that tell its memories from the others'.
     """
 
     id: int
@@ -64,8 +59,6 @@ class ConceptCluster:
     words: tuple[str, ...]
     members: tuple[Concept, ...]
     memories: int
-    parent: int | None = None
-    parts: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.members)
@@ -76,23 +69,20 @@ class ConceptCluster:
             {"id": concept.id, "name": concept.name, "kind": concept.kind, "memories": concept.memory_count}
             for concept in self.members[:members]
         ]
-        row = {"id": self.id, "label": self.label, "words": list(self.words), "size": len(self), "members": shown}
-        return row | {"memories": self.memories, "parent": self.parent, "parts": list(self.parts)}
+        row = {"id": self.id, "label": self.label, "words": list(self.words), "size": len(self)}
+        return row | {"memories": self.memories, "members": shown}
 
 
 @dataclass(frozen=True)
 class ConceptClusters:
     """Every concept in one cluster, found in the graph's structure, the largest first; prints as a table.
 
-    A concept that nothing joins to another is a cluster of its own. Of `levels` this is `level`, 0 the coarsest;
-    `version` is the graph's, `modularity` how much more of the weight is inside clusters than chance would put there,
-    and `scopes` is empty for the whole store.
+    A concept that nothing joins to another is a cluster of its own. `version` is the graph's, `modularity` how much
+    more of the weight is inside clusters than chance would put there, and `scopes` is empty for the whole store.
     """
 
     clusters: tuple[ConceptCluster, ...]
     resolution: float
-    level: int
-    levels: int
     version: int
     modularity: float
     scopes: tuple[str, ...] = ()
@@ -135,8 +125,9 @@ class ConceptClusters:
 
     def to_dict(self, members: int | None = 10) -> dict[str, Any]:
         """The clusters as JSON values, each with so many of its members."""
-        figures = {name: getattr(self, name) for name in ("resolution", "level", "levels", "version")}
-        return figures | {
+        return {
+            "resolution": self.resolution,
+            "version": self.version,
             "modularity": round(self.modularity, 4),
             "scopes": list(self.scopes),
             "clusters": [cluster.to_dict(members) for cluster in self.clusters],
@@ -145,7 +136,7 @@ class ConceptClusters:
     def __str__(self) -> str:
         shared = [cluster for cluster in self.clusters if len(cluster) > 1]
         lines = [
-            f"{len(shared):,} clusters of {len(self.assignment):,} concepts, level {self.level} of {self.levels}, "
+            f"{len(shared):,} clusters of {len(self.assignment):,} concepts, "
             f"resolution {self.resolution:g}, modularity {self.modularity:.2f}",
             f"{'id':>5}  {'concepts':>8}  {'memories':>8}  label",
         ]
@@ -157,7 +148,7 @@ class ConceptClusters:
         return "\n".join(lines)
 
 
-def find_clusters(store: Store, *, resolution: float, level: int, scopes: Sequence[str] | None) -> ConceptClusters:
+def find_clusters(store: Store, *, resolution: float, scopes: Sequence[str] | None) -> ConceptClusters:
     """Give the clusters of a store, or of what some scopes may see; see `ConceptGraph.clusters`."""
     if not RESOLUTIONS[0] <= resolution <= RESOLUTIONS[1]:
         raise HopgateError(f"resolution is between {RESOLUTIONS[0]:g} and {RESOLUTIONS[1]:g}, not {resolution:g}")
@@ -167,38 +158,14 @@ def find_clusters(store: Store, *, resolution: float, level: int, scopes: Sequen
         rows = concept_rows.read_clusters(connection, of, resolution)
         graph = _read(connection, of)
     if not rows or rows[0].graph_version != now:
-        levels = find_levels(graph.weights, resolution=resolution)
-        rows = store.run(lambda connection: _keep(connection, graph, levels, (of, resolution), now))
-    count = 1 + max((row.level for row in rows), default=0)
-    if not 0 <= level < count:
-        raise HopgateError(f"there is no level {level}: these clusters have the levels 0 to {count - 1}")
+        labels = leiden(graph.weights, resolution=resolution)
+        rows = store.run(lambda connection: _keep(connection, graph, labels, (of, resolution), now))
     with store.snapshot() as connection:
-        clusters = _named(connection, graph, rows, level)
-    found = next((row.modularity for row in rows if row.level == level), 0.0)
-    return ConceptClusters(tuple(clusters), resolution, level, count, now, found, of)
+        clusters = _named(connection, graph, rows)
+    return ConceptClusters(tuple(clusters), resolution, now, rows[0].modularity if rows else 0.0, of)
 
 
 # Communities of a matrix of weights: symmetric, without loops.
-
-
-def find_levels(weights: csr_array, *, resolution: float = 1.0) -> list[Ids]:
-    """Find communities and the communities inside them: the number of each node's community, the largest 0, by level.
-
-    Level 0 is the coarsest, and each level splits the one before.
-
-    Examples
-    --------
-    >>> pairs = csr_array(np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], float))
-    >>> [labels.tolist() for labels in find_levels(pairs)]
-    [[0, 0, 1, 1]]
-    """
-    levels = [leiden(weights, resolution=resolution)]
-    while len(levels) < MOST_LEVELS:
-        inner = _split(weights, levels[-1], resolution)
-        if inner.max(initial=-1) == levels[-1].max(initial=-1):
-            break
-        levels.append(inner)
-    return levels
 
 
 def leiden(weights: csr_array, *, resolution: float = 1.0, seed: int = 0) -> Ids:
@@ -246,18 +213,6 @@ def by_size(labels: NDArray[np.integer[Any]]) -> Ids:
     place = np.empty(len(sizes), np.int64)
     place[np.lexsort((first, -sizes))] = np.arange(len(sizes))
     return np.asarray(place[own], np.int64)
-
-
-def _split(weights: csr_array, labels: Ids, resolution: float) -> Ids:
-    """Look for communities inside each community that is large enough, by its own weights alone."""
-    split = labels.copy()
-    following = int(labels.max(initial=-1)) + 1
-    for community in np.flatnonzero(np.bincount(labels) >= SMALLEST_SPLIT).tolist():
-        members = np.flatnonzero(labels == community)
-        inner = leiden(csr_array(weights[members][:, members]), resolution=resolution)
-        split[members] = np.where(inner == 0, community, following + inner - 1)
-        following += int(inner.max())
-    return by_size(split)
 
 
 # What communities are found in: how much concepts belong together.
@@ -316,7 +271,7 @@ def concept_weights(memory: Ids, concept: Ids, stated: coo_array) -> csr_array:
 
 
 def _keep(
-    connection: Connection[Any], graph: _Graph, levels: Sequence[Ids], of: tuple[Sequence[str], float], now: int
+    connection: Connection[Any], graph: _Graph, labels: Ids, of: tuple[Sequence[str], float], now: int
 ) -> list[ClusterRow]:
     """Give newly found communities the ids of the clusters before that they are, and keep them where that is allowed.
 
@@ -327,22 +282,16 @@ def _keep(
     if before and before[0].graph_version == now:  # another process found them meanwhile
         return before
     following = concept_rows.last_cluster_id(connection, of[0]) + 1
+    groups, figure = _groups(graph, labels), modularity(graph.weights, labels, of[1])
+    known = {row.id: frozenset(row.concept_ids) for row in before}
     rows: list[ClusterRow] = []
-    above: dict[int, int] = {}
-    for level, labels in enumerate(levels):
-        groups, figure = _groups(graph, labels), modularity(graph.weights, labels, of[1])
-        known = {row.id: frozenset(row.concept_ids) for row in before if row.level == level}
-        ids: dict[int, int] = {}
-        for group, same in zip(groups, keep_ids(known, [frozenset(group) for group in groups]), strict=True):
-            cluster = following if same is None else same
-            following += same is None
-            rows.append(ClusterRow(cluster, level, above.get(group[0]), tuple(group), now, figure))
-            ids |= dict.fromkeys(group, cluster)
-        above = ids
+    for group, same in zip(groups, keep_ids(known, [frozenset(group) for group in groups]), strict=True):
+        rows.append(ClusterRow(following if same is None else same, tuple(group), now, figure))
+        following += same is None
     # Of scopes that nobody has nothing is kept: anybody can think of more of them.
     if may_write and (rows or before):
         concept_rows.replace_clusters(connection, *of, rows)
-    return sorted(rows, key=lambda row: (row.level, -len(row.concept_ids), row.id))
+    return sorted(rows, key=lambda row: (-len(row.concept_ids), row.id))
 
 
 def _groups(graph: _Graph, labels: Ids) -> list[list[int]]:
@@ -382,34 +331,28 @@ def keep_ids(before: Mapping[int, AbstractSet[Key]], now: Sequence[AbstractSet[K
 # Labels: the most central names, and words that are frequent in a cluster's memories and rare in others'.
 
 
-def _named(connection: Connection[Any], graph: _Graph, rows: Sequence[ClusterRow], level: int) -> list[ConceptCluster]:
-    """The clusters of a level with their members and labels."""
+def _named(connection: Connection[Any], graph: _Graph, rows: Sequence[ClusterRow]) -> list[ConceptCluster]:
+    """The clusters with their members and labels."""
     known = {concept.id: concept for concept in graph.concepts}
-    own = [row for row in rows if row.level == level]
-    number = {concept: at for at, row in enumerate(own) for concept in row.concept_ids}
+    number = {concept: at for at, row in enumerate(rows) for concept in row.concept_ids}
     labels = np.array([number.get(concept.id, -1) for concept in graph.concepts], np.int64)
     # Which cluster, which memory, and how many of the cluster's concepts it mentions; the most first.
     pairs, counts = np.unique(np.stack([labels[graph.mentioned], graph.memory]), axis=1, return_counts=True)
-    most_first = pairs[:, np.lexsort((pairs[1], -counts, pairs[0]))]
     memories_of: dict[int, list[int]] = defaultdict(list)
-    for at, memory in most_first.T.tolist():
+    for at, memory in pairs[:, np.lexsort((pairs[1], -counts, pairs[0]))].T.tolist():
         memories_of[at].append(memory)
-    texts = _texts(connection, {at: memories_of[at] for at, row in enumerate(own) if len(row.concept_ids) > 1})
-    members = [tuple(known[concept] for concept in row.concept_ids if concept in known) for row in own]
+    texts = _texts(connection, {at: memories_of[at] for at, row in enumerate(rows) if len(row.concept_ids) > 1})
+    members = [tuple(known[concept] for concept in row.concept_ids if concept in known) for row in rows]
     names = [[name for concept in group for name in (concept.name, *concept.aliases)] for group in members]
     words = label_words({at: [*names[at], *texts[at]] for at in texts}, most=4 * WORDS)
-    parts: dict[int | None, list[int]] = defaultdict(list)
-    for row in rows:
-        parts[row.parent].append(row.id)
     clusters = []
-    for at, row in enumerate(own):
+    for at, row in enumerate(rows):
         if members[at]:
             central = [member.name for member in members[at][:CENTRAL]]
             in_names = {word for name in central for word in _words(name)}
             shown = tuple(word for word in words.get(at, ()) if word not in in_names)[:WORDS]
             label = " · ".join(filter(None, (", ".join(central), ", ".join(shown))))
-            figures = (len(memories_of[at]), row.parent, tuple(parts[row.id]))
-            clusters.append(ConceptCluster(row.id, label, shown, members[at], *figures))
+            clusters.append(ConceptCluster(row.id, label, shown, members[at], len(memories_of[at])))
     return clusters
 
 

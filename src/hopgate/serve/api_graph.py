@@ -117,13 +117,12 @@ def _named(concept: str | None) -> str | int | None:
 def list_clusters(
     served: Served,
     resolution: Resolution = 1.0,
-    level: Annotated[int, Query(description="0 is the coarsest.", ge=0, le=100)] = 0,
     scope: ScopeQuery = None,
     members: Annotated[int, Query(description="So many of each one's concepts.", ge=0, le=10_000)] = 10,
 ) -> dict[str, Any]:
-    """List the clusters of one level, the largest first: as `hopgate concepts clusters --json`."""
+    """List the clusters, the largest first: as `hopgate concepts clusters --json`."""
     served.require_rows(members, "members")
-    return served.kb.graph.clusters(resolution=resolution, level=level, scope=served.scope(scope)).to_dict(members)
+    return served.kb.graph.clusters(resolution=resolution, scope=served.scope(scope)).to_dict(members)
 
 
 @router.get("/clusters/{id}")
@@ -134,15 +133,11 @@ def get_cluster(
     scope: ScopeQuery = None,
     limit: Limit = 100,
 ) -> dict[str, Any]:
-    """Look at one cluster of any level, with so many of its concepts, the most central first."""
+    """Look at one cluster, with so many of its concepts, the most central first."""
     served.require_rows(limit)
-    scopes, level, levels = served.scope(scope), 0, 1
-    while level < levels:
-        found = served.kb.graph.clusters(resolution=resolution, level=level, scope=scopes)
-        for cluster in found:
-            if cluster.id == id:
-                return cluster.to_dict(limit)
-        level, levels = level + 1, found.levels
+    for cluster in served.kb.graph.clusters(resolution=resolution, scope=served.scope(scope)):
+        if cluster.id == id:
+            return cluster.to_dict(limit)
     raise RefusedError(404, f"there is no cluster {id} here: /clusters lists them")
 
 

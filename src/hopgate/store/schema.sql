@@ -543,12 +543,10 @@ CREATE INDEX concept_edges_evidence ON concept_edges USING gin (evidence_memory_
 CREATE TABLE clusters (
   scopes text NOT NULL,
   resolution double precision NOT NULL,
-  level integer NOT NULL,
   id integer NOT NULL,
-  parent integer,  -- the cluster of the level above that this one is a part of
   concept_ids bigint[] NOT NULL,  -- the most central first
   graph_version bigint NOT NULL,
-  modularity double precision NOT NULL,  -- of the level
+  modularity double precision NOT NULL,  -- of all of them
   last_id integer NOT NULL,  -- the last id that these scopes' clusters were given: none is given again
   made_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (scopes, id)

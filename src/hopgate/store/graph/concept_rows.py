@@ -368,29 +368,27 @@ MOST_RESOLUTIONS, MOST_SCOPES = 4, 1000
 
 @dataclass(frozen=True, slots=True)
 class ClusterRow:
-    """One cluster: its concepts, the most central first, the cluster above it, and in what its level was found."""
+    """One cluster: its concepts, the most central first, and in what it was found with which modularity."""
 
     id: int
-    level: int
-    parent: int | None
     concept_ids: tuple[int, ...]
     graph_version: int
     modularity: float
 
 
 def read_clusters(connection: Connection[Any], scopes: Sequence[str], resolution: float) -> list[ClusterRow]:
-    """What was found last of these scopes at this resolution, level by level, the largest first."""
+    """What was found last of these scopes at this resolution, the largest first."""
     return fetch(
         connection,
         ClusterRow,
-        "SELECT id, level, parent, concept_ids, graph_version, modularity FROM clusters "
-        "WHERE scopes = %s AND resolution = %s ORDER BY level, cardinality(concept_ids) DESC, id",
+        "SELECT id, concept_ids, graph_version, modularity FROM clusters "
+        "WHERE scopes = %s AND resolution = %s ORDER BY cardinality(concept_ids) DESC, id",
         (_key(scopes), resolution),
     )
 
 
 def concepts_of_cluster(connection: Connection[Any], scopes: Sequence[str], cluster: int) -> tuple[int, ...] | None:
-    """The concepts of one of these scopes' clusters, of whichever level; none where they have no such cluster."""
+    """The concepts of one of these scopes' clusters; none where they have no such cluster."""
     row = connection.execute(
         "SELECT concept_ids FROM clusters WHERE scopes = %s AND id = %s", (_key(scopes), cluster)
     ).fetchone()
@@ -422,22 +420,9 @@ def replace_clusters(
     connection.execute("DELETE FROM clusters WHERE scopes = %s AND resolution = %s", (key, resolution))
     with connection.cursor() as cursor:
         cursor.executemany(
-            "INSERT INTO clusters (scopes, resolution, id, level, parent, concept_ids, graph_version, modularity, "
-            "last_id) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
-            [
-                (
-                    key,
-                    resolution,
-                    row.id,
-                    row.level,
-                    row.parent,
-                    list(row.concept_ids),
-                    row.graph_version,
-                    row.modularity,
-                    last,
-                )
-                for row in rows
-            ],
+            "INSERT INTO clusters (scopes, resolution, id, concept_ids, graph_version, modularity, last_id) "
+            "VALUES (%s, %s, %s, %s, %s, %s, %s)",
+            [(key, resolution, row.id, list(row.concept_ids), row.graph_version, row.modularity, last) for row in rows],
         )
     connection.execute(
         "DELETE FROM clusters WHERE scopes = %(key)s AND resolution NOT IN (SELECT resolution FROM clusters "
