@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 
-from hopgate.demo.world import FIRST_DAY, LAST_DAY, RELATIONS, WorldFact, names, table
+from world import FIRST_DAY, RELATIONS, names, table
+
+from hopgate.demo import LAST_DAY, WorldFact
 from hopgate.memory import Memory
 
 # How many undated facts a second memory states again, in other words.

@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from random import Random
 from typing import Any
 
-from hopgate.demo.memories import NOTES, written_date
-from hopgate.demo.world import CHAINS, LAST_DAY, RELATIONS, WorldFact, WorldRelation
+from memories import NOTES, written_date
+from world import CHAINS, RELATIONS, WorldRelation
+
+from hopgate.demo import LAST_DAY, Question, WorldFact
 
 # Queries of a chain, at most: there are 17 two-hop and 11 three-hop chains.
 PER_CHAIN = 4
 # Paraphrase queries about single facts, beside those about notes.
 PARAPHRASES = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question, with its stratum and what answers it.
-
-    Parameters
-    ----------
-    metadata : dict
-        ``type`` and ``stratum`` (the same word), ``hops``, ``answer``; ``as_of`` and ``known_at`` where asked.
-    evidence : tuple of tuple of str
-        For each hop, in order, the memories that state it.
-    bridges : tuple of str
-        The concepts that join consecutive hops: one fewer than hops.
-    """
-
-    id: str
-    text: str
-    metadata: dict[str, Any] = field(hash=False)
-    evidence: tuple[tuple[str, ...], ...] = ()
-    bridges: tuple[str, ...] = ()
 
 
 def questions(rng: Random, facts: Sequence[WorldFact], note_ids: dict[int, str]) -> list[Question]:

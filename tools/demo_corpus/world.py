@@ -10,12 +10,13 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from importlib import resources
+from pathlib import Path
 from random import Random
 from typing import Any
 
+from hopgate.demo import LAST_DAY, WorldFact
+
 FIRST_DAY = date(2024, 1, 8)
-LAST_DAY = date(2025, 12, 19)
 # Days between two changes of a subject, and days by which a late record follows its change. The longest delay is
 # shorter than the shortest gap, so that every change is recorded before the next one happens.
 _GAP = (60, 160)
@@ -24,8 +25,7 @@ _LATE = (12, 45)
 
 def table(name: str) -> dict[str, Any]:
     """Read one file of `tables`."""
-    text = resources.files("hopgate.demo").joinpath("tables", f"{name}.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads((Path(__file__).parent / "tables" / f"{name}.toml").read_text("utf-8"))
 
 
 _NAMES: dict[str, list[str]] = table("names")
@@ -110,61 +110,6 @@ RELATIONS: dict[str, WorldRelation] = {
     row["name"]: _relation(row) for name in ("services", "hosts", "people", "work") for row in table(name)["relation"]
 }
 CHAINS = tuple(tuple(RELATIONS[name] for name in chain) for chain in table("chains")["chains"])
-
-
-@dataclass(frozen=True, slots=True)
-class WorldFact:
-    """One true statement of the world, with when it held and when it was recorded.
-
-    Parameters
-    ----------
-    valid_from, valid_to : date, optional
-        The half-open interval ``[valid_from, valid_to)`` in which it holds; None is open.
-    recorded_at : date
-        When it became known: the day of the earliest memory that states it.
-    end_recorded_at : date, optional
-        When its end became known: the day its successor was recorded.
-    before : str, optional
-        The object that this one follows.
-    late : bool
-        Whether it was learned of some days after it began.
-    evidence : tuple of str
-        The memories that state it, the earliest first.
-    dated : bool
-        Whether a memory's text names the day it began.
-    """
-
-    subject: str
-    relation: str
-    object: str
-    subject_type: str
-    object_type: str
-    valid_from: date | None
-    valid_to: date | None
-    recorded_at: date
-    end_recorded_at: date | None = None
-    before: str | None = None
-    late: bool = False
-    scope: str | None = None
-    evidence: tuple[str, ...] = ()
-    dated: bool = False
-
-    def holds(self, as_of: date, known_at: date | None = None) -> bool:
-        """Whether it holds as of a day, by what was known at the end of another (by default: by all there is).
-
-        Examples
-        --------
-        >>> moved, recorded = date(2025, 3, 1), date(2025, 3, 9)
-        >>> fact = WorldFact("Gitea", "runs on", "birch", "service", "host", None, moved, date(2025, 1, 1), recorded)
-        >>> fact.holds(date(2025, 3, 5)), fact.holds(date(2025, 3, 5), known_at=date(2025, 3, 8))
-        (False, True)
-        """
-        if known_at is not None and known_at < self.recorded_at:
-            return False
-        began = self.valid_from is None or self.valid_from <= as_of
-        end_is_known = known_at is None or (self.end_recorded_at is not None and self.end_recorded_at <= known_at)
-        over = self.valid_to is not None and end_is_known and self.valid_to <= as_of
-        return began and not over
 
 
 def history(rng: Random) -> list[WorldFact]:

@@ -80,14 +80,14 @@ def dataset(place: Path) -> Path:
     Its questions were made from the facts in the triples. A gate that judged a graph made of them by those questions
     would be circular; without the file `hopgate gate` reads the texts, as this demo does.
     """
-    from hopgate.demo.generate import write
+    from hopgate.demo import write
 
     return write(place / DATASET, leave_out=("triples.jsonl",))
 
 
 def questions(place: Path, synthetic: Corpus) -> Path:
     """Write every eighth question of each half and its judgements, for gates that are run in the browser."""
-    from hopgate.demo.generate import write
+    from hopgate.demo import write
 
     few = {name: dict(list(rows.items())[::SAMPLED]) for name, rows in synthetic.qrels.items()}
     kept = {query for rows in few.values() for query in rows}

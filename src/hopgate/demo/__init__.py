@@ -1,31 +1,109 @@
 """A synthetic corpus written for this project: a small homelab-and-team world and its talk, with its facts.
 
-Its queries are made from the facts that ``triples.jsonl`` holds. A graph replayed from that file is therefore fit for
-tests of the machinery and for nothing else: `hopgate demo` and the gate have theirs read out of the texts.
+`tools/demo_corpus/make.py` drew it, and `data` holds what was drawn. Its queries are made from the facts that
+`triples.jsonl` holds. A graph replayed from that file is therefore fit for tests of the machinery and for nothing else:
+`hopgate demo` and the gate have theirs read out of the texts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from random import Random
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, dataclass, field, replace
+from datetime import date
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from hopgate.demo.memories import Draft, look_alikes, of_facts, of_notes, of_turns, sensitive
-from hopgate.demo.questions import Question, numbered, question, questions
-from hopgate.demo.world import RELATIONS, WorldFact, history
+from hopgate.corpus import read_corpus, to_record
+from hopgate.errors import HopgateError
+from hopgate.jsonl import json_lines
 from hopgate.memory import Memory
 
-__all__ = ["Corpus", "Question", "corpus"]
-
-DEFAULT_SEED = 7
+DATA = Path(__file__).parent / "data"
+LAST_DAY = date(2025, 12, 19)
 Qrels = dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
+class WorldFact:
+    """One true statement of the world, with when it held and when it was recorded.
+
+    Parameters
+    ----------
+    valid_from, valid_to : date, optional
+        The half-open interval ``[valid_from, valid_to)`` in which it holds; None is open.
+    recorded_at : date
+        When it became known: the day of the earliest memory that states it.
+    end_recorded_at : date, optional
+        When its end became known: the day its successor was recorded.
+    before : str, optional
+        The object that this one follows.
+    late : bool
+        Whether it was learned of some days after it began.
+    evidence : tuple of str
+        The memories that state it, the earliest first.
+    dated : bool
+        Whether a memory's text names the day it began.
+    """
+
+    subject: str
+    relation: str
+    object: str
+    subject_type: str
+    object_type: str
+    valid_from: date | None
+    valid_to: date | None
+    recorded_at: date
+    end_recorded_at: date | None = None
+    before: str | None = None
+    late: bool = False
+    scope: str | None = None
+    evidence: tuple[str, ...] = ()
+    dated: bool = False
+
+    def holds(self, as_of: date, known_at: date | None = None) -> bool:
+        """Whether it holds as of a day, by what was known at the end of another (by default: by all there is).
+
+        Examples
+        --------
+        >>> moved, recorded = date(2025, 3, 1), date(2025, 3, 9)
+        >>> fact = WorldFact("Gitea", "runs on", "birch", "service", "host", None, moved, date(2025, 1, 1), recorded)
+        >>> fact.holds(date(2025, 3, 5)), fact.holds(date(2025, 3, 5), known_at=date(2025, 3, 8))
+        (False, True)
+        """
+        if known_at is not None and known_at < self.recorded_at:
+            return False
+        began = self.valid_from is None or self.valid_from <= as_of
+        end_is_known = known_at is None or (self.end_recorded_at is not None and self.end_recorded_at <= known_at)
+        over = self.valid_to is not None and end_is_known and self.valid_to <= as_of
+        return began and not over
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, with its stratum and what answers it.
+
+    Parameters
+    ----------
+    metadata : dict
+        ``type`` and ``stratum`` (the same word), ``hops``, ``answer``; ``as_of`` and ``known_at`` where asked.
+    evidence : tuple of tuple of str
+        For each hop, in order, the memories that state it.
+    bridges : tuple of str
+        The concepts that join consecutive hops: one fewer than hops.
+    """
+
+    id: str
+    text: str
+    metadata: dict[str, Any] = field(hash=False)
+    evidence: tuple[tuple[str, ...], ...] = ()
+    bridges: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Corpus:
-    """The whole synthetic corpus of one seed.
+    """The whole synthetic corpus.
 
     Parameters
     ----------
@@ -50,77 +128,81 @@ class Corpus:
     single_valued: frozenset[str]
 
 
-@lru_cache(maxsize=4)
-def corpus(seed: int = DEFAULT_SEED) -> Corpus:
-    """Make the synthetic corpus, the same for the same seed.
-
-    Parameters
-    ----------
-    seed : int
-        Draws who runs what where, every change and every wording.
-
-    Returns
-    -------
-    Corpus
-        Memories, queries, qrels, triples, facts, canaries. Shared between callers: do not change it.
+@cache
+def corpus() -> Corpus:
+    """Read the synthetic corpus, which callers share: do not change it.
 
     Examples
     --------
     >>> world = corpus()
-    >>> len(world.memories) > 350, sorted(world.qrels)
-    (True, ['dev', 'test'])
+    >>> len(world.memories), sorted(world.qrels)
+    (501, ['dev', 'test'])
     """
-    rng = Random(seed)
-    facts = history(rng)
-    drafts = _keyed("m", [*of_facts(rng, facts), *of_notes(rng), *look_alikes(rng, facts), *sensitive(rng)])
-    told = [_told(fact, number, drafts) for number, fact in enumerate(facts)]
-    asked = questions(rng, told, {draft.note: key for key, draft in drafts.items() if draft.note is not None})
-    # Draws of their own: whatever is said in the threads, the notes of a seed stay as they are.
-    apart = Random(f"{seed} threads")
-    turns = {f"t{number:04}": draft for number, draft in enumerate(of_turns(apart), 1)}
-    of_chat = [question("chat", one.ask, one.memory.text, (key,)) for key, one in turns.items() if one.ask]
-    of_chat = numbered(of_chat, len(asked))
-    splits = _dealt(rng, asked), _dealt(apart, of_chat)
-    drafts = dict(sorted((drafts | turns).items(), key=lambda row: (row[1].memory.created_at, row[0])))
+    more = json.loads((DATA / "world.json").read_text(encoding="utf-8"))
+    hops = {key: tuple(map(tuple, found)) for key, found in more["evidence"].items()}
     return Corpus(
-        memories=[replace(draft.memory, external_id=key) for key, draft in drafts.items()],
-        queries=[*asked, *of_chat],
-        qrels={name: splits[0][name] | splits[1][name] for name in splits[0]},
-        triples=[row for key, draft in drafts.items() for row in _triples(key, draft, facts)],
-        facts=told,
-        canaries={key: (draft.canary,) for key, draft in drafts.items() if draft.canary},
-        single_valued=frozenset(name for name, relation in RELATIONS.items() if relation.single_valued),
+        # As if a program had made them, and not as lines that are written back as they came in.
+        memories=[replace(memory, source=None) for memory in read_corpus(DATA / "corpus.jsonl")],
+        queries=[
+            Question(row["_id"], row["text"], row["metadata"], hops[row["_id"]], tuple(more["bridges"][row["_id"]]))
+            for row in _rows("queries.jsonl")
+        ],
+        qrels={split: _qrels(DATA / "qrels" / f"{split}.tsv") for split in ("dev", "test")},
+        triples=_rows("triples.jsonl"),
+        facts=[_fact(row) for row in _rows("facts.jsonl")],
+        canaries={key: tuple(words) for key, words in more["canaries"].items()},
+        single_valued=frozenset(more["single_valued"]),
     )
 
 
-def _keyed(letter: str, drafts: Sequence[Draft]) -> dict[str, Draft]:
-    """Give drafts their ids, in the order of their times."""
-    in_time = sorted(drafts, key=lambda draft: (draft.memory.created_at, draft.memory.text))
-    return {f"{letter}{number:04}": draft for number, draft in enumerate(in_time, 1)}
+def _rows(name: str) -> list[dict[str, Any]]:
+    return [row for _, row in json_lines(DATA / name)]
 
 
-def _told(fact: WorldFact, number: int, drafts: dict[str, Draft]) -> WorldFact:
-    """A fact with the memories that state it."""
-    stating = {key: draft for key, draft in drafts.items() if draft.fact == number}
-    return replace(fact, evidence=tuple(stating), dated=any(draft.dated for draft in stating.values()))
+def _fact(row: dict[str, Any]) -> WorldFact:
+    days = ("valid_from", "valid_to", "recorded_at", "end_recorded_at")
+    dates = {name: date.fromisoformat(row[name]) if row[name] else None for name in days}
+    return WorldFact(**{**row, **dates, "evidence": tuple(row["evidence"])})
 
 
-def _triples(key: str, draft: Draft, facts: Sequence[WorldFact]) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = [{"doc_id": key, "entity": name, "type": kind} for name, kind in draft.mentions]
-    if draft.fact is None:
-        return rows
-    fact = facts[draft.fact]
-    names = ("subject", "relation", "object", "subject_type", "object_type")
-    dated = {"valid_from": fact.valid_from.isoformat()} if fact.valid_from else {}
-    return [{"doc_id": key} | {name: getattr(fact, name) for name in names} | dated, *rows]
+def _qrels(path: Path) -> Qrels:
+    found: Qrels = {}
+    for line in path.read_text(encoding="utf-8").splitlines()[1:]:
+        query, key, score = line.split("\t")
+        found.setdefault(query, {})[key] = int(score)
+    return found
 
 
-def _dealt(rng: Random, asked: Sequence[Question]) -> dict[str, Qrels]:
-    """Deal the queries of every stratum to dev and test, half and half."""
-    splits: dict[str, Qrels] = {"dev": {}, "test": {}}
-    for stratum in sorted({query.metadata["stratum"] for query in asked}):
-        members = [query for query in asked if query.metadata["stratum"] == stratum]
-        for number, query in enumerate(rng.sample(members, len(members))):
-            relevant = {key: 1 for hop in query.evidence for key in hop}
-            splits["dev" if number % 2 else "test"][query.id] = relevant
-    return {split: dict(sorted(qrels.items())) for split, qrels in splits.items()}
+def write(folder: Path, made: Corpus | None = None, *, leave_out: Collection[str] = ()) -> Path:
+    """Write a corpus, by default the whole one, as a folder in the BEIR layout, which is made where it is missing.
+
+    Parameters
+    ----------
+    leave_out : collection of str
+        Names of files that are not written.
+    """
+    made = made or corpus()
+    texts = {
+        "corpus.jsonl": _lines(map(to_record, made.memories)),
+        "queries.jsonl": _lines({"_id": q.id, "text": q.text, "metadata": q.metadata} for q in made.queries),
+        "triples.jsonl": _lines(made.triples),
+        "facts.jsonl": _lines(map(asdict, made.facts)),
+        **{f"qrels/{split}.tsv": _table(qrels) for split, qrels in made.qrels.items()},
+    }
+    try:
+        (folder / "qrels").mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            if name not in leave_out:
+                (folder / name).write_bytes(text.encode())
+    except OSError as error:
+        raise HopgateError(f"cannot write the corpus into {folder}: {error.strerror}") from error
+    return folder
+
+
+def _lines(rows: Iterable[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False, default=date.isoformat) + "\n" for row in rows)
+
+
+def _table(qrels: Qrels) -> str:
+    rows = (f"{query}\t{key}\t{score}\n" for query, keys in qrels.items() for key, score in sorted(keys.items()))
+    return "query-id\tcorpus-id\tscore\n" + "".join(rows)

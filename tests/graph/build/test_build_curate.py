@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from graph_content import Scripted, version
 
-from hopgate.demo import corpus
-from hopgate.demo.world import LAST_DAY
+from hopgate.demo import LAST_DAY, corpus
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found
 from hopgate.graph.build import curate
