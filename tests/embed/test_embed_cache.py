@@ -22,7 +22,6 @@ from hopgate.memory import Cleared, Memory, cleared
 
 TINY = Identity("tiny", 3, spec="tiny")
 OTHER = Identity("other", 2, spec="other")
-CANARY = "the-canary-sings-at-midnight"
 
 
 class Counting:

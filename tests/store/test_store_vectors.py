@@ -10,7 +10,6 @@ import psycopg
 import pytest
 from word_endpoint import DIMENSION, WordEndpoint, embed, serving
 
-import hopgate
 from hopgate import HopgateError, Memory
 from hopgate.embed import EmbeddingCache, Identity
 from hopgate.kb import KnowledgeBase
@@ -88,14 +87,6 @@ def test_embed_fills_what_is_missing_and_nothing_twice(filled: KnowledgeBase, en
     assert filled.pending_vectors() == 2
     assert filled.embed() == 2
     assert "a secret" not in endpoint.texts
-
-
-def test_another_embedder_is_refused_by_name(filled: KnowledgeBase, endpoint: WordEndpoint) -> None:
-    filled.embed(endpoint.spec)
-    with serving("others") as second, pytest.raises(HopgateError, match="embedded by words"):
-        filled.embed(second.spec)
-    with hopgate.open(filled.store.dsn) as again, pytest.raises(HopgateError, match="not by bge-small"):
-        again.embed("bge-small")
 
 
 def test_a_failing_embedder_writes_nothing_of_its_batch_and_the_next_run_goes_on(
