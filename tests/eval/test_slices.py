@@ -61,9 +61,11 @@ def test_slices_are_added_and_never_taken_away() -> None:
             reported_slices(QUERIES, QRELS, declared=[declared])
 
 
+TOPICS = ["red boat sails harbour", "tax form office letter", "garden pump solar battery"]
+
+
 def test_hops_that_are_not_adjacent_are_reported() -> None:
-    topics = ["red boat sails harbour", "tax form office letter", "garden pump solar battery"]
-    memories = [Memory(f"m{i}", f"{topics[i % 3]} note{i}") for i in range(60)]
+    memories = [Memory(f"m{i}", f"{TOPICS[i % 3]} note{i}") for i in range(60)]
     gold = {f"near{i}": {f"m{i}": 1, f"m{i + 3}": 1} for i in range(9)} | {"far": {"m0": 1, "m1": 1}}
     queries = {name: Query(name, name, {"hops": 2}) for name in gold}
     found = reported_slices(queries, gold, smallest=1, memories=memories)
@@ -87,8 +89,7 @@ def test_adjacency_is_by_rank_and_questions_that_need_a_jump_are_not() -> None:
 
 
 def test_the_latent_space_holds_no_sensitive_memory_and_puts_like_by_like() -> None:
-    topics = ["red boat sails harbour", "tax form office letter", "garden pump solar battery"]
-    memories = [Memory(f"m{i}", f"{topics[i % 3]} note{i}", is_sensitive=i == 7) for i in range(30)]
+    memories = [Memory(f"m{i}", f"{TOPICS[i % 3]} note{i}", is_sensitive=i == 7) for i in range(30)]
     space = latent_space(memories, dimension=8)
     assert "m7" not in space.rows
     assert len(space.ids) == len(space.vectors) == 29

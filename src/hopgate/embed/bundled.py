@@ -55,7 +55,7 @@ class BgeSmall(PromptedEmbedder):
     """bge-small-en-v1.5: the vector of the first token, at unit length.
 
     Nothing is loaded before the first text. A text's vector does not depend on the texts embedded with it.
-    Alone it finds 0.7425 of what is relevant on musique (recall@10, exact cosine, all queries; `benchmarks/embed.py`).
+    Alone it finds 0.7425 of what is relevant on musique (recall@10, exact cosine, all queries).
 
     Examples
     --------

@@ -73,19 +73,18 @@ def coverage(evidence: Evidence) -> Check:
 def copies(evidence: Evidence) -> Check:
     """Whether questions that were tuned on, or their answers, stand among those that are reported."""
     least, names = evidence.plan.relevant_from, evidence.reported
-    tuned = [name for name in evidence.tuned if name in evidence.queries]
+    tuned = list(evidence.tuned)
     if not tuned:
         if not any(arm.configuration for arm in _compared(evidence)):
             return Check("copies", Status.UNKNOWN, "what these runs were tuned on is not known")
         return Check("copies", Status.PASS, evidence.left_out or "nothing was tuned on")
     near = near_copies(
-        {name: evidence.queries[name].text for name in names if name in evidence.queries},
-        [evidence.queries[name].text for name in tuned],
+        {name: evidence.queries[name].text for name in names}, [evidence.queries[name].text for name in tuned]
     )
     gold = {memory for name in tuned for memory in relevant(evidence.tuned[name], least)}
     scopes = {evidence.queries[name].scope for name in tuned} - {None}
     of_gold = [name for name in names if relevant(evidence.qrels[name], least) & gold]
-    of_scope = [name for name in names if name in evidence.queries and evidence.queries[name].scope in scopes]
+    of_scope = [name for name in names if evidence.queries[name].scope in scopes]
     found = [
         f"{len(part)} of {len(names)} reported questions {what}"
         for part, what, most in (
@@ -143,9 +142,7 @@ def near_copies(reported: Mapping[str, str], tuned: Iterable[str]) -> list[str]:
 
 def provenance(evidence: Evidence) -> Check:
     """Whether the questions were made from the graph, or the graph from the questions."""
-    made = sum(
-        bool(evidence.queries[name].metadata.get("made")) for name in evidence.reported if name in evidence.queries
-    )
+    made = sum(bool(evidence.queries[name].metadata.get("made")) for name in evidence.reported)
     if made:
         finding = f"{made} reported questions were made from a graph: they explore, and open nothing"
         return Check("provenance", Status.FAIL, finding)

@@ -9,30 +9,31 @@ from typing import TypeAlias
 
 from hopgate.eval.data.dataset import Query, folded, together
 from hopgate.eval.data.runs import Qrels, relevant
-from hopgate.eval.measures import Measure, Recall
+from hopgate.eval.measures import MRR, NDCG, Measure, Recall
 from hopgate.eval.plan import Plan
 
 PARTS = ("threads", "titles", "names", "facts", "statements")
 """The parts of a graph from free to dear: what was said next, titles named, names shared, typed edges, statements."""
-Ids: TypeAlias = Mapping[str, Sequence[str]]
-"""Query → ids, best first, none twice."""
 CONCEPTS = "concepts"
 """The claim of the headline: everything from titles upwards, over the base and the threads."""
 RUNS = "runs"
 """The claim about runs that somebody brought; there is nothing in them to shuffle."""
+TITLES: Mapping[str, str] = {
+    "threads": "the order of turns",
+    "titles": "titles that memories name",
+    "names": "names that memories share",
+    "facts": "typed facts",
+    "statements": "statements about memories",
+    CONCEPTS: "the concept graph",
+    RUNS: "the last run",
+}
+Ids: TypeAlias = Mapping[str, Sequence[str]]
+"""Query → ids, best first, none twice."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a part of the graph costs; none where it is not known.
-
-    Parameters
-    ----------
-    build_seconds, tokens : optional
-        To build it: time, and tokens of a language model.
-    query_ms, megabytes : optional
-        For each query, and kept in memory.
-    """
+    """What a part of the graph costs to build, for each query and in memory; none where it is not known."""
 
     build_seconds: float | None = None
     tokens: int | None = None
@@ -158,9 +159,9 @@ class Evidence:
     plan: Plan
     queries: Mapping[str, Query] = field(repr=False)
     qrels: Qrels = field(repr=False)
-    arms: Mapping[str, Arm] = field(repr=False)
-    bases: tuple[str, ...]
-    rungs: tuple[Rung, ...]
+    arms: Mapping[str, Arm] = field(default_factory=dict, repr=False)
+    bases: tuple[str, ...] = ()
+    rungs: tuple[Rung, ...] = ()
     tuned: Qrels = field(default_factory=dict, repr=False)
     slices: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
     origin: Origin = NOT_KNOWN
@@ -177,14 +178,11 @@ class Evidence:
     @cached_property
     def clusters(self) -> Mapping[str, str]:
         """Reported query → the group of queries that are not independent of it."""
-        queries = {name: self.queries.get(name) or Query(name, name) for name in self.reported}
-        return clusters_of(queries, self.qrels, self.plan)
+        return clusters_of({name: self.queries[name] for name in self.reported}, self.qrels, self.plan)
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """The measures that are shown, the primary one first."""
-        from hopgate.eval.measures import MRR, NDCG
-
         return tuple(dict.fromkeys((self.plan.primary, Recall(2), Recall(5), Recall(self.plan.k), NDCG(10), MRR())))
 
     def values(self, run: Ids, measure: Measure | None = None) -> dict[str, float]:

@@ -49,9 +49,11 @@ def run_gate(
     ledger : Ledger, optional
         Where looks at the reported questions are counted; the user's by default.
     """
-    plan, ledger = _checked(dataset, plan), ledger or Ledger.of_user()
+    plan, ledger = plan or Plan(), ledger or Ledger.of_user()
+    known = _known(dataset, plan)
     with throwaway_store(dataset, plan, stage) as (kb, cost):
-        return _gate(kb, dataset, plan, Settings(), _origin(dataset, plan), cost, (out, stage, ledger), kb)
+        evidence = _climbed(kb, dataset, replace(known, origin=_origin(dataset, plan)), Settings(), cost, stage)
+        return _kept(_labelled(evidence, dataset, kb), out, ledger)
 
 
 def gate_store(
@@ -70,12 +72,13 @@ def gate_store(
     from hopgate.kb import KnowledgeBase
     from hopgate.store.store import FrozenStore
 
-    plan, settings, ledger = _checked(dataset, plan), kb.settings(), ledger or Ledger.of_user()
+    settings, ledger = kb.settings(), ledger or Ledger.of_user()
+    known = replace(_known(dataset, plan or Plan()), origin=Origin("the store's own"))
     with KnowledgeBase(FrozenStore(kb.store)) as frozen:
         if settings.walk is not None:
             frozen.graph_leg.walk = settings.walk
-        origin = Origin("the store's own")
-        return _gate(frozen, dataset, plan, settings, origin, Cost(), (out, stage, ledger), kb)
+        evidence = _climbed(frozen, dataset, known, settings, Cost(), stage)
+        return _kept(_labelled(evidence, dataset, kb), out, ledger)
 
 
 def gate_runs(
@@ -100,15 +103,14 @@ def gate_runs(
     known = read_queries(queries) if queries else {name: Query(name, name) for name in judgements}
     if missing := [name for name in judgements if name not in known]:
         raise HopgateError(f"{queries} lacks the judged question {missing[0]!r}")
+    if len(set(paths)) < len(paths):
+        raise HopgateError("the same run is named twice: name each once")
     read = {path: read_run(path) for path in paths}
     names = [path.stem if sum(other.stem == path.stem for other in paths) == 1 else str(path) for path in paths]
     arms = {
         name: Arm(name, {query: ordered(listed) for query, listed in run.items()})
         for name, run in zip(names, read.values(), strict=True)
     }
-    if len(arms) < len(paths):
-        raise HopgateError("the same run is named twice: name each once")
-    slices = reported_slices(known, judgements, declared=plan.slices)
     evidence = Evidence(
         title=qrels.stem,
         plan=plan,
@@ -117,11 +119,11 @@ def gate_runs(
         arms=arms,
         bases=tuple(names[:-1]),
         rungs=(Rung(RUNS, names[-1], tuple(names[:-1])),),
-        slices=slices,
+        slices=reported_slices(known, judgements, declared=plan.slices),
         origin=Origin("runs that were brought"),
         doubts=_doubts(read, judgements, plan),
     )
-    return _kept(evidence, out, ledger)
+    return _kept(evidence, out, ledger or Ledger.of_user())
 
 
 def replay(folder: Path, dataset: Dataset, *, stage: Stage = quiet) -> list[str]:
@@ -171,44 +173,43 @@ def throwaway_store(
         yield kb, Cost(time.perf_counter() - began, built.extraction.tokens)
 
 
-def _gate(
-    kb: KnowledgeBase, dataset: Dataset, plan: Plan, settings: Settings, origin: Origin, cost: Cost,
-    shown: tuple[Path | None, Stage, Ledger | None], live: KnowledgeBase,
-) -> Judgement:  # fmt: skip
-    """Ask, climb, hide what is sensitive by now, save and judge."""
-    out, stage, ledger = shown
-    reported = dataset.split(plan.split)
-    tuned, left_out = apart(
-        dataset.queries, dataset.split(plan.tune) if plan.tune else {}, reported, plan.relevant_from
-    )
-    queries = [dataset.queries[name] for name in (*tuned, *reported)]
-    settings = replace(settings, fuser=DEFAULT_FUSER, k=plan.k, depth=plan.depth)
-    asking = ask(kb, queries, settings, stage("asking", len(queries)))
-    slices = reported_slices(dataset.queries, reported, declared=plan.slices, memories=dataset.memories)
-    evidence = Evidence(
+def _known(dataset: Dataset, plan: Plan) -> Evidence:
+    """What is known before anything is asked: questions, judgements and slices."""
+    for problem in plan_problems(dataset, plan):
+        raise HopgateError(problem)
+    reported, tuned = dataset.split(plan.split), dataset.split(plan.tune) if plan.tune else {}
+    tuned, left_out = apart(dataset.queries, tuned, reported, plan.relevant_from)
+    return Evidence(
         title=dataset.name,
         plan=plan,
-        queries={query.id: query for query in queries},
+        queries={name: dataset.queries[name] for name in (*tuned, *reported)},
         qrels=reported,
         tuned=tuned,
-        arms={},
-        bases=(),
-        rungs=(),
-        slices=slices,
-        origin=origin,
+        slices=reported_slices(dataset.queries, reported, declared=plan.slices, memories=dataset.memories),
         left_out=left_out,
     )
+
+
+def _climbed(
+    kb: KnowledgeBase, dataset: Dataset, known: Evidence, settings: Settings, cost: Cost, stage: Stage
+) -> Evidence:
+    """Ask a store, and climb the parts of its graph."""
+    queries, plan = list(known.queries.values()), known.plan
+    settings = replace(settings, fuser=DEFAULT_FUSER, k=plan.k, depth=plan.depth)
+    asking = ask(kb, queries, settings, stage("asking", len(queries)))
     reader = Reader(queries, dataset.texts) if plan.rerank else None
     late = LateReader(queries, dataset.texts) if not plan.without_late else None
-    evidence = Ladder(asking, evidence, settings.fuser, cost, stage, reader, late).climb()
-    sensitive = {memory.external_id for memory in dataset.memories if memory.is_sensitive}
-    sensitive |= {one.external_id for one in live.sensitivity().applied(live.export()) if one.is_sensitive}
-    return _kept(record.without_ids(evidence, frozenset(sensitive)), out, ledger)
+    return Ladder(asking, known, settings.fuser, cost, stage, reader, late).climb()
 
 
-def _kept(evidence: Evidence, out: Path | None, ledger: Ledger | None) -> Judgement:
+def _labelled(evidence: Evidence, dataset: Dataset, live: KnowledgeBase) -> Evidence:
+    """The evidence with labels for what is sensitive, also by now."""
+    memories = [*dataset.memories, *live.sensitivity().applied(live.export())]
+    return record.without_ids(evidence, frozenset(one.external_id for one in memories if one.is_sensitive))
+
+
+def _kept(evidence: Evidence, out: Path | None, ledger: Ledger) -> Judgement:
     """Count the look, save the evidence and judge what was saved."""
-    ledger = ledger or Ledger.of_user()
     # Ids alone, as 1 to 50, are the same in many sets: with the answers they are not.
     asked = [
         text if (text := evidence.queries[name].text) != name else f"{name} {sorted(relevant(evidence.qrels[name]))}"
@@ -219,13 +220,6 @@ def _kept(evidence: Evidence, out: Path | None, ledger: Ledger | None) -> Judgem
         judgement = record.save(out or Path(folder), evidence)
     ledger.record(asked, f"{evidence.title}: {judgement.fingerprint}")
     return judgement
-
-
-def _checked(dataset: Dataset, plan: Plan | None) -> Plan:
-    plan = plan or Plan()
-    for problem in plan_problems(dataset, plan):
-        raise HopgateError(problem)
-    return plan
 
 
 def _origin(dataset: Dataset, plan: Plan) -> Origin:

@@ -296,11 +296,11 @@ def rank_p(value: float, shuffled: Sequence[float]) -> float:
     return (1 + sum(other >= value - _SAME for other in shuffled)) / (1 + len(shuffled))
 
 
-def choose(names: Sequence[Named], values: ArrayLike, clusters: Sequence[str] | None = None) -> Named:
+def choose(names: Sequence[Named], values: ArrayLike) -> Named:
     """Choose the first, which is the plainest, that is as good as the best to one standard error, paired by query.
 
     `values` has a row a query and a column a configuration (Breiman et al., "Classification and regression trees",
-    1984; here the error is by cluster where these are given).
+    1984).
 
     Examples
     --------
@@ -310,10 +310,9 @@ def choose(names: Sequence[Named], values: ArrayLike, clusters: Sequence[str] | 
     'tuned'
     """
     table = np.asarray(values, dtype=np.float64)
-    best = table[:, int(table.mean(axis=0).round(12).argmax())]
-    own = clusters or [str(row) for row in range(len(table))]
-    behind = (Differences.of(best - column, own) for column in table.T)
-    return next(name for name, one in zip(names, behind, strict=True) if one.mean <= one.error + _SAME)
+    behind = table[:, [int(table.mean(axis=0).round(12).argmax())]] - table
+    error = behind.std(axis=0, ddof=1) / math.sqrt(len(table)) if len(table) > 1 else np.full(len(names), math.inf)
+    return names[int((behind.mean(axis=0) <= error + _SAME).argmax())]
 
 
 def _t(alpha: float, df: float) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -26,49 +26,34 @@ RUNS = "runs"
 
 def save(folder: Path, evidence: Evidence) -> Judgement:
     """Write everything down, judge what was written, and give the judgement with the fingerprint of it all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FILE).write_text(plan_text(evidence.plan), encoding="utf-8")
-    (folder / RUNS).mkdir(exist_ok=True)
-    for old in (folder / RUNS).glob("[0-9]*.trec"):
+    runs = folder / RUNS
+    runs.mkdir(parents=True, exist_ok=True)
+    for old in runs.glob("[0-9]*.trec"):
         old.unlink()
-    runs = {name: arm.run for name, arm in evidence.arms.items()}
-    for rung in evidence.rungs:
-        runs |= {f"{rung.part} shuffled {place}": run for place, run in enumerate(rung.shuffled, 1)}
-    files = {name: f"{place:03d}.trec" for place, name in enumerate(runs)}
-    for name, run in runs.items():
+
+    def keep(run: Ids) -> str:
+        path = runs / f"{len(list(runs.iterdir())):03d}.trec"
         scored = {
             _plain(query): [(_plain(id), float(len(ids) - place)) for place, id in enumerate(ids)]
             for query, ids in run.items()
         }
-        write_run(folder / RUNS / files[name], scored, tag="hopgate")
+        write_run(path, scored, tag="hopgate")
+        return path.name
+
     told = {
-        "title": evidence.title,
-        "queries": [asdict(query) for query in evidence.queries.values()],
-        "qrels": evidence.qrels,
-        "tuned": evidence.tuned,
+        **_fields(evidence),
         "arms": [
-            {"name": arm.name, "configuration": arm.configuration, "entering": arm.entering,
-             "reread": arm.reread, "run": files[arm.name],
-             "empty": [query for query, ids in arm.run.items() if not ids]}
+            {**_fields(arm), "run": keep(arm.run), "empty": [query for query, ids in arm.run.items() if not ids]}
             for arm in evidence.arms.values()
         ],
-        "bases": evidence.bases,
-        "rungs": [
-            {**asdict(replace(rung, shuffled=())),
-             "shuffled": [files[f"{rung.part} shuffled {place}"] for place in range(1, len(rung.shuffled) + 1)]}
-            for rung in evidence.rungs
-        ],
-        "slices": {name: sorted(held) for name, held in evidence.slices.items()},
-        "origin": asdict(evidence.origin),
-        "look": evidence.look,
-        "left_out": evidence.left_out,
-        "doubts": evidence.doubts,
-    }  # fmt: skip
-    _write_json(folder / EVIDENCE, told)
-    judgement = judge(load(folder))
+        "rungs": [{**_fields(rung), "shuffled": [keep(run) for run in rung.shuffled]} for rung in evidence.rungs],
+    }
+    del told["plan"]
+    (folder / FILE).write_text(plan_text(evidence.plan), encoding="utf-8")
+    (folder / EVIDENCE).write_text(_json(told), encoding="utf-8")
     fingerprint = _decision_digest(folder)
-    judgement = replace(judgement, fingerprint=fingerprint)
-    _write_json(folder / DECISION, judgement.to_dict())
+    judgement = replace(judge(load(folder)), fingerprint=fingerprint)
+    (folder / DECISION).write_text(_json(judgement.to_dict()), encoding="utf-8")
     (folder / PAGE).write_text(page(judgement), encoding="utf-8")
     (folder / DIGEST).write_text(f"{fingerprint}\n{_digest(folder)}\n", encoding="utf-8")
     return judgement
@@ -79,44 +64,32 @@ def load(folder: Path) -> Evidence:
     path = folder / EVIDENCE
     if not path.is_file():
         raise HopgateError(f"{folder} holds no saved gate: run hopgate gate DATASET --out {folder}")
+
+    def run_of(file: str) -> dict[str, list[str]]:
+        known = read_run(folder / RUNS / Path(file).name)
+        return {unquote(query): [unquote(id) for id, _ in listed] for query, listed in known.items()}
+
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
-        queries = {row["id"]: Query(**row) for row in told["queries"]}
-
-        def run_of(file: str, empty: list[str]) -> dict[str, list[str]]:
-            known = read_run(folder / RUNS / Path(file).name)
-            ranked = {unquote(query): [unquote(id) for id, _ in listed] for query, listed in known.items()}
-            return {**ranked, **{query: [] for query in empty}}
-
-        arms = [
-            Arm(row["name"], run_of(row["run"], row["empty"]), row["configuration"],
-                {leg: (pair[0], pair[1]) for leg, pair in row["entering"].items()}, row["reread"])
-            for row in told["arms"]
-        ]  # fmt: skip
+        arms = {}
+        for row in told["arms"]:
+            run = {**run_of(row["run"]), **{query: [] for query in row.pop("empty")}}
+            arms[row["name"]] = Arm(**_tuples({**row, "run": run}, "entering"))
         rungs = [
-            Rung(row["part"], row["arm"], tuple(row["over"]), tuple(run_of(file, []) for file in row["shuffled"]),
-                 Cost(**row["cost"]))
+            Rung(**_tuples({**row, "shuffled": tuple(map(run_of, row["shuffled"])), "cost": Cost(**row["cost"])}))
             for row in told["rungs"]
-        ]  # fmt: skip
+        ]
         for name in (*told["bases"], *(name for rung in rungs for name in (rung.arm, *rung.over))):
-            if name not in {arm.name for arm in arms}:
-                raise KeyError(name)
-        origin = {**told["origin"], "leaking": tuple(told["origin"]["leaking"])}
-        return Evidence(
-            title=told["title"],
-            plan=plan_of(from_toml(folder / FILE)),
-            queries=queries,
-            qrels=told["qrels"],
-            tuned=told["tuned"],
-            arms={arm.name: arm for arm in arms},
-            bases=tuple(told["bases"]),
-            rungs=tuple(rungs),
-            slices={name: frozenset(held) for name, held in told["slices"].items()},
-            origin=Origin(**origin),
-            look=told["look"],
-            left_out=told["left_out"],
-            doubts=tuple(told["doubts"]),
-        )
+            arms[name]
+        values = {
+            "plan": plan_of(from_toml(folder / FILE)),
+            "queries": {name: Query(**row) for name, row in told["queries"].items()},
+            "arms": arms,
+            "rungs": tuple(rungs),
+            "slices": {name: frozenset(held) for name, held in told["slices"].items()},
+            "origin": Origin(**_tuples(told["origin"])),
+        }
+        return Evidence(**_tuples({**told, **values}))
     except (KeyError, TypeError, ValueError, AttributeError, OSError):
         raise HopgateError(f"{path} is not what a gate saved: run the gate again") from None
 
@@ -130,21 +103,17 @@ def verify(folder: Path, fingerprint: str | None = None) -> list[str]:
         What was printed when the gate was run. Without it somebody who saved a changed gate again is not found out.
     """
     differs = []
-    kept = (folder / DIGEST).read_text(encoding="utf-8").split() if (folder / DIGEST).is_file() else []
-    known = kept[0] if kept else ""
+    known, _, digest = _text(folder / DIGEST).strip().partition("\n")
     found = _decision_digest(folder)
     if fingerprint is not None and found != fingerprint:
         differs.append(f"the fingerprint is {found}, not {fingerprint}")
     if found != known:
         return [*differs, f"plan, runs or evidence were changed: they have the fingerprint {found}"]
     judgement = replace(judge(load(folder)), fingerprint=found)
-    saved = (folder / DECISION).read_text(encoding="utf-8") if (folder / DECISION).is_file() else ""
-    if saved != _json(judgement.to_dict()):
-        differs.append(f"{DECISION} is not what the runs say")
-    shown = (folder / PAGE).read_text(encoding="utf-8") if (folder / PAGE).is_file() else ""
-    if shown != page(judgement):
-        differs.append(f"{PAGE} is not what the runs say")
-    if not differs and kept[1:] != [_digest(folder)]:
+    for name, said in ((DECISION, _json(judgement.to_dict())), (PAGE, page(judgement))):
+        if _text(folder / name) != said:
+            differs.append(f"{name} is not what the runs say")
+    if not differs and digest != _digest(folder):
         differs.append("a file was added, changed or removed")
     return differs
 
@@ -153,8 +122,7 @@ def without_ids(evidence: Evidence, hidden: frozenset[str]) -> Evidence:
     """Give the evidence with a label in the place of each of these ids: an id may tell what a text says."""
     if not hidden:
         return evidence
-    named = sorted(hidden)
-    labels = {name: f"sensitive-{place:06d}" for place, name in enumerate(named, 1)}
+    labels = {name: f"sensitive-{place:06d}" for place, name in enumerate(sorted(hidden), 1)}
 
     def ids(run: Ids) -> dict[str, list[str]]:
         return {query: [labels.get(name, name) for name in listed] for query, listed in run.items()}
@@ -196,9 +164,22 @@ def _of(folder: Path, wanted: Callable[[str], bool]) -> str:
     return digest.hexdigest()
 
 
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
-def _write_json(path: Path, value: Mapping[str, Any]) -> None:
-    path.write_text(_json(value), encoding="utf-8")
+def _fields(value: Any) -> Any:
+    """A value as JSON has it: a set in order, anything declared by its fields."""
+    if is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    return sorted(value)
+
+
+def _tuples(values: dict[str, Any], *inside: str) -> dict[str, Any]:
+    """JSON's lists as the tuples that they were, also within the mappings that are named."""
+    plain = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return plain | {name: _tuples(values[name]) for name in inside}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, default=_fields) + "\n"

@@ -12,7 +12,7 @@ import numpy as np
 
 from hopgate.errors import HopgateError
 from hopgate.eval.checks import Check, Status, check_all
-from hopgate.eval.evidence import CONCEPTS, NO_COST, RUNS, Cost, Evidence, Rung
+from hopgate.eval.evidence import CONCEPTS, NO_COST, RUNS, TITLES, Cost, Evidence, Rung
 from hopgate.eval.inference import Differences, holm, pooled, rank_p, spent
 from hopgate.eval.plan import LEAST_CLUSTERS
 from hopgate.recall.fusers import FUSERS
@@ -47,24 +47,21 @@ class Claim:
 
     Parameters
     ----------
-    part : str
-    over : str
-        The strongest of the arms that it must beat, by the reported figures.
-    verdict : Verdict
+    part, arm, over : str
+        The arm with the part, and the strongest of those that it must beat, by the reported figures.
+    verdict, reason : Verdict, str
+        With its reason in one sentence.
     difference, interval : float, pair of floats
         Of the primary measure, over that arm; the interval is of the level that decides.
-    p : float
-        The largest of the one-sided p over all those arms, as adjusted for the other parts.
-    randomised_p : float
-        The second opinion: signs of whole clusters exchanged, over the strongest arm.
+    p, randomised_p : float
+        The largest one-sided p over all those arms, adjusted for the other parts; and the second opinion over the
+        strongest: signs of whole clusters exchanged.
     queries, clusters, icc, design_effect
         How much independent evidence there is.
     needed : (int, int)
         Queries and clusters that would decide about the worthwhile gain.
     by_cluster : mapping of cluster to float
         The mean gain in each.
-    reason : str
-        One sentence.
     """
 
     part: str
@@ -85,6 +82,11 @@ class Claim:
     control: Control | None = None
     harmed: tuple[str, ...] = ()
     by_cluster: Mapping[str, float] = field(default_factory=dict, repr=False)
+
+    @property
+    def title(self) -> str:
+        """The part in words."""
+        return TITLES.get(self.part, self.part)
 
 
 @dataclass(frozen=True)
@@ -150,10 +152,10 @@ class Judgement:
             "look": self.evidence.look,
             "level": self.level,
             "arms": self.values,
-            "claims": [_claim_dict(claim) for claim in self.claims],
-            "checks": [
-                {"name": each.name, "status": each.status.value, "finding": each.finding} for each in self.checks
+            "claims": [
+                {**asdict(claim), "cost": {**asdict(claim.cost), "in_words": str(claim.cost)}} for claim in self.claims
             ],
+            "checks": [asdict(check) for check in self.checks],
         }
 
 
@@ -168,28 +170,27 @@ def judge(evidence: Evidence) -> Judgement:
         raise HopgateError("no judged question has an answer: judge some, or lower --relevant-from")
     if not evidence.rungs:
         raise HopgateError("there is no graph to judge: run hopgate build")
-    checks, level = check_all(evidence), _level(evidence)
-    failed = [check for check in checks if check.status is Status.FAIL]
-    short = next((check for check in checks if check.status is Status.SHORT), None)
-    tests = [_Test(evidence, rung, level) for rung in evidence.rungs]
-    claims = []
-    for test, p in zip(tests, holm([test.p for test in tests]), strict=True):
-        verdict, reason = _decided(test, p, failed, short)
-        claims.append(test.claim(verdict, reason, p))
-    return Judgement(evidence, checks, tuple(claims), level)
+    checks = check_all(evidence)
+    claims = tuple(test.claim(*_decided(test, checks)) for test in _tests(evidence))
+    return Judgement(evidence, checks, claims, _level(evidence))
 
 
 def promising(evidence: Evidence) -> tuple[str, ...]:
     """Give the parts that would open but for their control: only these need shuffles."""
     if any(check.status in (Status.FAIL, Status.SHORT) for check in check_all(evidence)):
         return ()
-    tests = [_Test(evidence, rung, _level(evidence)) for rung in evidence.rungs]
-    adjusted = holm([test.p for test in tests])
-    return tuple(test.rung.part for test, p in zip(tests, adjusted, strict=True) if p < test.half and not test.harmed)
+    return tuple(test.rung.part for test in _tests(evidence) if test.p < test.half and not test.harmed)
 
 
 def _level(evidence: Evidence) -> float:
     return spent(evidence.plan.alpha, evidence.look) if evidence.look else evidence.plan.alpha
+
+
+def _tests(evidence: Evidence) -> list[_Test]:
+    tests = [_Test(evidence, rung, _level(evidence)) for rung in evidence.rungs]
+    for test, p in zip(tests, holm([test.p for test in tests]), strict=True):
+        test.p = p
+    return tests
 
 
 def strongest(evidence: Evidence, names: Sequence[str]) -> str:
@@ -244,11 +245,8 @@ class _Test:
             self.over[other] = Differences.of([own[name] - theirs[name] for name in names], groups)
         self.hardest = min(self.over, key=lambda name: self.over[name].mean)
         self.nearest = self.over[self.hardest]
-
-    @cached_property
-    def p(self) -> float:
-        """The largest p over the arms that must be beaten."""
-        return max(each.p_above(0.0) for each in self.over.values())
+        # The largest over the arms that must be beaten; adjusted for the other parts by `_tests`.
+        self.p = max(each.p_above(0.0) for each in self.over.values())
 
     @cached_property
     def upper(self) -> float:
@@ -275,7 +273,7 @@ class _Test:
         means = tuple(float(np.mean([*self.evidence.values(run).values()])) for run in self.rung.shuffled)
         return Control(self.own, means, rank_p(self.own, means))
 
-    def claim(self, verdict: Verdict, reason: str, p: float) -> Claim:
+    def claim(self, verdict: Verdict, reason: str) -> Claim:
         """Put together what is told of the rung."""
         nearest, plan = self.nearest, self.evidence.plan
         by_cluster: dict[str, list[float]] = {}
@@ -288,7 +286,7 @@ class _Test:
             verdict=verdict,
             difference=nearest.mean,
             interval=nearest.interval(self.level),
-            p=p,
+            p=self.p,
             randomised_p=nearest.randomised_p(plan.seed, ROUNDS),
             queries=len(nearest.values),
             clusters=len(by_cluster),
@@ -304,20 +302,19 @@ class _Test:
         )
 
 
-def _decided(  # noqa: PLR0911 - one line a reason
-    test: _Test, p: float, failed: Sequence[Check], short: Check | None
-) -> tuple[Verdict, str]:
+def _decided(test: _Test, checks: Sequence[Check]) -> tuple[Verdict, str]:  # noqa: PLR0911 - one line a reason
     """Decide about one part; the first reason that applies is given."""
     over, worthwhile, control = test.hardest, test.evidence.plan.worthwhile, test.control
-    if failed:
-        return Verdict.INVALID, f"the test is not valid: {failed[0].finding}"
+    of_status = {check.status: check.finding for check in reversed(checks)}
+    if Status.FAIL in of_status:
+        return Verdict.INVALID, f"the test is not valid: {of_status[Status.FAIL]}"
     if test.harmed:
         return Verdict.CLOSED, f"it loses on {', '.join(test.harmed)} questions against {over}"
     if test.upper < worthwhile and len(set(test.nearest.clusters)) >= LEAST_CLUSTERS:
         return Verdict.CLOSED, f"a gain of {worthwhile:g} over {over} is excluded"
-    if short is not None:
-        return Verdict.INCONCLUSIVE, short.finding
-    if p >= test.half:
+    if Status.SHORT in of_status:
+        return Verdict.INCONCLUSIVE, of_status[Status.SHORT]
+    if test.p >= test.half:
         return Verdict.INCONCLUSIVE, f"neither a gain over {over} is shown nor one of {worthwhile:g} excluded"
     if test.rung.part == RUNS:
         return Verdict.OPEN, f"it gains over {over}; there is nothing in it to shuffle"
@@ -330,11 +327,3 @@ def _decided(  # noqa: PLR0911 - one line a reason
     if reached and control.p > test.evidence.plan.alpha:
         return Verdict.CLOSED, alike
     return Verdict.OPEN, f"it gains over {over}, and {alike}"
-
-
-def _claim_dict(claim: Claim) -> dict[str, Any]:
-    told = asdict(claim)
-    told["verdict"] = claim.verdict.value
-    told["interval"] = list(claim.interval)
-    told["cost"] = {**asdict(claim.cost), "in_words": str(claim.cost)}
-    return told

@@ -52,32 +52,31 @@ class Query:
     @property
     def hops(self) -> int | None:
         """How many memories must be put together, where it is known."""
-        hops = self.metadata.get("hops")
-        return hops if isinstance(hops, int) else None
+        hops: int | None = self.metadata.get("hops")
+        return hops
 
     @property
     def type(self) -> str | None:
         """The kind of question, where it is known."""
-        return self._text("type")
+        kind: str | None = self.metadata.get("type")
+        return kind
 
     @property
     def scope(self) -> str | None:
         """The only scope it may be answered from, where there is one."""
-        return self._text("scope")
+        scope: str | None = self.metadata.get("scope")
+        return scope
 
     @property
     def cluster(self) -> str | None:
         """What it belongs to by declaration: queries of one cluster are no independent evidence."""
-        return self._text("cluster")
+        cluster: str | None = self.metadata.get("cluster")
+        return cluster
 
     def moment(self, name: str) -> datetime | None:
         """Give the date that it is asked `as_of` or `known_at`, where its metadata has one."""
-        date = self._text(name)
+        date = self.metadata.get(name)
         return utc(datetime.fromisoformat(date)) if date else None
-
-    def _text(self, name: str) -> str | None:
-        value = self.metadata.get(name)
-        return value if isinstance(value, str) else None
 
 
 def read_queries(path: Path) -> dict[str, Query]:
@@ -109,7 +108,7 @@ def read_queries(path: Path) -> dict[str, Query]:
 
 @dataclass(frozen=True)
 class Dataset:
-    """An evaluation set that passed every check.
+    """An evaluation set that passed every check: splits are disjoint, and every id in them exists.
 
     Parameters
     ----------
@@ -119,11 +118,8 @@ class Dataset:
         The corpus.
     queries : mapping of id to Query
     splits : mapping of split to qrels
-        Disjoint, and every id in them exists.
-    triples : tuple of Triple
-        Facts and mentions; empty where there is no `triples.jsonl`.
-    statements : tuple of Statement
-        Sentences about memories; empty where there is no `statements.jsonl`. A build takes them from that file.
+    triples, statements : tuple of Triple, tuple of Statement
+        Facts and mentions, and sentences about memories; empty where there is no such file.
     """
 
     folder: Path
@@ -217,11 +213,7 @@ def check_dataset(folder: str | Path, known: Iterable[Memory] | None = None) -> 
             problems.append(str(error))
             return None
 
-    memories = (
-        tuple(known)
-        if known is not None
-        else attempt(lambda path: tuple(read_corpus(path, keep_unknown=True)), folder / "corpus.jsonl")
-    )
+    memories = tuple(known) if known is not None else attempt(_corpus, folder / "corpus.jsonl")
     queries = attempt(read_queries, folder / "queries.jsonl")
     scopes = None if memories is None else {memory.external_id: memory.scope for memory in memories}
     paths = sorted((folder / "qrels").glob("*.tsv"))
@@ -236,15 +228,18 @@ def check_dataset(folder: str | Path, known: Iterable[Memory] | None = None) -> 
     if known is None and scopes is not None and (folder / "triples.jsonl").exists():
         triples = attempt(lambda path: read_triples(path, scopes), folder / "triples.jsonl")
         if triples == ():
-            problems.append(
-                f"{folder / 'triples.jsonl'} is empty: remove it to have the facts extracted from the corpus"
-            )
+            empty = f"{folder / 'triples.jsonl'} is empty"
+            problems.append(f"{empty}: remove it to have the facts extracted from the corpus")
     statements: tuple[Statement, ...] | None = ()
     if scopes is not None and (folder / "statements.jsonl").exists():
         statements = attempt(lambda path: read_statements(path, scopes), folder / "statements.jsonl")
     if problems or memories is None or queries is None or triples is None or statements is None:
         return None, problems
     return Dataset(folder, memories, queries, splits, triples, statements), []
+
+
+def _corpus(path: Path) -> tuple[Memory, ...]:
+    return tuple(read_corpus(path, keep_unknown=True))
 
 
 def _misfits(
@@ -346,15 +341,7 @@ def write_dataset(out: Path, data: NewDataset, dev: float) -> Dataset:
 
 
 def split_dataset(folder: str | Path, out: str | Path, *, dev: float = 0.5, by_scope: bool = True) -> Dataset:
-    """Copy a data set with new splits, and read the copy back with every check.
-
-    Parameters
-    ----------
-    dev : float
-        The share of `dev`.
-    by_scope : bool
-        Whether the queries of a scope stay together; see `divide`.
-    """
+    """Copy a data set with new splits as `divide` makes them, and read the copy back with every check."""
     dataset = read_dataset(folder)
     judged = {query: gold for qrels in dataset.splits.values() for query, gold in qrels.items()}
     splits = divide(dataset.queries, judged, dev, by_scope=by_scope)
