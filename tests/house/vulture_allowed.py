@@ -6,8 +6,6 @@ _.intra_op_num_threads  # an option of onnxruntime's session
 _.enable_mem_pattern  # an option of onnxruntime's session
 _.enable_mem_reuse  # another
 _.log_severity_level  # an option of onnxruntime's session
-_.autocommit  # an attribute of psycopg's connection
-_.read_only  # an attribute of psycopg's connection
 _.ingest  # the library's way in; the command takes the source and the load apart
 _.aadd  # called by programs with an event loop
 _.handle_starttag  # called by Python's HTML parser
@@ -19,27 +17,18 @@ _._aget_relevant_documents  # called by LangChain
 _._retrieve  # called by LlamaIndex
 _._aretrieve  # called by LlamaIndex
 HopgateRetriever  # the name by which programs import a framework's retriever
-oid  # read by psycopg of whoever sends a value
 _.itersize  # an attribute of psycopg's server-side cursor
 _._repr_html_  # called by a notebook to show the value
-picture  # a field that the report's template reads
 grammar  # a field that is part of a cache's key, through asdict
 _.rethreshold  # called in the notebook on clusters and in the guide
 _.least_similar  # called in the notebook on clusters
-direct  # a field of an explanation, for whoever prints it
-__getattr__  # called by Python for a public name that is not imported yet
-__dir__  # called by Python for dir(hopgate)
-known  # a field of a mixture, for benchmarks/fit_shares.py
-walks  # a field of a walk's trace, for benchmarks/fit_shares.py
 embed_concepts  # a key of BuildOptions
-subject  # a column of a statement's row
 with_context  # reads notes together without a store: for benchmarks/notes.py and whoever calls Phrases by itself
 took_ms  # a field of an answer by HTTP
 _.lifespan_context  # Starlette's router calls it when a server begins
 edges_kept  # a field of an answer by HTTP
 known_from  # a field of an answer by HTTP
 edges_left_out  # a field of an answer by HTTP
-done_at  # a field of an answer by HTTP
 _.merged_kind  # what a merged concept was: in the JSON of `hopgate concepts show`
 _.list_commands  # called by click
 _.get_command  # called by click
@@ -56,7 +45,6 @@ components  # fields of `hopgate graph stats`
 largest_component  # fields of `hopgate graph stats`
 between_queries  # fields of `hopgate graph stats`
 between_queries_corrected  # fields of `hopgate graph stats`
-with_degree  # fields of `hopgate graph stats`
 with_degree_corrected  # fields of `hopgate graph stats`
 _.to_networkx  # public: the graph for networkx
 packed  # tools/word_lists.py writes the lists with it

@@ -165,7 +165,8 @@ class Asking:
         for query, (legs, _) in self.recorded.items():
             for leg in legs.found:
                 found[leg][query] = self._named(legs.found[leg])
-                scores[leg][query] = self._named(legs.scores[leg])
+                # A leg that found nothing has no scores either.
+                scores[leg][query] = self._named(legs.scores.get(leg, ()))
         return Lists(found, scores)
 
     @property
