@@ -131,7 +131,6 @@ def build(where: Where, tie_break: bool, judge: bool, rebuild: bool, as_json: bo
         another = limit is None and kb.upkeep.made_by() not in ("", extractor.identity.extractor)
         built = kb.build(
             extractor,
-            ask=opinion.same if opinion else None,
             judge=Judge(extractor) if judge else None,
             run=run,
             rebuild=rebuild or another,

@@ -8,8 +8,7 @@ pair is enough, collapse unrelated concepts.
 from __future__ import annotations
 
 import heapq
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -288,7 +287,7 @@ class Candidate:
     `closeness` is in 0..1 on the scale of `hopgate.graph.canonicalise.closeness`, None where it is not known.
     """
 
-    id: Hashable
+    id: int
     names: tuple[str, ...]
     kind: str | None = None
     mentions: int = 1
@@ -300,7 +299,7 @@ class Decision:
     """What to do with a mention: `concept` is whom to merge with or to ask about, None for a new concept."""
 
     action: Literal["merge", "ask", "new"]
-    concept: Hashable | None
+    concept: int | None
     score: float
     reason: str
 
@@ -431,7 +430,7 @@ class Relations:
 
     Examples
     --------
-    >>> born = canonicalise_relations(["was born in", "born in", "works at", "was born in"])
+    >>> born = canonicalise_relations({"was born in": 2, "born in": 1, "works at": 1})
     >>> born.canonical["born in"], born.canonical["works at"]
     ('was born in', 'works at')
     """
@@ -440,19 +439,18 @@ class Relations:
     scores: Mapping[str, float] = field(repr=False)
 
 
-def canonicalise_relations(relations: Sequence[str], embed: Embed | None = None, threshold: float = 0.6) -> Relations:
+def canonicalise_relations(counts: Mapping[str, int], embed: Embed | None = None, threshold: float = 0.6) -> Relations:
     """Cluster relations by their words and embeddings; the most frequent gives its name.
 
     Parameters
     ----------
-    relations : sequence of str
-        As extracted, once for every time they were.
+    counts : mapping of str to int
+        How often each was extracted.
     embed : callable, optional
         Gives unit rows for texts, such as an embedder's `documents`.
     threshold : float
         Those of a cluster are at least this alike on average.
     """
-    counts = Counter(relations)
     raws = list(counts)
     if not raws:
         return Relations({}, {})

@@ -148,22 +148,25 @@ def test_a_batch_of_many_names_takes_the_lock_in_turns(kb: KnowledgeBase) -> Non
     assert sum("FOR NO KEY UPDATE OF m" in statement for statement in turns) == 4
 
 
-def test_names_are_compared_outside_the_lock_and_again_where_the_graph_changed(kb: KnowledgeBase) -> None:
+def test_names_are_compared_outside_the_lock_and_again_where_the_graph_changed(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kb.add(*(Memory(key, "x") for key in "abc"))
     said = {key: found([Mention(f"Name {key}"), Mention("Shared")], []) for key in "abc"}
     fitted = threading.Event()
 
-    class Meanwhile(Canonicaliser):
-        """Turns a memory sensitive while it compares: under the graph's lock that would never end."""
+    real = Canonicaliser.fit_units
 
-        def fit_units(self, units, embed=None, floor=None):
-            if not fitted.is_set():
-                fitted.set()
-                with ThreadPoolExecutor(1) as pool:
-                    pool.submit(kb.mark_sensitive, ["b"]).result(PATIENCE)
-            return super().fit_units(units, embed, floor)
+    def meanwhile(*given, **named):
+        """Turn a memory sensitive while names are compared: under the graph's lock that would never end."""
+        if not fitted.is_set():
+            fitted.set()
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(kb.mark_sensitive, ["b"]).result(PATIENCE)
+        return real(*given, **named)
 
-    kb.build(Scripted(said), canonicaliser=Meanwhile())
+    monkeypatch.setattr(Canonicaliser, "fit_units", meanwhile)
+    kb.build(Scripted(said))
     assert fitted.is_set()
     names = content(kb)["names"]
     assert len(names) == 3 and not any("Name b" in name for name in names)

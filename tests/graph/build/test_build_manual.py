@@ -90,31 +90,13 @@ def grow(kb, resolution, said):
         Run().over(sources([kb.get(key)]), Scripted(said), GraphSink(kb.store, resolution=resolution))
 
 
-def test_the_middle_band_stays_apart_and_is_listed_unless_a_model_says_otherwise(kb):
+def test_the_middle_band_stays_apart_and_is_listed(kb):
     said = {"a": found([Mention("Marilyn Monroe"), Mention("James Monroe")], []), "b": found([Mention("Monroe")], [])}
     grow(kb, NameResolver(Canonicaliser(threshold=0.99, ask=0.2)), said)
     with kb.store.transaction() as connection:
         (listed,) = concept_rows.ambiguous(connection)
     assert listed.name == "Monroe" and listed.near in ("Marilyn Monroe", "James Monroe")
     assert len(content(kb)["concepts"]) == 3
-
-
-@pytest.mark.parametrize("answer", [True, False])
-def test_a_model_decides_the_middle_band(kb, answer):
-    asked = []
-
-    def ask(name, kind, names):
-        asked.append((name, kind, names))
-        return answer
-
-    said = {"a": found([Mention("Marilyn Monroe"), Mention("James Monroe")], []), "b": found([Mention("Monroe")], [])}
-    resolution = NameResolver(Canonicaliser(threshold=0.99, ask=0.2), ask=ask)
-    grow(kb, resolution, said)
-    assert len(asked) == 1 and asked[0][0] == "Monroe"
-    assert len(content(kb)["concepts"]) == (2 if answer else 3)
-    assert resolution.tally.merged == int(answer)
-    with kb.store.transaction() as connection:
-        assert concept_rows.ambiguous(connection) == []
 
 
 def test_a_new_name_joins_the_concept_it_means_before_its_facts_are_derived(kb):

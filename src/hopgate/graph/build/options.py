@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, TypedDict
 if TYPE_CHECKING:
     from hopgate.extract.model.judge import Judge
     from hopgate.extract.runner import Progress, Run
-    from hopgate.graph.build.resolve import Ask
-    from hopgate.graph.canonicalise import Canonicaliser
     from hopgate.scale.engine import Engine
 
 
@@ -27,8 +25,6 @@ class ExtractOptions(TypedDict, total=False):
         Batch size, concurrency, spending cap.
     show : callable
         Called with the count after every batch.
-    ask : callable
-        Decides names that the thresholds leave undecided.
     judge : Judge
         A model that says which facts of earlier memories no longer hold, in the place of the trained model of changes.
     engine : Engine
@@ -39,7 +35,6 @@ class ExtractOptions(TypedDict, total=False):
     limit: int | None
     run: Run | None
     show: Callable[[Progress], object]
-    ask: Ask | None
     judge: Judge | None
     engine: Engine
 
@@ -56,8 +51,6 @@ class BuildOptions(ExtractOptions, total=False):
         Relations of which it has several after all, whoever declared them.
     rebuild : bool
         Cluster all names anew instead of resolving the new ones.
-    canonicaliser : Canonicaliser
-        How names are clustered.
     embed_concepts : bool
         Whether concepts get vectors too; edges always do.
     statements : path
@@ -67,6 +60,5 @@ class BuildOptions(ExtractOptions, total=False):
     single_valued: Collection[str]
     several_valued: Collection[str]
     rebuild: bool
-    canonicaliser: Canonicaliser | None
     embed_concepts: bool
     statements: str | Path | None

@@ -17,7 +17,7 @@ from hopgate.extract.runner import Extracted, Progress, Run
 from hopgate.extract.spec import as_extractor
 from hopgate.graph.build.changes import read_changes, read_judged_ends
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
-from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally, canonicalise_store, declare
+from hopgate.graph.build.resolve import CosineScale, NameResolver, Tally, canonicalise_store, declare
 from hopgate.graph.build.sink import GraphSink, StoreContext, survey_page
 from hopgate.guard import SensitivityRules, guarded
 from hopgate.memory import Cleared, Memory, cleared
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 BATCH = 512
-# Of so many memories, or texts, one look less is worth more than what it would save.
-FEW = 64
 # Memories that one worker reads at a time and that are written in one transaction: what an interruption costs. A model
 # takes seconds for one.
 RANGE, MODEL_RANGE = 1000, 32
@@ -76,7 +74,7 @@ class GraphBuilder:
         """
         extractor = as_extractor(extractor)
         with build_lock(self._store) as whole:
-            progress = self._extract(extractor, options, whole, self._resolution(options.get("ask")))
+            progress = self._extract(extractor, options, whole, self._resolution())
         if not whole:
             self._read_changes(extractor, options.get("judge"), options.get("show", str))
             self.embed(show=options.get("show", str))
@@ -97,11 +95,11 @@ class GraphBuilder:
         several = options.get("several_valued", ())
         with build_lock(self._store, rebuild=options.get("rebuild", False)) as whole:
             self._store.run(lambda connection: declare(connection, single, several, whole))
-            resolution = self._resolution(options.get("ask"))
+            resolution = self._resolution()
             progress = self._extract(extractor, options, whole, resolution)
             if whole:
                 embed = self._embed if self._embeds() else None
-                canonicalise_store(self._store, options.get("canonicaliser"), embed, show)
+                canonicalise_store(self._store, embed, show)
         self._read_changes(extractor, options.get("judge"), show)
         self.embed(concepts=options.get("embed_concepts", True), show=show)
         return Built(progress, not whole, resolution.tally)
@@ -127,9 +125,9 @@ class GraphBuilder:
             graph_vectors.add_statements(connection, rows)
         return kept
 
-    def _resolution(self, ask: Ask | None) -> NameResolver:
+    def _resolution(self) -> NameResolver:
         embed = self._embed if self._embeds() else None
-        return NameResolver(embed=embed, ask=ask, scale=self._scale, forget=self._embedding.forget)
+        return NameResolver(embed=embed, scale=self._scale, forget=self._embedding.forget)
 
     def _extract(
         self, extractor: Extractor, options: ExtractOptions, whole: bool, resolution: NameResolver
@@ -261,12 +259,9 @@ class GraphBuilder:
             if context is None:
                 yield from sources(page)
                 continue
-            done: set[str | int] = set()
             with self._store.transaction() as connection:
-                if len(page) > FEW:
-                    # What is done is not read again; it passes as it is, so that it is counted. Of few the run asks.
-                    names = [memory.external_id for memory in page]
-                    done |= set(extractions.done(connection, names, extractor.identity))
+                # What is done is not read again; it passes as it is, so that it is counted.
+                done = set(extractions.done(connection, [memory.external_id for memory in page], extractor.identity))
                 read = context.filled(connection, [memory for memory in page if memory.external_id not in done])
             fresh = {source.memory_id: source for source in read}
             yield from [fresh.get(source.memory_id, source) for source in sources(page)]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from hopgate.extract.runner import Progress
 from hopgate.graph.build.derive import rederive, rederive_all
 from hopgate.graph.build.merge import apply_rulings, join_aliases, take_apart
 from hopgate.graph.canonicalise import (
-    FLOOR,
     Candidate,
     Canonicaliser,
     ContextMention,
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
-Ask = Callable[[str, str | None, tuple[str, ...]], bool | None]
-"""Given a name, its kind and a concept's names: whether they are one concept, or None when that is unknown."""
 
 # How alike names must be in a store: the same for a backfill and for a name that comes later.
 
@@ -50,7 +47,7 @@ Ask = Callable[[str, str | None, tuple[str, ...]], bool | None]
 # .778 / .794 / .800 on musique, and 0.5 / 0.8 both .954 on 2wiki. (The canonicaliser's own default, 0.5, is best on
 # the labelled sets, where nearly every name has a namesake.)
 MERGE = 0.8
-# Between this and MERGE a person or a model decides; below, names are different things.
+# Between this and MERGE a person or a model is asked later; below, names are different things.
 ASK = 0.5
 # Neighbours by embedding, as in the global canonicalisation (`likeness.NEIGHBOURS`).
 NEIGHBOURS = 10
@@ -96,14 +93,12 @@ class CosineScale:
 
 
 class NameResolver:
-    """Resolves the new names of batches, each inside its batch's transaction.
+    """Resolves the new names of batches, each inside its batch's transaction; undecided ones stay apart and are listed.
 
     Parameters
     ----------
     embed : callable, optional
         Gives unit rows for names. Without it names are compared as strings only.
-    ask : callable, optional
-        Decides the middle band. Without it such names stay apart and are listed as ambiguous.
     forget : callable, optional
         Drops texts from the cache that `embed` keeps.
     """
@@ -112,13 +107,11 @@ class NameResolver:
         self,
         canonicaliser: Canonicaliser | None = None,
         embed: Embed | None = None,
-        ask: Ask | None = None,
         scale: CosineScale | None = None,
         forget: Callable[[Sequence[str]], None] | None = None,
     ) -> None:
         self._canonicaliser = canonicaliser or Canonicaliser(threshold=MERGE, ask=ASK)
         self._embed = embed
-        self._ask = ask
         self._forget = forget
         self._vectors: dict[NameKey, NDArray[np.float32]] = {}
         self._scale = scale or CosineScale()
@@ -157,23 +150,18 @@ class NameResolver:
             self._resolve(connection, row, unseen)
 
     def _resolve(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> None:
-        candidates = self._candidates(connection, row, unseen)
-        decision = self._canonicaliser.resolve(ContextMention(row.name, row.kind), candidates)
-        answer: bool | None = decision.action == "merge"
-        method, concept = "incremental", int(str(decision.concept or 0))
-        if decision.action == "ask":
-            method = "incremental, asked"
-            (found,) = (candidate for candidate in candidates if candidate.id == concept)
-            answer = self._ask(row.name, row.kind, found.names) if self._ask else None
-        if answer is None:
-            near = name_rows.of_concepts(connection, [concept])[0]
-            concept_rows.mark_ambiguous(connection, row.id, near.id, decision.score)
-            self.tally.ambiguous += 1
-        elif answer:
-            journal.merge(connection, [(concept, row.concept_id)], method=method, score=decision.score)
+        decision = self._canonicaliser.resolve(
+            ContextMention(row.name, row.kind), self._candidates(connection, row, unseen)
+        )
+        if decision.concept is None:
+            self.tally.new += 1
+        elif decision.action == "merge":
+            journal.merge(connection, [(decision.concept, row.concept_id)], method="incremental", score=decision.score)
             self.tally.merged += 1
         else:
-            self.tally.new += 1
+            near = name_rows.of_concepts(connection, [decision.concept])[0]
+            concept_rows.mark_ambiguous(connection, row.id, near.id, decision.score)
+            self.tally.ambiguous += 1
 
     def _candidates(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> list[Candidate]:
         words = tokens(row.normal)
@@ -208,8 +196,7 @@ class NameResolver:
 # All names at once, while others write.
 
 
-@dataclass(frozen=True, eq=False)
-class Material:
+class Material(NamedTuple):
     """All that clusters are made of, as it was in one version of the graph."""
 
     version: int
@@ -218,46 +205,34 @@ class Material:
     relations: Mapping[str, Mapping[str, int]]
 
 
-@dataclass(frozen=True, eq=False)
-class Clusters:
+class Clusters(NamedTuple):
     """Which names are one concept and which relations one relation; `version` is the graph's that they were made of."""
 
     version: int
     names: Sequence[Sequence[NameRow]]
-    threshold: float
     relations: Mapping[str, Relations]
 
 
-def canonicalise_store(
-    store: Store, canonicaliser: Canonicaliser | None, embed: Embed | None, show: Callable[[Progress], object]
-) -> None:
+def canonicalise_store(store: Store, embed: Embed | None, show: Callable[[Progress], object]) -> None:
     """Cluster all names and relations, and derive everything from them.
 
     The graph's lock is for the write alone; where the graph changed while its names were compared, once more.
     """
-    canonicaliser = canonicaliser or Canonicaliser(threshold=MERGE)
-
-    def write(clusters: Clusters, connection: Connection[Any]) -> bool:
-        name_rows.lock(connection)
-        if version.current(connection) != clusters.version:
-            return False
-        _write_clusters(connection, clusters)
-        show(Progress(stage="deriving edges"))
-        rederive_all(connection)
-        return True
 
     def at_once(connection: Connection[Any]) -> None:
         name_rows.lock(connection)
-        write(_clustered(_read_material(connection), canonicaliser, embed), connection)
+        _write(_clustered(_read_material(connection), embed), show, connection)
 
     show(Progress(stage="bringing names together"))
     for _ in range(ATTEMPTS):
         read = store.run(_read_material)
         # A hosted embedder takes minutes over all names: before each request it is looked whether one went.
         same = partial(_is_still, read.version)
-        with suppress(WithdrawnError), guarded(name_rows.guard(store, same)):
-            clusters = _clustered(read, canonicaliser, embed)
-            if store.run(partial(write, clusters)):
+        with (
+            suppress(WithdrawnError),
+            guarded(name_rows.guard(store, same)),
+        ):
+            if store.run(partial(_write, _clustered(read, embed), show)):
                 return
     store.run(at_once)
 
@@ -275,7 +250,7 @@ def _read_material(connection: Connection[Any]) -> Material:
     )
 
 
-def _clustered(read: Material, canonicaliser: Canonicaliser, embed: Embed | None) -> Clusters:
+def _clustered(read: Material, embed: Embed | None) -> Clusters:
     """Cluster each scope's names and relations: the long part, for which nobody needs to wait."""
     by_scope: dict[str, list[NameRow]] = defaultdict(list)
     for row in read.names:
@@ -291,18 +266,21 @@ def _clustered(read: Material, canonicaliser: Canonicaliser, embed: Embed | None
             contexts=tuple(read.contexts.get(row.id, {}) for row in rows),
             of_mention=np.arange(len(rows), dtype=np.int64),
         )
-        result = canonicaliser.fit_units(units, embed, max(canonicaliser.threshold, FLOOR))
+        result = Canonicaliser(threshold=MERGE).fit_units(units, embed, floor=MERGE)
         for row, label in zip(rows, result.labels_.tolist(), strict=True):
             clusters[scope, label].append(row)
-    relations = {}
-    for scope, counts in read.relations.items():
-        repeated = [raw for raw, count in counts.items() for _ in range(count)]
-        relations[scope] = canonicalise_relations(repeated, embed=embed if len(counts) <= MAX_EMBEDDED else None)
-    return Clusters(read.version, list(clusters.values()), canonicaliser.threshold, relations)
+    relations = {
+        scope: canonicalise_relations(counts, embed if len(counts) <= MAX_EMBEDDED else None)
+        for scope, counts in read.relations.items()
+    }
+    return Clusters(read.version, list(clusters.values()), relations)
 
 
-def _write_clusters(connection: Connection[Any], clusters: Clusters) -> None:
-    """Merge the concepts of each cluster; every merge is a row. What people merged and split stays so."""
+def _write(clusters: Clusters, show: Callable[[Progress], object], connection: Connection[Any]) -> bool:
+    """Merge the concepts of each cluster, unless the graph changed meanwhile; what people decided stays so."""
+    name_rows.lock(connection)
+    if version.current(connection) != clusters.version:
+        return False
     decided = take_apart(connection)
     several = [members for members in clusters.names if len(members) > 1]
     known = name_rows.by_id(connection, [row.id for members in several for row in members])
@@ -311,11 +289,14 @@ def _write_clusters(connection: Connection[Any], clusters: Clusters) -> None:
     for members in several:
         kept, *others = sorted(members, key=lambda row: (-row.uses, -len(row.name), row.name))
         merges += [(concept[kept.id], concept[other.id]) for other in others]
-    journal.merge(connection, merges, method=f"global, threshold {clusters.threshold}")
+    journal.merge(connection, merges, method=f"global, threshold {MERGE}")
     join_aliases(connection)
     apply_rulings(connection, decided)
     for scope, relations in clusters.relations.items():
         fact_rows.set_canonical(connection, scope, relations.canonical, relations.scores)
+    show(Progress(stage="deriving edges"))
+    rederive_all(connection)
+    return True
 
 
 def declare(connection: Connection[Any], single: Collection[str], several: Collection[str], whole: bool) -> None:

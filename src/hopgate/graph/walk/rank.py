@@ -119,18 +119,10 @@ def source_walks(
     >>> source_walks(graph, starts(graph, names=[0])).round(2).tolist()
     [[0.0, 0.63, 0.0], [0.0, 0.37, 0.0], [0.0, 0.0, 0.0]]
     """
-    return batched_walks(graph, [start], walk, near=near)[0]
-
-
-def batched_walks(
-    graph: WalkGraph, queries: Sequence[Starts], walk: Walk | None = None, *, near: bool = False
-) -> list[NDArray[np.float64]]:
-    """Walk for many queries at once: what `source_walks` gives, one array a query, for one reading of the matrix."""
     walk = walk or Walk()
-    columns = np.concatenate([start.columns for start in queries], axis=1)
-    mass = columns.sum(axis=0)
+    mass = start.columns.sum(axis=0)
     used = np.flatnonzero(mass > 0)
-    restarts = columns[:, used] / mass[used]
+    restarts = start.columns[:, used] / mass[used]
     # A column after the other in memory: what follows looks at one walk at a time.
     walks = np.zeros((graph.memories, len(mass)), order="F")
     whole = list(range(len(used)))
@@ -149,7 +141,7 @@ def batched_walks(
     part = np.minimum(mass, 1.0)
     there = walks.sum(axis=0)
     walks *= part / np.where(there > 0, there * part + (1 - part), 1.0)
-    return np.split(walks, len(queries), axis=1)
+    return walks
 
 
 def ranked_by_walks(

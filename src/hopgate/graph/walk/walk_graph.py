@@ -88,6 +88,15 @@ class WalkGraph:
 
         return csr_array((self.weights, self.indices, self.indptr), shape=(self.nodes, self.nodes), copy=False)
 
+    @cached_property
+    def scaled(self) -> csr_array[np.float64]:
+        """The adjacency with each arc divided by the roots of its ends' strengths: what PageRank multiplies by."""
+        from scipy.sparse import csr_array
+
+        root = np.sqrt(self.divisor)
+        weights = self.weights / (np.repeat(root, self.degree) * root[self.indices])
+        return csr_array((weights, self.indices, self.indptr), shape=(self.nodes, self.nodes), copy=False)
+
 
 class Pairs(NamedTuple):
     """Ends of edges and their weights; by default each weighs 1."""
