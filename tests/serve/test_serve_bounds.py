@@ -180,16 +180,15 @@ def test_the_explorers_pages_work_within_a_scope_or_say_what_to_do(own_kb: Knowl
         detail = running.get(f"concepts/{names['Ada Lovelace']}?limit=1").json()
         assert [memory["id"] for memory in detail["memories"]] == ["m2"] and len(detail["edges"]) == 1
         assert running.get("timeline/span").json()["known_from"].startswith("2024-05-01")
-        (edge, *_) = running.get(f"timeline/concepts/{names['London']}").json()
+        (edge,) = running.get(f"timeline/concepts/{names['London']}").json()
         assert (edge["source"], edge["evidence"]) == ("Ada Lovelace", ["m1"])
         began = running.get("timeline/changes?since=2024-04-30&until=2024-05-03&axis=known").json()["began"]
         assert {"m1", "old"} <= {key for edge in began for key in edge["evidence"]}
         (gone,) = running.get("timeline/superseded").json()
         assert (gone["memory"], gone["by"]) == ("old", "new")
         lost = running.post("mend/removal/preview", {"ids": ["m1", "m2"]}).json()
-        assert {"Ada Lovelace", "Charles Babbage"} <= {
-            *lost["concepts"]
-        } and "Ada Lovelace — lives in → London" in lost["edges"]
+        assert {"Ada Lovelace", "Charles Babbage"} <= {*lost["concepts"]}
+        assert lost["edges"] == ["Ada Lovelace — lives in → London"]
         for path in ("mend/merges", "mend/curation", "mend/log", "gates"):
             refused = running.get(path)
             assert refused.status_code == 403 and "bound to home: start hopgate serve without --scope" in refused.text

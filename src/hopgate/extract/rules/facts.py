@@ -499,6 +499,6 @@ def _is(kind: str, name: str, is_noun: bool, talk: Talk) -> bool:  # noqa: PLR09
     if kind == "town":
         return is_capital and not talk.is_person(name) and talk.kind(name) not in ("host", "service")
     if kind == "firm":
-        return is_noun or (is_capital and talk.kind(name) not in ("host", "service"))
+        return is_noun or (is_capital and talk.kind(name) not in ("host", "service") and not talk.is_person(name))
     # A spot: a room, or a name that is neither somebody's nor a machine's.
     return is_room(name) if is_noun else not talk.is_person(name) and talk.kind(name) != "host"
