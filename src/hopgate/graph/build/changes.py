@@ -26,7 +26,7 @@ from hopgate.extract.model.answer import MODEL_CONFIDENCE
 from hopgate.extract.model.judge import Ended, Judge
 from hopgate.extract.runner import Progress
 from hopgate.graph.build.derive import rederive
-from hopgate.graph.build.sink import is_name, read_alone
+from hopgate.graph.build.sink import is_name, kind_of_value, read_alone
 from hopgate.graph.names import initials, normalise
 from hopgate.guard import guarded
 from hopgate.store import extractions
@@ -412,7 +412,7 @@ def _add(connection: Connection[Any], found: Found, change: Change, recorded_at:
     earlier_id, later_id = found.earlier.memory_id, found.later.place.memory_id
     scope = name_rows.scopes_of(connection, [later_id])[later_id]
     names = {normalise(name): name for name in (change.thing, change.former, change.value) if name}
-    wanted = {(scope, normal): (name, None) for normal, name in names.items()}
+    wanted = {(scope, normal): (name, kind_of_value(name)) for normal, name in names.items()}
     known = name_rows.ensure(connection, wanted, {normal: initials(normal) for normal in names})
     thing, former = (known[scope, normalise(name)].id for name in (change.thing, change.former))
     relation = change.relation

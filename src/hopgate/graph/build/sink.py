@@ -6,6 +6,7 @@ memories show.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from hopgate.store import clearance, extractions, memories, setting_rows
 from hopgate.store.build_lock import share
 from hopgate.store.graph import fact_rows, name_rows, version
 from hopgate.store.graph.fact_rows import FactRow
-from hopgate.store.graph.name_rows import NameKey, NameRow
+from hopgate.store.graph.name_rows import VALUE, NameKey, NameRow
 from hopgate.times import moment
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ Resolve = Callable[["Connection[Any]", Sequence[NameRow]], None]
 MAX_TURN = 200
 # A name of more characters is a sentence that a model mistook for one; an index entry could not hold it.
 MAX_NAME = 200
+_VALUE = re.compile(r"[€£$¥]?\d[\d.,:/-]*(?: ?(?:[^\W\d_]{1,3}|[€£$¥%]))?")
 # Kinds of the names in lower case that the rules find: such a name is one wherever the word stands.
 LOWER_KINDS = frozenset(("host", "service", "name"))
 # A word that so many memories hold recurs; no more need be looked up.
@@ -231,7 +233,18 @@ def names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
         yield mention.name, mention.kind or None
     for fact in extraction.facts:
         yield fact.subject, None
-        yield fact.object, None
+        yield fact.object, kind_of_value(fact.object)
+
+
+def kind_of_value(name: str) -> str | None:
+    """The kind of what is only a number, an hour, a date or an amount: an end of facts, and no concept that is listed.
+
+    Examples
+    --------
+    >>> [kind_of_value(name) for name in ("7", "9:15", "2026-06", "€1,020", "8 mg", "Room 7")]
+    ['value', 'value', 'value', 'value', 'value', None]
+    """
+    return VALUE if _VALUE.fullmatch(name) else None
 
 
 def is_name(name: str, normal: str) -> bool:

@@ -12,6 +12,7 @@ from psycopg.rows import dict_row
 
 from hopgate.errors import HopgateError
 from hopgate.store.graph.edge_rows import NAME_INSIDE
+from hopgate.store.graph.name_rows import VALUE
 from hopgate.store.graph.visible import View
 from hopgate.store.rows import fetch
 
@@ -32,6 +33,7 @@ class Concept:
 
 
 _ANY = View()
+_NO_VALUE = f"c.kind IS DISTINCT FROM '{VALUE}'"
 _COLUMNS = "c.id, c.canonical_name AS name, c.aliases, c.kind, c.scope"
 
 
@@ -104,6 +106,8 @@ def listed(
 
     Parameters
     ----------
+    kind : str, optional
+        Only concepts of this kind; without it those of every kind but values.
     view : View
         With an as-of only concepts with an edge that was true then; with a known-at memories made later do not count.
     search : str, optional
@@ -111,7 +115,8 @@ def listed(
     """
     known = _known(view)
     count, source = ("n.known", f"concepts c JOIN {known}") if known else ("c.memory_count", "concepts c")
-    conditions = f"(%(kind)s::text IS NULL OR c.kind = %(kind)s) AND {view.concepts('c')}"
+    of_kind = f"(c.kind = %(kind)s OR %(kind)s::text IS NULL AND {_NO_VALUE})"
+    conditions = f"{of_kind} AND {view.concepts('c')}"
     if search:
         conditions += (
             " AND EXISTS (SELECT 1 FROM unnest(c.aliases || c.canonical_name) AS a (name) "
@@ -144,7 +149,8 @@ def counts(connection: Connection[Any]) -> dict[str, Any]:
             "SELECT (SELECT version FROM graph_state) AS version, "
             "(SELECT count(*) FROM memories WHERE NOT is_sensitive) AS memories, "
             "(SELECT count(DISTINCT memory_id) FROM memory_concepts) AS linked_memories, "
-            "(SELECT count(*) FROM concepts) AS concepts, (SELECT count(*) FROM concept_names) AS names, "
+            f"(SELECT count(*) FROM concepts c WHERE {_NO_VALUE}) AS concepts, "
+            "(SELECT count(*) FROM concept_names) AS names, "
             "(SELECT count(*) FROM memory_concepts) AS mentions, "
             "count(*) FILTER (WHERE retired_at IS NULL AND relation <> %(inside)s) AS edges, "
             "count(*) FILTER (WHERE relation = %(inside)s) AS name_links, "

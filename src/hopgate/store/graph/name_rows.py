@@ -39,6 +39,8 @@ class NameRow:
 
 NameKey = tuple[str, str]
 """A scope and a normal form."""
+VALUE = "value"
+"""The kind of what is only a number, an hour, a date or an amount: facts end there, and no list of concepts has it."""
 
 _COLUMNS = "id, concept_id, normal_name, name, kind, uses, scope"
 # The words of a name and its scope in one array, as the index of words has them: no word has a line break.
