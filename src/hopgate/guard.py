@@ -22,14 +22,7 @@ from hopgate.memory import Memory, check_several
 
 @dataclass(frozen=True)
 class SensitivityRules:
-    """Which memories are sensitive by a rule.
-
-    Parameters
-    ----------
-    tags : tuple of str
-        A memory with one of these tags is sensitive, or with one below it ("secret/keys"); see `tag_names`.
-    patterns : tuple of str
-        Regular expressions: a memory whose title, text, tags or keywords one of them finds is sensitive.
+    """Which memories are sensitive by a rule: by a tag or one below it ("secret/keys"), or by a regular expression.
 
     Examples
     --------
@@ -38,8 +31,8 @@ class SensitivityRules:
     [True, False]
     """
 
-    tags: tuple[str, ...] = ()
-    patterns: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()  # see `tag_names`
+    patterns: tuple[str, ...] = ()  # looked for in title, text, tags and keywords
 
     def __post_init__(self) -> None:
         check_several(self.tags, "tags")

@@ -36,19 +36,11 @@ FEW = 64
 
 @dataclass(frozen=True, slots=True)
 class CaughtUp:
-    """What was brought up to date.
+    """What was brought up to date."""
 
-    Parameters
-    ----------
-    embedded, linked : int
-        How many memories got a vector, and how many an extraction.
-    left : str
-        The extractor that made the graph, where linking needs it named; empty otherwise.
-    """
-
-    embedded: int
-    linked: int
-    left: str = ""
+    embedded: int  # how many memories got a vector
+    linked: int  # how many got an extraction
+    left: str = ""  # the extractor that made the graph, where linking needs it named
 
 
 class Upkeep:

