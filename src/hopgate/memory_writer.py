@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.embed import Identity
+    from hopgate.embed.texts import Made
     from hopgate.store.fill import Embedding
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
-    from hopgate.store.vectors import TextVectors
 
 # After a load of this size the planner's statistics and the index's pending list are worth a pass of their own.
 TIDY_ABOVE = 1000
@@ -88,12 +88,13 @@ class MemoryWriter:
     def write_embedded(
         self,
         new: Sequence[Memory],
-        made: TextVectors,
+        made: Mapping[str, Made],
         identity: Identity | None,
+        late: Identity | None,
     ) -> Written:
-        """Add memories, or bring those with the same external id up to date, with their vectors, all or none.
+        """Add memories, or bring those with the same external id up to date, with what was made of them, all or none.
 
-        What turned sensitive since its vector was made, by a mark or by a rule, is stored without one.
+        `made` is by external id. What turned sensitive since, by a mark or by a rule, is stored without either.
         """
 
         def work(connection: Connection[Any]) -> Written:
@@ -104,9 +105,9 @@ class MemoryWriter:
             left = [memory for memory in marked if memory.external_id not in there]
             if identity is None or not made:
                 return self._write(connection, left, alone=None)
-            vectors.claim(connection, identity)
+            vectors.claim(connection, identity, late)
             written = self._write(connection, left, alone=None)
-            vectors.add_vectors(connection, left, made, identity)
+            vectors.add_vectors(connection, left, made, identity, late)
             return written
 
         return self._store.run(work)

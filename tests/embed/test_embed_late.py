@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from hopgate.embed.cache import EmbeddingCache
-from hopgate.embed.late import SCALE, BundledLate, joined, late_matches, late_scores
+from hopgate.embed.late import SCALE, BundledLate, joined, late_matches, late_model, late_scores
+from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
 
 SHORT = Cleared("The boiler is in the cellar.")
@@ -68,3 +69,8 @@ def test_the_cache_keeps_tokens_and_forgets_them_with_the_text(tmp_path: Path, m
     assert np.array_equal(again.memory_tokens([SHORT])[0], made)
     assert cache.info().embedders == {"answerai-colbert-small-v1": 1}
     assert cache.forget([SHORT]) == 1
+
+
+def test_a_model_that_is_none_is_refused() -> None:
+    with pytest.raises(HopgateError, match="no late-interaction model 'huge': say bundled or off"):
+        late_model("huge")

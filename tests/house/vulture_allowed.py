@@ -58,3 +58,4 @@ _.n_threads  # a parameter of a GGUF that is run
 _.ui  # a parameter of a GGUF that is run
 _.verbosity  # a parameter of a GGUF that is run
 _.warmup  # a parameter of a GGUF that is run
+tokens_of  # recall by late interaction will read it (issue 46)

@@ -57,9 +57,10 @@ def in_files(folder: Path, needle: str = CANARY) -> list[str]:
 
 
 def cached(folder: Path, texts: Iterable[str]) -> list[str]:
-    """Those of the texts whose vectors the embedding cache holds."""
+    """Those of the texts of which the embedding cache holds a vector or tokens."""
     held = b"".join(path.read_bytes() for path in folder.glob("embeddings.sqlite3*"))
-    return [text for text in texts if hashlib.sha256(f"document\0{text}".encode()).digest() in held]
+    made = ("document", "tokens")
+    return [text for text in texts if any(hashlib.sha256(f"{what}\0{text}".encode()).digest() in held for what in made)]
 
 
 PLANTED = re.compile(r"zyxplanted(\w+?)zyx")

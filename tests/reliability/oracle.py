@@ -16,6 +16,7 @@ _ROWS = {
     "(SELECT b.external_id FROM memories b WHERE b.id = m.superseded_by), {vector} FROM memories m",
     "passages": f"SELECT {_EXTERNAL}, number, starts, ends, {{vector}} FROM passages p "
     "JOIN memories m ON m.id = memory_id",
+    "tokens": f"SELECT {_EXTERNAL}, count, md5(tokens) FROM memory_tokens JOIN memories m ON m.id = memory_id",
     "extractions": f"SELECT {_EXTERNAL}, extractor_hash, state, reason FROM extractions "
     "JOIN memories m ON m.id = memory_id",
     "relations": "SELECT raw, canonical, single_valued FROM relations",
@@ -35,7 +36,7 @@ _ROWS = {
     "JOIN concepts d ON d.id = dst_id",
     "merges": "SELECT merged_name, method, undone_at IS NULL FROM journal WHERE action = 'merge'",
     "settings": "SELECT name, value FROM store_settings WHERE name <> 'id key'",
-    "space": "SELECT name, dimension, next_identity FROM embedding_space",
+    "space": "SELECT name, dimension, next_identity, late FROM embedding_space",
     "derived": "SELECT derived FROM graph_state",
 }
 _ALIAS = {"memories": "m", "passages": "p", "concepts": "concepts", "edges": "e"}
@@ -86,7 +87,8 @@ INVARIANTS = {
     "SELECT memory_id FROM facts WHERE m.id IN (memory_id, read_with) "
     "UNION SELECT memory_id FROM extractions WHERE memory_id = m.id UNION SELECT memory_id FROM passages "
     "WHERE memory_id = m.id UNION SELECT memory_id FROM statements WHERE memory_id = m.id "
-    "UNION SELECT memory_id FROM memory_concepts WHERE memory_id = m.id)",
+    "UNION SELECT memory_id FROM memory_concepts WHERE memory_id = m.id "
+    "UNION SELECT memory_id FROM memory_tokens WHERE memory_id = m.id)",
     "words are counted": f"SELECT * FROM ({_COUNTED}) a FULL JOIN ({_KEPT}) b ON a.word = b.word "
     "AND a.scope IS NOT DISTINCT FROM b.scope WHERE a.n IS DISTINCT FROM b.n",
     "memories are counted": "SELECT * FROM (SELECT count(*) AS n FROM memories) a, "
@@ -113,6 +115,10 @@ def broken(connection: Connection[Any]) -> dict[str, list[Any]]:
     if _has_vectors(connection, "memories"):
         found["sensitive memories have no vector"] = connection.execute(
             "SELECT id FROM memories WHERE is_sensitive AND embedding IS NOT NULL"
+        ).fetchall()
+        found["tokens come with the vector"] = connection.execute(
+            "SELECT id FROM memories, embedding_space s WHERE s.late IS NOT NULL AND embedding IS NOT NULL "
+            "AND NOT EXISTS (SELECT FROM memory_tokens WHERE memory_id = id)"
         ).fetchall()
     return {name: rows for name, rows in found.items() if rows}
 

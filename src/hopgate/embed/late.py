@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hopgate.embed.bundled import MAX_TOKENS, Bundled, ModelFiles
 from hopgate.embed.cache import EmbeddingCache, kept
 from hopgate.embed.embedder import Identity
+from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
 from hopgate.passages import passage_text, passages
 
@@ -36,7 +37,7 @@ BASIS = "late_basis.npy"
 SCALE = 127
 # Of a long memory so many passages are read, some 32,000 characters and 7,000 tokens.
 MOST_PASSAGES = 32
-BUNDLED = "bundled"
+BUNDLED, OFF = "bundled", "off"
 
 Floats = NDArray[np.float32]
 Tokens = NDArray[np.int8]
@@ -143,6 +144,21 @@ class BundledLate(LateModel):
     def _basis(self) -> Floats:
         with files("hopgate.embed").joinpath("data", BASIS).open("rb") as stream:
             return np.asarray(np.load(stream), np.float32)
+
+
+def late_model(spec: str, *, threads: int | None = None, cache: EmbeddingCache | None = None) -> LateModel | None:
+    """Make the late-interaction model that a spec names; none for "off".
+
+    Examples
+    --------
+    >>> late_model("bundled")
+    BundledLate('answerai-colbert-small-v1')
+    """
+    if spec == OFF:
+        return None
+    if spec == BUNDLED:
+        return BundledLate(threads, cache)
+    raise HopgateError(f"there is no late-interaction model {spec!r}: say {BUNDLED} or {OFF}")
 
 
 def joined(tokens: Sequence[Tokens]) -> tuple[Tokens, NDArray[np.intp]]:

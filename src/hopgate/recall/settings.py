@@ -16,7 +16,6 @@ from hopgate.options import Option, as_rows, check, environment_values, from_tom
 from hopgate.recall.fusers import LEGS, MAX_WEIGHT, RRF, Fuser, parse
 from hopgate.recall.lexical import DEFAULT_RANKER, LexicalRanker
 from hopgate.store import setting_rows
-from hopgate.store.graph import version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -29,8 +28,6 @@ MAX_TIMEOUT_S = 3600
 FILE = "settings.toml"
 BUNDLED_RERANKER = "bundled"
 BY_HAND = "hopgate settings"
-SCOPES = (setting_rows.WALLS, setting_rows.SHARED)
-SCOPES_MEANING = "walls: no scope moves another's answers; shared: walks pass through all, for one person's many"
 _STEP = re.compile(r"(rerank)(?:\((\d{1,9})\))?|(walk)")
 
 # Of 129 fusers the best on the development halves of musique, 2wiki and locomo among those that bar no leg: each one's
@@ -363,33 +360,31 @@ class StoreSettings:
             {**row, "value": values[row["name"]], "source": resolved.sources[row["name"]]}
             for row in as_rows(OPTIONS.values())
         ]
-        scopes = {"name": "scopes", "value": self.scopes(), "source": "the store", "meaning": SCOPES_MEANING}
-        return [*rows, {**scopes, "default": setting_rows.WALLS, "limits": ", ".join(SCOPES)}]
+        for name, (known, meaning) in setting_rows.STORE_SETTINGS.items():
+            own = {"name": name, "value": self.own(name), "source": "the store", "meaning": meaning}
+            rows.append({**own, "default": known[0], "limits": ", ".join(known)})
+        return rows
 
     def set(self, changes: Mapping[str, Any], *, source: str = BY_HAND) -> None:
         """Set some for this store, from the next query on; what is not a setting's value is refused."""
-        own = {name: value for name, value in changes.items() if name == setting_rows.SCOPES}
-        for value in own.values():
-            if value not in SCOPES:
-                raise HopgateError(f"scopes must be {' or '.join(SCOPES)}, not {value!r}")
+        own = {name: value for name, value in changes.items() if name in setting_rows.STORE_SETTINGS}
         checked = _checked({name: value for name, value in changes.items() if name not in own}) | own
 
         def write(connection: Connection[Any]) -> None:
-            if own and setting_rows.scopes(connection) != own[setting_rows.SCOPES]:
-                # Names are kept by scope: the next build makes the graph anew.
-                version.forget_graph(connection)
+            for name, value in own.items():
+                setting_rows.check_own(connection, name, value)
             setting_rows.write(connection, checked, source)
 
         self._store.run(write)
 
     def unset(self, names: Sequence[str]) -> None:
         """Forget some: the file, the environment or the default decides again."""
-        if unknown := [name for name in names if name not in (*OPTIONS, setting_rows.SCOPES)]:
+        if unknown := [name for name in names if name not in (*OPTIONS, *setting_rows.STORE_SETTINGS)]:
             raise HopgateError(f"there is no setting {unknown[0]!r}: there are {', '.join(OPTIONS)}")
 
         def remove(connection: Connection[Any]) -> list[str]:
-            if setting_rows.SCOPES in names and setting_rows.scopes(connection) != setting_rows.WALLS:
-                version.forget_graph(connection)
+            for name in setting_rows.STORE_SETTINGS.keys() & set(names):
+                setting_rows.check_own(connection, name, setting_rows.STORE_SETTINGS[name].values[0])
             return setting_rows.remove(connection, names)
 
         gone = self._store.run(remove)
@@ -406,10 +401,10 @@ class StoreSettings:
             setting_rows.remove(connection, [*LEGS, "walk"])
             setting_rows.write_gate(connection, _checked(values), f"gate {fingerprint}")
 
-    def scopes(self) -> str:
-        """Say "walls" or "shared": whether walks pass from one scope into another; the store's owner alone decides."""
+    def own(self, name: str) -> str:
+        """Give a setting that the store's owner alone decides: `scopes` or `late`."""
         with self._store.transaction() as connection:
-            return setting_rows.scopes(connection)
+            return setting_rows.own(connection, name)
 
     def stale_gate(self) -> str | None:
         """The gate that was applied, where the graph has been changed since."""

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from hopgate.corpus import TOP
 from hopgate.embed.embedder import embedder_from
+from hopgate.embed.late import OFF, late_model
 from hopgate.errors import HopgateError, LostServerError, RefusedRowError, UnreachableError, WithdrawnError
 from hopgate.extract.runner import Progress
 from hopgate.guard import SensitivityRules, guarded
 from hopgate.memory import Cleared, Memory, cleared
-from hopgate.passages import passage_text, passages
 from hopgate.redact import redacted
 from hopgate.scale.engine import Engine, map_batches, session, spans_machines
 from hopgate.sources.read import ADDRESSES, checked_memories
@@ -30,11 +30,9 @@ from hopgate.store import clearance, connect, memories, setting_rows, vectors
 from hopgate.store.store import retried
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from psycopg import Connection
 
-    from hopgate.embed import Embedder
+    from hopgate.embed.texts import Made
     from hopgate.extract.extraction import Extractor
     from hopgate.memory_writer import MemoryWriter
     from hopgate.sources.source import ReadOptions
@@ -252,9 +250,9 @@ class _Prepared(NamedTuple):
 
 
 class _Embedded(NamedTuple):
-    """What a worker made of a batch: by external id a memory's own vector in the first row, then its passages'."""
+    """What a worker made of a batch, by external id."""
 
-    vectors: dict[str, NDArray[np.float32]]
+    made: dict[str, Made]
     # Why a memory has none.
     refused: dict[str, str]
     # Whether one of them turned sensitive on the way: nothing was made then.
@@ -270,8 +268,10 @@ class _Loader:
         self.rejected: list[Rejected] = []
         self.seconds: dict[str, float] = defaultdict(float)
         self._store, self._writer, self._engine = store, writer, engine
-        self._identity = embedding.embedder(spec).identity
-        self._make = partial(_Embedding, store, spec, None if engine.name == "local" else 1)
+        late = embedding.late()
+        self._identity, self._late = embedding.embedder(spec).identity, late.identity if late else None
+        late_spec = late.identity.spec if late else OFF
+        self._make = partial(_Embedding, store, spec, late_spec, None if engine.name == "local" else 1)
 
     def load(self, batches: Iterator[list[Row]]) -> Iterator[int]:
         """Load batches; give after each how many rows were read so far."""
@@ -332,11 +332,12 @@ class _Loader:
         self.seconds["writing"] += time.perf_counter() - began
 
     def _write(self, new: Sequence[Memory], made: _Embedded) -> None:
-        vectors = {one.external_id: made.vectors[one.external_id] for one in new if one.external_id in made.vectors}
-        written = retried(partial(self._writer.write_embedded, new, vectors, self._identity), patient=True)
+        there = {one.external_id: made.made[one.external_id] for one in new if one.external_id in made.made}
+        write = partial(self._writer.write_embedded, new, there, self._identity, self._late)
+        written = retried(write, patient=True)
         self.counts["added"] += written.added
         self.counts["changed"] += written.rows - written.added
-        self.counts["embedded"] += len(vectors)
+        self.counts["embedded"] += len(there)
 
 
 def _guard(connection: Connection[Any], batch: Sequence[Row]) -> _Prepared:
@@ -371,14 +372,17 @@ def _guard(connection: Connection[Any], batch: Sequence[Row]) -> _Prepared:
 
 
 class _Embedding:
-    """What a worker embeds with: its own embedder, without the cache on this machine's disk."""
+    """What a worker embeds with: its own models, without the cache on this machine's disk."""
 
-    def __init__(self, store: Store, spec: str, threads: int | None) -> None:
+    def __init__(self, store: Store, spec: str, late: str, threads: int | None) -> None:
         from hopgate.embed.bundled import BgeSmall
+        from hopgate.embed.texts import TextModels
 
         made = embedder_from(spec)
         self._store = store
-        self._embedder: Embedder = BgeSmall(threads) if isinstance(made, BgeSmall) else made
+        self._models = TextModels(
+            BgeSmall(threads) if isinstance(made, BgeSmall) else made, late_model(late, threads=threads)
+        )
         self._failures = 0
 
     def __call__(self, batch: _Readable) -> _Embedded:
@@ -390,30 +394,27 @@ class _Embedding:
         began = time.perf_counter()
         guard = clearance.incoming_guard(self._store, batch.memories)
         passed = list(cleared((memory.external_id, memory) for memory in batch.memories))
-        vectors: dict[str, NDArray[np.float32]] = {}
+        made: dict[str, Made] = {}
         refused: dict[str, str] = {}
         try:
             with guarded(guard):
                 if passed:
                     guard.check()
-                    self._add(passed, vectors, refused)
+                    self._add(passed, made, refused)
         except WithdrawnError:
             return _Embedded({}, {}, True, time.perf_counter() - began)
-        return _Embedded(vectors, refused, False, time.perf_counter() - began)
+        return _Embedded(made, refused, False, time.perf_counter() - began)
 
-    def _add(
-        self, passed: Sequence[tuple[str, Cleared]], vectors: dict[str, NDArray[np.float32]], refused: dict[str, str]
-    ) -> None:
+    def _add(self, passed: Sequence[tuple[str, Cleared]], made: dict[str, Made], refused: dict[str, str]) -> None:
         """Embed together, or one by one where that fails, so that only the memory at fault is refused."""
-        texts = [[text, *(passage_text(text, span) for span in passages(text))] for _, text in passed]
         try:
-            made = self._embedder.documents([text for parts in texts for text in parts])
+            made |= zip([name for name, _ in passed], self._models.made([text for _, text in passed]), strict=True)
         except (WithdrawnError, LostServerError, UnreachableError):
             raise
         except Exception as error:
             if len(passed) > 1:
                 for memory in passed:
-                    self._add([memory], vectors, refused)
+                    self._add([memory], made, refused)
                 return
             self._failures += 1
             if self._failures >= PATIENCE:
@@ -423,7 +424,3 @@ class _Embedding:
             refused[passed[0][0]] = without_values(reason) if isinstance(error, HopgateError) else type(error).__name__
             return
         self._failures = 0
-        at = 0
-        for (name, _), parts in zip(passed, texts, strict=True):
-            vectors[name] = made[at : at + len(parts)]
-            at += len(parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,13 +13,15 @@ from hopgate.memory import Cleared, cleared
 from hopgate.options import environment
 from hopgate.passages import passage_text, passages
 from hopgate.redact import without_credentials
-from hopgate.store import clearance, connect, memories, schema, vectors
+from hopgate.store import clearance, connect, memories, schema, setting_rows, vectors
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from hopgate.embed import CachedEmbedder
+    from hopgate.embed.late import LateModel, QueryTokens
+    from hopgate.embed.texts import TextModels
     from hopgate.store.store import Store
 
 DEFAULT = "bge-small"
@@ -30,10 +32,11 @@ Progress = Callable[[int], None]
 
 
 class Embedding:
-    """A store's embedder: made on first use, and always the one that made its vectors."""
+    """A store's models: made on first use, and always those that made its vectors and its tokens."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._late: LateModel | None = None
         self._embedder: CachedEmbedder | None = None
         self._making = threading.Lock()
         self._loaded = False
@@ -66,6 +69,29 @@ class Embedding:
                 self._embedder = made
             return made
 
+    def query_tokens(self, text: str, space: vectors.EmbeddingSpace) -> QueryTokens | None:
+        """Give a query's tokens by the model that makes the store's; none where it keeps none."""
+        late = self.late(space)
+        return late.query_tokens(text) if late else None
+
+    def late(self, space: vectors.EmbeddingSpace | None = None) -> LateModel | None:
+        """The store's late-interaction model; none where it does without."""
+        from hopgate.embed.cache import EmbeddingCache
+        from hopgate.embed.late import OFF, late_model
+
+        with self._making:
+            if space is None:
+                with self._store.transaction() as connection:
+                    space, chosen = vectors.space(connection), setting_rows.own(connection, setting_rows.LATE)
+            spec = (space.late.spec if space.late else OFF) if space else chosen
+            if spec == OFF:
+                return None
+            if self._late is None or self._late.identity.spec != spec:
+                self._late = late_model(spec, cache=EmbeddingCache.default())
+            if space and self._late:
+                vectors.check_late(space, self._late.identity)
+            return self._late
+
     def working_spec(self, spec: str | None = None) -> str:
         """What makes the store's embedder in another process, credentials included; as `embedder` chooses it."""
         self.embedder(spec)
@@ -89,7 +115,7 @@ class Embedding:
             if space is None and kept == 0:
                 return 0
         embedder = self.embedder(spec, space)
-        made = self._run(embedder, "embedding", progress)
+        made = self._run(embedder, self.late(space), "embedding", progress)
         if kept >= vectors.EXACT_BELOW:
             self.index()
         return made
@@ -102,7 +128,7 @@ class Embedding:
         if found is None or found.identity.key == embedder.identity.key:
             return self.fill(spec, progress)
         self._store.run(lambda connection: vectors.begin_next(connection, embedder.identity))
-        made = self._run(embedder, "next_embedding", progress)
+        made = self._run(embedder, None, "next_embedding", progress)
         self._store.run(lambda connection: vectors.finish_next(connection, embedder.identity))
         with self._making:
             self._embedder = embedder
@@ -110,7 +136,7 @@ class Embedding:
         return made
 
     def forget(self, texts: Sequence[str]) -> None:
-        """Drop the vectors of these texts and of their passages from the cache on disk, whatever embedder made them."""
+        """Drop what was made of these texts and of their passages from the cache on disk, whatever model made it."""
         if not texts:
             return
         from hopgate.embed import EmbeddingCache
@@ -118,12 +144,21 @@ class Embedding:
         parts = [passage_text(Cleared(text), span) for text in texts for span in passages(text)]
         EmbeddingCache.default().forget([*texts, *parts])
 
-    def _run(self, embedder: CachedEmbedder, column: vectors.Column, progress: Progress | None) -> int:
+    def _run(
+        self, embedder: CachedEmbedder, late: LateModel | None, column: vectors.Column, progress: Progress | None
+    ) -> int:
+        from hopgate.embed.texts import TextModels
+
+        models = TextModels(embedder, late)
+        late_identity = late.identity if late else None
+        write = partial(vectors.write, identity=embedder.identity, column=column, late=late_identity)
         made = after = 0
         while True:
             with self._store.transaction() as connection:
                 ids = vectors.pending(connection, limit=BATCH, after=after, column=column)
                 known = clearance.open_memories(connection, ids)
+                # Vectors that were taken over from a column of the owner's lack their tokens alone.
+                there = vectors.embedded(connection, ids, column)
             if not ids:
                 return made
             passed = list(cleared(sorted(known.items())))
@@ -133,11 +168,11 @@ class Embedding:
                 continue
             try:
                 with guarded(clearance.memory_guard(self._store, known)):
-                    batch = _embedded(embedder, passed)
+                    batch = _embedded(models, passed, there)
             except WithdrawnError:
                 # One of them is not what it was: the page is read again; what was embedded comes from the cache.
                 continue
-            written = self._store.run(partial(vectors.write, batch=batch, identity=embedder.identity, column=column))
+            written = self._store.run(partial(write, batch=batch))
             # What changed, went or turned sensitive on the way must not stay in the cache either.
             self.forget([memory.content for memory in batch if memory.memory_id not in written])
             made += len(written)
@@ -158,15 +193,14 @@ class Embedding:
             vectors.build_index(connection, schema.search_path(connection))
 
 
-def _embedded(embedder: CachedEmbedder, passed: Sequence[tuple[int, Cleared]]) -> list[vectors.Embedded]:
-    """Embed contents, each with its passages after it."""
-    texts = [[text, *(part.text for part in vectors.passages_of(key, text))] for key, text in passed]
-    rows = embedder.documents([text for several in texts for text in several])
-    batch, at = [], 0
-    for (key, text), several in zip(passed, texts, strict=True):
-        batch.append(vectors.Embedded(key, text, rows[at : at + len(several)]))
-        at += len(several)
-    return batch
+def _embedded(
+    models: TextModels, passed: Sequence[tuple[int, Cleared]], there: Collection[int]
+) -> list[vectors.Embedded]:
+    """Make what contents lack: tokens alone of those whose vectors are there."""
+    lacking = {key: text for key, text in passed if key not in there}
+    given = {key: text for key, text in passed if key in there}
+    made = [*models.made(list(lacking.values())), *models.tokens_alone(list(given.values()))]
+    return [vectors.Embedded(key, text, *one) for (key, text), one in zip((lacking | given).items(), made, strict=True)]
 
 
 def _same(embedder: CachedEmbedder, space: vectors.EmbeddingSpace | None) -> bool:

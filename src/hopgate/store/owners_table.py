@@ -122,23 +122,27 @@ def notices(connection: Connection[Any], owners: OwnersTable) -> list[str]:
 def copy_vectors(connection: Connection[Any], column: str, identity: Identity) -> int:
     """Take the vectors of a column of the owner's as those that this embedder makes; give how many were taken.
 
-    Sensitive memories get none, whatever the owner's table has.
+    Sensitive memories get none, whatever the owner's table has. Their tokens are made by `hopgate embed`.
     """
-    from hopgate.store import vectors
+    from hopgate.embed.late import late_model
+    from hopgate.store import setting_rows, vectors
 
     name = followed(connection)
     if name is None:
         raise HopgateError("this store follows no table of yours: its vectors are made by hopgate embed")
     table = _look_up(connection, OwnersTable(name))
     assert table.key is not None  # it would not be followed
-    vectors.claim(connection, identity)
+    late = late_model(setting_rows.own(connection, setting_rows.LATE))
+    vectors.claim(connection, identity, late.identity if late else None)
     taken = values(
         connection,
         f"UPDATE memories m SET embedding = t.{quoted(column)}::halfvec FROM {table.name} t "
         f"WHERE t.{quoted(table.key.name)} = m.row_key::{table.key.type} AND NOT m.is_sensitive "
         f"AND m.embedding IS NULL AND l2_norm(t.{quoted(column)}::halfvec) > 0 RETURNING m.id",
     )
-    connection.execute("DELETE FROM waiting_vectors WHERE memory_id = ANY(%s)", (taken,))
+    if late is None:
+        # They wait for nothing more.
+        connection.execute("DELETE FROM waiting_vectors WHERE memory_id = ANY(%s)", (taken,))
     return len(taken)
 
 

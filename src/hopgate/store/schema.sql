@@ -235,6 +235,7 @@ CREATE TABLE embedding_space (
   dimension integer NOT NULL CHECK (dimension > 0),
   identity jsonb NOT NULL,
   next_identity jsonb,
+  late jsonb,  -- who makes the tokens; null where the store keeps none
   created_at timestamptz NOT NULL DEFAULT now()
 );
 
@@ -247,6 +248,15 @@ CREATE TABLE passages (
   ends integer NOT NULL,
   PRIMARY KEY (memory_id, number)
 );
+
+-- The tokens of a memory, those of a long one's passages one after another: rows of as many bytes as the model has
+-- dimensions. Some 4 KB in a chat: they do not compress, and stay in the row, where one look finds them, up to a page.
+CREATE TABLE memory_tokens (
+  memory_id bigint PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
+  count integer NOT NULL,
+  tokens bytea STORAGE EXTERNAL NOT NULL
+) WITH (toast_tuple_target = 8160);
+ALTER TABLE memory_tokens ALTER tokens SET STATISTICS 0;
 
 -- ---- What waits for a vector or for the graph -----------------------------------------------------------------------
 
@@ -273,6 +283,7 @@ BEGIN
   IF off IS NOT NULL THEN
     DELETE FROM waiting_vectors WHERE memory_id = ANY(off);
     DELETE FROM waiting_links WHERE memory_id = ANY(off);
+    DELETE FROM memory_tokens WHERE memory_id = ANY(off);
   END IF;
   IF on_again IS NOT NULL THEN
     INSERT INTO waiting_vectors SELECT unnest(on_again) ON CONFLICT DO NOTHING;
@@ -571,6 +582,7 @@ BEGIN
     END IF;
   END IF;
   DELETE FROM passages WHERE memory_id = ANY(ids);
+  DELETE FROM memory_tokens WHERE memory_id = ANY(ids);
   INSERT INTO waiting_vectors SELECT id FROM memories WHERE id = ANY(ids) AND NOT is_sensitive ON CONFLICT DO NOTHING;
   WITH gone AS (
     DELETE FROM extraction_readings WHERE text_hash IN (

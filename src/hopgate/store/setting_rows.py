@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.memory import configuration
@@ -20,11 +20,26 @@ GRAPH_VERSION = "graph_version"
 """The row that is no setting: the graph's version at the gate that wrote the others."""
 SENSITIVITY = "sensitivity"
 """The row that is no setting of recall: the rules by which memories are sensitive."""
-SCOPES = "scopes"
-"""The row that no call, file or variable can change: whether walks pass from one scope into another."""
+SCOPES, LATE = "scopes", "late"
 WALLS, SHARED = "walls", "shared"
 ID_KEY = "id key"
 """The row that is no setting and nobody is shown: what ids of memories without one are made with."""
+
+
+class StoreSetting(NamedTuple):
+    """A setting that no call, file or variable can change: its values, the default first, and what it is for."""
+
+    values: tuple[str, ...]
+    meaning: str
+
+
+STORE_SETTINGS = {
+    SCOPES: StoreSetting(
+        (WALLS, SHARED),
+        "walls: no scope moves another's answers; shared: walks pass through all, for one person's many",
+    ),
+    LATE: StoreSetting(("bundled", "off"), "who makes the tokens of late interaction, from the first vector on"),
+}
 
 
 _VALUE = "SELECT value FROM store_settings WHERE name = %s"
@@ -34,7 +49,7 @@ def read(connection: Connection[Any]) -> dict[str, tuple[Any, str]]:
     """Every setting of the store by its name: value and source."""
     rows = connection.execute(
         "SELECT name, value, source FROM store_settings WHERE name <> ALL(%s)",
-        ([GRAPH_VERSION, SENSITIVITY, SCOPES, ID_KEY],),
+        ([GRAPH_VERSION, SENSITIVITY, *STORE_SETTINGS, ID_KEY],),
     )
     return {name: (value, source) for name, value, source in rows}
 
@@ -47,7 +62,27 @@ def sensitivity(connection: Connection[Any]) -> dict[str, Any] | None:
 
 def scopes(connection: Connection[Any]) -> str:
     """Say "walls", where nothing of one scope moves another's answers; "shared", where one person has them all."""
-    return value(connection, _VALUE, (SCOPES,)) or WALLS
+    return own(connection, SCOPES)
+
+
+def own(connection: Connection[Any], name: str) -> str:
+    """The value of a setting that is the store's alone."""
+    row = connection.execute("SELECT value FROM store_settings WHERE name = %s", (name,)).fetchone()
+    return STORE_SETTINGS[name].values[0] if row is None else str(row[0])
+
+
+def check_own(connection: Connection[Any], name: str, value: str) -> None:
+    """Refuse what a setting of the store's alone cannot be, or can no longer be; do what a change of it asks for."""
+    values = STORE_SETTINGS[name].values
+    if value not in values:
+        raise HopgateError(f"{name} must be {' or '.join(values)}, not {value!r}")
+    if own(connection, name) == value:
+        return
+    if name == SCOPES:
+        # Names are kept by scope: the next build makes the graph anew.
+        version.forget_graph(connection)
+    elif connection.execute("SELECT 1 FROM embedding_space").fetchone():
+        raise HopgateError("late is decided before the first vector: use a new store for another, and ingest there")
 
 
 def id_key(connection: Connection[Any]) -> bytes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.passages import Extent, passage_text, passages
-from hopgate.store import memories
+from hopgate.store import memories, tokens
 from hopgate.store.memories import lock
 
 if TYPE_CHECKING:
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.embed import Identity
-
-TextVectors = Mapping[str, "NDArray[np.float32]"]
-"""By external id the vectors of a memory: its own in the first row, those of its passages after it."""
+    from hopgate.embed.late import Tokens
+    from hopgate.embed.texts import Made
 
 Column = Literal["embedding", "next_embedding"]
 """The vectors that recall compares, or those that will take their place."""
@@ -49,19 +48,30 @@ class EmbeddingSpace:
     next_identity: Identity | None = None
     indexed: bool = False  # whether the HNSW index is there
     passages: bool = False  # whether any memory is so long that its passages have vectors of their own
+    late: Identity | None = None  # who makes the tokens of late interaction, if the store keeps any
 
 
 def space(connection: Connection[Any]) -> EmbeddingSpace | None:
     """The store's embedding space, or none while nothing is embedded."""
     row = connection.execute(
-        f"SELECT identity, next_identity, {_INDEXED}, {_PASSAGES} FROM embedding_space", {"index": INDEX}
+        f"SELECT identity, next_identity, {_INDEXED}, {_PASSAGES}, late FROM embedding_space", {"index": INDEX}
     ).fetchone()
     # Late: with it comes numpy, which a lexical recall does without.
     from hopgate.embed.embedder import Identity
 
     if row is None:
         return None
-    return EmbeddingSpace(Identity(**row[0]), Identity(**row[1]) if row[1] else None, row[2], row[3])
+    first, following, late = (Identity(**row[at]) if row[at] else None for at in (0, 1, 4))
+    assert first is not None
+    return EmbeddingSpace(first, following, row[2], row[3], late)
+
+
+def embedded(connection: Connection[Any], ids: Sequence[int], column: Column) -> set[int]:
+    """Those of the memories that have a vector."""
+    if not ids or not has_space(connection):
+        return set()
+    rows = connection.execute(f"SELECT id FROM memories WHERE id = ANY(%s) AND {column} IS NOT NULL", (list(ids),))
+    return {row[0] for row in rows}
 
 
 def has_space(connection: Connection[Any]) -> bool:
@@ -69,8 +79,8 @@ def has_space(connection: Connection[Any]) -> bool:
     return connection.execute("SELECT 1 FROM embedding_space").fetchone() is not None
 
 
-def claim(connection: Connection[Any], identity: Identity) -> None:
-    """Make the store this embedder's, or refuse by name when it is another's."""
+def claim(connection: Connection[Any], identity: Identity, late: Identity | None = None) -> None:
+    """Make the store these models', or refuse by name when it is others'; without `late` it keeps no tokens."""
     found = space(connection)
     if found is None:
         # Two processes may claim at once: the second waits here, and then finds the first one's claim.
@@ -89,11 +99,22 @@ def claim(connection: Connection[Any], identity: Identity) -> None:
         for table in (*TEXT_TABLES, *GRAPH_TABLES):
             connection.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS embedding halfvec({identity.dimension})")
         connection.execute(
-            "INSERT INTO embedding_space (name, dimension, identity) VALUES (%s, %s, %s)",
-            (identity.name, identity.dimension, json.dumps(identity.to_dict())),
+            "INSERT INTO embedding_space (name, dimension, identity, late) VALUES (%s, %s, %s, %s)",
+            (identity.name, identity.dimension, json.dumps(identity.to_dict()), late and json.dumps(late.to_dict())),
         )
         return
     check(found, identity)
+    if late is not None:
+        check_late(found, late)
+
+
+def check_late(found: EmbeddingSpace, late: Identity) -> None:
+    """Refuse a late-interaction model other than the one that makes the store's tokens."""
+    if found.late is None or found.late.key != late.key:
+        made = f"made by {found.late}" if found.late else "switched off"
+        raise HopgateError(
+            f"late interaction in this store is {made}, not {late}: use a new store for that, and ingest there"
+        )
 
 
 def check(found: EmbeddingSpace, identity: Identity) -> None:
@@ -171,47 +192,59 @@ def passages_of(memory_id: int, content: Cleared) -> list[PassageRow]:
 
 
 class Embedded(NamedTuple):
-    """A memory's content and its vectors: its own, and those of its passages after it."""
+    """A memory's content, its vectors (its own, and those of its passages after it) and its tokens."""
 
     memory_id: int
     content: Cleared
-    rows: NDArray[np.float32]
+    rows: NDArray[np.float32] | None
+    tokens: Tokens | None = None
 
 
 def write(
-    connection: Connection[Any], batch: Sequence[Embedded], identity: Identity, column: Column = "embedding"
+    connection: Connection[Any],
+    batch: Sequence[Embedded],
+    identity: Identity,
+    column: Column = "embedding",
+    *,
+    late: Identity | None = None,
 ) -> set[int]:
-    """Store vectors of memories, except of those that changed or turned sensitive while they were embedded.
+    """Store what was made of memories, except of those that changed or turned sensitive meanwhile.
 
-    Returns the memories that have theirs now. The first vectors make the store their embedder's.
+    Returns the memories that have theirs now. The first ones make the store their models'.
     """
     import numpy as np
 
     if not batch:
         return set()
     if column == "embedding":
-        claim(connection, identity)
+        claim(connection, identity, late)
     elif changing_to(connection) != identity:
         return set()
     lock(connection, [memory.memory_id for memory in batch])
-    updated = run_with(
-        connection,
-        f"UPDATE memories m SET {column} = v.vector FROM given_vectors v WHERE m.id = v.id "
-        "AND md5(m.content) = v.hash AND NOT m.is_sensitive RETURNING m.id",
-        [memory.memory_id for memory in batch],
-        np.stack([memory.rows[0] for memory in batch]),
-        hashes=[memories.md5(memory.content) for memory in batch],
+    open_now = connection.execute(
+        "SELECT id FROM memories JOIN unnest(%s::bigint[], %s::text[]) AS given (id, hash) USING (id) "
+        "WHERE md5(content) = hash AND NOT is_sensitive",
+        ([memory.memory_id for memory in batch], [memories.md5(memory.content) for memory in batch]),
     )
-    written = {row[0] for row in updated}
+    written = {row[0] for row in open_now}
+    embedded = [(memory, memory.rows) for memory in batch if memory.memory_id in written and memory.rows is not None]
+    if embedded:
+        run_with(
+            connection,
+            f"UPDATE memories m SET {column} = v.vector FROM given_vectors v WHERE m.id = v.id",
+            [memory.memory_id for memory, _ in embedded],
+            np.stack([rows[0] for _, rows in embedded]),
+        )
     parts = [
-        (part, memory.rows[1 + part.number])
-        for memory in batch
-        if memory.memory_id in written
+        (part, rows[1 + part.number])
+        for memory, rows in embedded
         for part in passages_of(memory.memory_id, memory.content)
     ]
     if parts:
         _write_passages(connection, [part for part, _ in parts], np.stack([row for _, row in parts]), column)
     if column == "embedding":
+        kept = {one.memory_id: one.tokens for one in batch if one.memory_id in written and one.tokens is not None}
+        tokens.write(connection, kept)
         connection.execute("DELETE FROM waiting_vectors WHERE memory_id = ANY(%s)", (list(written),))
     return written
 
@@ -249,18 +282,27 @@ def unchanged(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
     return same - set(pending_names(connection, sorted(same))) if same else same
 
 
-def add_vectors(connection: Connection[Any], new: Sequence[Memory], made: TextVectors, identity: Identity) -> None:
-    """Give memories that were just written their vectors; those that changed or turned sensitive since get none."""
+def add_vectors(
+    connection: Connection[Any],
+    new: Sequence[Memory],
+    made: Mapping[str, Made],
+    identity: Identity,
+    late: Identity | None,
+) -> None:
+    """Give memories that were just written what was made of them; those that changed or turned sensitive get nothing.
+
+    `made` is by external id.
+    """
     by_name = {memory.external_id: memory for memory in new if memory.external_id in made}
     rows = connection.execute(
         "SELECT id, external_id FROM memories WHERE external_id = ANY(%s) ORDER BY id", (list(by_name),)
     ).fetchall()
     texts = cleared(((key, name), by_name[name]) for key, name in rows)
-    write(connection, [Embedded(key, text, made[name]) for (key, name), text in texts], identity)
+    write(connection, [Embedded(key, text, *made[name]) for (key, name), text in texts], identity, late=late)
 
 
 def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
-    """Forget the vectors of memories, and their passages."""
+    """Forget the vectors of memories, their passages and their tokens."""
     found = space(connection)
     if found is None or not ids:
         return
@@ -268,6 +310,7 @@ def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
     also = ", next_embedding = NULL" if found.next_identity else ""
     connection.execute(f"UPDATE memories SET embedding = NULL{also} WHERE id = ANY(%s)", (list(ids),))
     connection.execute("DELETE FROM passages WHERE memory_id = ANY(%s)", (list(ids),))
+    tokens.drop(connection, ids)
     connection.execute(
         "INSERT INTO waiting_vectors SELECT id FROM memories WHERE id = ANY(%s) AND NOT is_sensitive "
         "ON CONFLICT DO NOTHING",
@@ -276,8 +319,8 @@ def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
 
 
 _GIVEN = (
-    "WITH given_vectors AS MATERIALIZED (SELECT id, hash, vector::halfvec AS vector FROM "
-    "unnest(%(ids_)s::bigint[], %(hashes_)s::text[], %(vectors_)s::text[]) AS given (id, hash, vector)) "
+    "WITH given_vectors AS MATERIALIZED (SELECT id, vector::halfvec AS vector FROM "
+    "unnest(%(ids_)s::bigint[], %(vectors_)s::text[]) AS given (id, vector)) "
 )
 
 
@@ -286,14 +329,11 @@ def run_with(
     statement: str,
     ids: Sequence[int],
     vectors: NDArray[np.float32],
-    *,
-    hashes: Sequence[str] | None = None,
     parameters: Mapping[str, Any] | None = None,
-) -> list[tuple[Any, ...]]:
-    """Run a statement that reads `given_vectors (id, hash, vector)`, and give the rows that it returns, if any."""
-    given = {"ids_": list(ids), "hashes_": list(hashes or [""] * len(ids)), "vectors_": [*map(to_sql, vectors)]}
-    cursor = connection.execute(_GIVEN + statement, {**given, **(parameters or {})})
-    return cursor.fetchall() if cursor.description else []
+) -> None:
+    """Run a statement that reads `given_vectors (id, vector)`."""
+    given = {"ids_": list(ids), "vectors_": [*map(to_sql, vectors)]}
+    connection.execute(_GIVEN + statement, {**given, **(parameters or {})})
 
 
 def to_sql(vector: NDArray[np.float32]) -> str:

@@ -1,0 +1,111 @@
+"""Tokens of memories: made with the vector, guarded and forgotten with it, read in one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from word_endpoint import WordEndpoint, serving
+
+import hopgate
+from hopgate import HopgateError, Memory
+from hopgate.embed import EmbeddingCache
+from hopgate.embed.late import BundledLate, joined, late_scores
+from hopgate.kb import KnowledgeBase
+from hopgate.store import tokens, vectors
+
+
+@pytest.fixture
+def endpoint() -> Iterator[WordEndpoint]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def filled(kb: KnowledgeBase, endpoint: WordEndpoint) -> KnowledgeBase:
+    kb.add(
+        Memory("a", "The boiler is in the cellar."),
+        Memory("b", "Bread needs flour, water, salt and time."),
+        Memory("s", "The safe opens with 4711.", is_sensitive=True),
+    )
+    kb.embed(endpoint.spec)
+    return kb
+
+
+def kept(kb: KnowledgeBase) -> dict[str, Any]:
+    """The tokens that the store has, by external id."""
+    with kb.store.transaction() as connection:
+        names = dict(connection.execute("SELECT id, external_id FROM memories").fetchall())
+        return {names[key]: rows for key, rows in tokens.tokens_of(connection, list(names)).items()}
+
+
+def test_tokens_come_with_the_vector_and_find_the_memory(filled: KnowledgeBase) -> None:
+    there = kept(filled)
+    assert set(there) == {"a", "b"}
+    query = BundledLate().query_tokens("where is the boiler").rows
+    near, far = late_scores(query, *joined([there["a"], there["b"]]))
+    assert near > far + 0.1
+    with filled.store.transaction() as connection:
+        space = vectors.space(connection)
+    assert space is not None and space.late == BundledLate().identity
+
+
+def test_what_takes_a_vector_takes_the_tokens(filled: KnowledgeBase) -> None:
+    filled.add(Memory("a", "The boiler is in the attic."))
+    assert set(kept(filled)) == {"b"} and filled.pending_vectors() == 1
+    filled.mark_sensitive(["b"])
+    assert kept(filled) == {}
+    filled.unmark_sensitive(["b"])
+    assert filled.embed() == 2
+    filled.delete(["a"])
+    assert set(kept(filled)) == {"b"}
+    # As another program does it.
+    filled.store.run(lambda connection: connection.execute("UPDATE memories SET is_sensitive = true"))
+    assert kept(filled) == {}
+
+
+def test_another_embedder_leaves_the_tokens(filled: KnowledgeBase) -> None:
+    before = kept(filled)
+    with serving("others") as other:
+        assert filled.reembed(other.spec) == 2
+    after = kept(filled)
+    assert all(np.array_equal(after[name], before[name]) for name in before)
+
+
+def test_a_store_refuses_another_late_model_than_its_own(filled: KnowledgeBase) -> None:
+    with filled.store.transaction() as connection:
+        connection.execute("UPDATE embedding_space SET late = jsonb_set(late, '{fingerprint}', '\"other\"')")
+    filled.add(Memory("c", "A new one."))
+    with (
+        hopgate.open(filled.store.dsn) as again,
+        pytest.raises(HopgateError, match="late interaction in this store is made by answerai"),
+    ):
+        again.embed()
+    assert filled.pending_vectors() == 1
+
+
+def test_a_store_without_late_interaction_has_no_tokens(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
+    kb.store_settings.set({"late": "off"})
+    kb.add(Memory("a", "The boiler is in the cellar."))
+    assert kb.embed(endpoint.spec) == 1
+    assert kept(kb) == {} and kb.pending_vectors() == 0
+    with pytest.raises(HopgateError, match="late is decided before the first vector"):
+        kb.store_settings.set({"late": "bundled"})
+
+
+def test_a_memory_that_is_deleted_leaves_nothing_in_the_cache(filled: KnowledgeBase) -> None:
+    identity = BundledLate().identity
+    assert EmbeddingCache.default().get(identity, ["The boiler is in the cellar."], "tokens")
+    filled.delete(["a"])
+    assert not EmbeddingCache.default().get(identity, ["The boiler is in the cellar."], "tokens")
+
+
+def test_tokens_alone_are_made_where_the_vector_is_there(filled: KnowledgeBase, endpoint: WordEndpoint) -> None:
+    filled.store.run(lambda connection: connection.execute(
+        "INSERT INTO waiting_vectors SELECT id FROM memories WHERE external_id = 'a'"))  # fmt: skip
+    filled.store.run(lambda connection: connection.execute("TRUNCATE memory_tokens"))
+    asked = len(endpoint.texts)
+    assert filled.embed() == 1
+    assert set(kept(filled)) == {"a"} and len(endpoint.texts) == asked
