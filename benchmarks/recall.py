@@ -33,7 +33,6 @@ from synthetic_store import Rows, fill
 import hopgate
 from hopgate.embed.bundled import BgeSmall
 from hopgate.graph.walk import rank
-from hopgate.graph.walk.pagerank import warm
 from hopgate.kb import KnowledgeBase
 from hopgate.recall import legs
 from hopgate.recall import recall as recall_module
@@ -130,7 +129,6 @@ def _wrapped(owner: Any, name: str, part: str, spent: dict[str, list[float]]) ->
 
 def figures(kb: KnowledgeBase, queries: Sequence[str]) -> dict[str, Any]:
     """Ask, and put together what came out."""
-    warm()
     taken = ask(kb.recall, queries)
     counts = kb.graph.counts()
     found: dict[str, Any] = {"memories": len(kb), "concepts": counts["concepts"], "facts": counts["edges"]}

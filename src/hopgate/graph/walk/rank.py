@@ -127,7 +127,8 @@ def source_walks(
     walks = np.zeros((graph.memories, len(mass)), order="F")
     whole = list(range(len(used)))
     if near and not walk.degree_correction:
-        for column, scores in enumerate(near_walks(graph, restarts, damping=walk.damping, top=walk.depth)):
+        for column, restart in enumerate(restarts.T):
+            scores = near_walks(graph, restart, damping=walk.damping, top=walk.depth)
             if scores is not None:
                 walks[:, used[column]] = scores[: graph.memories]
                 whole.remove(column)
