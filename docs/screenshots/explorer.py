@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import hopgate
+from hopgate.cli.demo import questions
 from hopgate.demo import corpus
+
+sys.path += [str(Path(__file__).parents[2] / "tests" / folder) for folder in ("", "serve")]
+import browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"]
 QUESTION = "Which room do I have to visit to touch the machine behind Immich?"
 SIZES = {"desk": (1280, 900), "phone": (390, 844)}
-# Every eighth question of each half, as the demo's gate asks them.
-SAMPLED = 8
 # No picture of a page is worth more of a clone than this.
 MOST_BYTES = 300_000
 
 
-def photograph_explorer(place: Path, images: Path, browser: str) -> None:
+def photograph_explorer(place: Path, images: Path) -> None:
     """Serve the demo's store and take every page twice."""
-    from playwright.sync_api import sync_playwright
-
-    store, questions = _store(place / "explorer"), _questions(place / "homelab")
-    with _served(store, questions) as address, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser, args=FLAGS)
+    browser.fill(place / "store")
+    asked = questions(place, corpus())
+    with browser.served(place / "store", "--questions", str(asked)) as address, browser.chromium() as chromium:
         base = address.split("/?", 1)[0]
         for name, (width, height) in SIZES.items():
             context = chromium.new_context(
@@ -46,7 +38,10 @@ def photograph_explorer(place: Path, images: Path, browser: str) -> None:
             page = context.new_page()
             page.goto(address)
             if name == "desk":
-                _run_gate(page, base)
+                page.goto(f"{base}/gate")
+                page.get_by_label("Shuffled graphs as a control").fill("19")
+                page.get_by_role("button", name="Run", exact=True).click()
+                page.wait_for_selector("#shown .tag", timeout=600_000)
             for title, path in _pages(page, base).items():
                 page.goto(base + path)
                 _ready(page)
@@ -55,12 +50,11 @@ def photograph_explorer(place: Path, images: Path, browser: str) -> None:
                 page.screenshot(path=str(target), full_page=(title, name) == ("time", "desk"))
                 _compress(target)
             context.close()
-        chromium.close()
 
 
 def _pages(page: Page, base: str) -> dict[str, str]:
     """The pages to take, each with something to be seen."""
-    found = page.request.get(f"{base}/api/v1/concepts?search=Lukas%20Meier&limit=1").json()["concepts"][0]["id"]
+    found = page.request.get(f"{base}/api/v1/concepts?search=Lukas%20Meier&limit=1").json()[0]["id"]
     gate = page.request.get(f"{base}/api/v1/gates").json()["gates"][0]["id"]
     return {
         "recall": f"/recall?q={QUESTION}",
@@ -86,50 +80,6 @@ def _until(page: Page, expression: str) -> None:
             return
         page.wait_for_timeout(50)
     raise TimeoutError(expression)
-
-
-def _run_gate(page: Page, base: str) -> None:
-    page.goto(f"{base}/gate")
-    page.get_by_label("Configurations").select_option("quick")
-    page.get_by_role("button", name="Run", exact=True).click()
-    page.wait_for_selector("#shown .tag", timeout=600_000)
-
-
-def _store(folder: Path) -> Path:
-    made = corpus()
-    with hopgate.open(folder) as kb:
-        kb.add(*made.memories)
-        kb.embed()
-        kb.build()
-    return folder
-
-
-def _questions(folder: Path) -> Path:
-    """The questions that the demo's gate asks, with their judgements."""
-    made = corpus()
-    (folder / "qrels").mkdir(parents=True)
-    kept = {split: dict(list(qrels.items())[::SAMPLED]) for split, qrels in made.qrels.items()}
-    for split, qrels in kept.items():
-        rows = [f"{query}\t{key}\t{grade}" for query, graded in qrels.items() for key, grade in graded.items()]
-        (folder / "qrels" / f"{split}.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *rows]) + "\n")
-    judged = {query for qrels in kept.values() for query in qrels}
-    lines = [json.dumps({"_id": one.id, "text": one.text}) for one in made.queries if one.id in judged]
-    (folder / "queries.jsonl").write_text("\n".join(lines) + "\n")
-    return folder
-
-
-@contextmanager
-def _served(store: Path, questions: Path) -> Iterator[str]:
-    options = ["--data", str(store), "--port", "0", "--questions", str(questions)]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "400"}
-    command = [sys.executable, "-m", "hopgate", "serve", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        assert process.stdout is not None
-        try:
-            found = (re.search(r"https?://\S+token=\S+", line) for line in process.stdout)
-            yield next(one.group() for one in found if one)
-        finally:
-            process.terminate()
 
 
 def _compress(path: Path) -> None:

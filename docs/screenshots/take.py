@@ -33,7 +33,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         if "explorer" in kinds:
-            photograph_explorer(place, IMAGES, browser())
+            photograph_explorer(place, IMAGES)
         if "report" in kinds:
             hopgate = [sys.executable, "-m", "hopgate", "demo", "--folder", str(place / "demo")]
             subprocess.run(hopgate, check=True, env={**os.environ, "HOPGATE_STORE": ""})

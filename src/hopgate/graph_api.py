@@ -203,11 +203,6 @@ class ConceptGraph:
                 return inspect.around(connection, view, concept_id, depth=depth, limit=limit)
             return inspect.chosen(connection, view, among, limit=limit)
 
-    def joined_pairs(self, *, scope: Scopes = None) -> list[tuple[int, int, float]]:
-        """Which concepts are joined by what is known now, by their ids, with the edges' weights."""
-        with self._looking(scope) as (connection, view):
-            return edge_rows.all_pairs(connection, view)
-
     def concept_vectors(self, concepts: Sequence[Concept]) -> NDArray[np.float32]:
         """Embed concepts' names with the store's embedder: one unit vector each, to draw or to cluster."""
         # Names were read from cleared texts, and go when their memories turn sensitive.

@@ -42,25 +42,6 @@ def test_check_counts_what_is_there(bare: Runner, folder: Path) -> None:
     assert "train.tsv is missing" in bare("gate", str(folder), "--split", "train", status=2).refused()
 
 
-def test_check_lists_everything_that_a_gate_would_refuse(bare: Runner, folder: Path, tmp_path: Path) -> None:
-    (folder / "qrels/test.tsv").write_text(HEADER + "q2\tm9\t1\nq9\tm1\t1\nq0\tm1\t1\n")
-    with (folder / "triples.jsonl").open("a") as file:
-        file.write('{"doc_id": "other", "entity": "x"}\n')
-    ran = bare("dataset", "check", str(folder), status=2)
-    wanted = [
-        "test.tsv, line 2: the memory 'm9' is not in corpus.jsonl",
-        "test.tsv, line 3: the query 'q9' is not in queries.jsonl",
-        "test.tsv, line 4: the query 'q0' is in the split 'dev' too",
-        "queries.jsonl, line 4: the query 'q3' has no gold in any split",
-        "triples.jsonl, line 3: doc_id 'other' is not in the corpus",
-    ]
-    lines = ran.out.splitlines()
-    assert all(expected in line for expected, line in zip(wanted, lines, strict=True))
-    assert ran.err == f"hopgate: {folder} has 5 problems: a gate would refuse it\n"
-    assert bare("dataset", "check", str(folder), "--json", status=2).json == {"problems": lines}
-    assert "corpus.jsonl is missing" in bare("dataset", "check", str(tmp_path / "none"), status=2).out
-
-
 def test_import_of_public_files(bare: Runner, tmp_path: Path, folder: Path) -> None:
     (folder / "topics.tsv").write_text("".join(f"q{i}\tWhat of {i}?\n" for i in range(4)))
     judged, out = tmp_path / "qrels.txt", tmp_path / "out"

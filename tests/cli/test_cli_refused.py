@@ -11,9 +11,7 @@ import pytest
 from cli_run import Runner
 
 import hopgate
-from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.store.connect import located
 
 # A call on a store with the memories m0 to m10 -> a part of the sentence.
 ON_A_STORE = {
@@ -142,17 +140,6 @@ def test_a_number_beyond_all_counting(capsys, filled_dsn: str, call: str) -> Non
         assert ran.status in (0, 2) and "Traceback" not in ran.err, ran
         if ran.status == 2:
             ran.refused()
-
-
-def test_in_python_it_is_so_too(dsn: str, tmp_path: Path) -> None:
-    for where in ("postgressql://me:hush@host/notes", "mysql://me@host/notes", "", "hush=1"):
-        with pytest.raises(HopgateError) as caught:
-            hopgate.open(where)
-        assert "hush" not in str(caught.value)
-    assert located(tmp_path / "a=b") == tmp_path / "a=b"
-    assert located("host=/tmp dbname=notes") == "host=/tmp dbname=notes"
-    with hopgate.open(dsn) as kb, pytest.raises(HopgateError, match="larger than PostgreSQL can count with"):
-        kb.upkeep.log(limit=10**20)
 
 
 @pytest.mark.parametrize("call", [["db", "drop"], ["delete", *MANY], ["embed", "--change", "--embedder", "bge-small"]])

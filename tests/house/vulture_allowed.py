@@ -13,7 +13,6 @@ _.handle_endtag  # called by Python's HTML parser
 _.handle_data  # called by Python's HTML parser
 model_config  # read by pydantic
 _._get_relevant_documents  # called by LangChain
-_._aget_relevant_documents  # called by LangChain
 _._retrieve  # called by LlamaIndex
 _._aretrieve  # called by LlamaIndex
 HopgateRetriever  # the name by which programs import a framework's retriever

@@ -105,22 +105,6 @@ def test_a_question_is_asked_with_and_without_the_graph_and_its_address_can_be_k
     assert page.url == kept
 
 
-def test_switches_change_what_is_asked(page, address):
-    visit(page, address, f"/recall?q={QUESTION}")
-    page.locator("summary", has_text="Scope, times").click()
-    page.get_by_label("Scopes, by commas").fill("work")
-    page.get_by_label("Known at").fill("2024-06-01")
-    page.get_by_label("Weight of lexical").press("Home")
-    with page.expect_request(lambda one: one.url.endswith("/recall") and one.method == "POST") as sent:
-        page.get_by_role("button", name="Recall", exact=True).click()
-    body = sent.value.post_data_json
-    assert (body["scope"], body["known_at"], body["lexical"]) == (["work"], "2024-06-01", 0)
-    expect(page.locator(".results")).not_to_have_attribute("aria-busy", "true", timeout=PATIENCE)
-    expect(page.locator(".side")).to_have_count(2)
-    scopes = page.locator(".hit .small.muted").all_inner_texts()
-    assert all(text.startswith("work") for text in scopes if "·" in text)
-
-
 def test_a_concept_is_found_expanded_and_its_edges_filtered(page, address):
     visit(page, address, "/graph")
     drawn(page)
@@ -148,26 +132,6 @@ def test_a_concept_is_found_expanded_and_its_edges_filtered(page, address):
     assert "without=" in page.url
     page.get_by_label("Colour by").select_option("time")
     expect(page.locator(".legend li").first).to_contain_text("20", timeout=PATIENCE)
-
-
-def test_an_answer_that_comes_late_does_not_take_the_place_of_a_newer_one(page, address):
-    visit(page, address, "/graph")
-    drawn(page)
-    page.locator(".names button").first.click()  # a cluster
-    expect(page).to_have_url(re.compile("cluster="), timeout=PATIENCE)
-    drawn(page)
-    held = []
-    page.route(re.compile(r"/concepts/-?\d+$"), lambda route: route.continue_() if held else held.append(route))
-    first, second = page.locator(".names button").all_inner_texts()[:2]
-    click = page.locator(".names").get_by_text
-    click(first, exact=True).first.click()
-    click(second, exact=True).first.click()
-    expect(page.locator(".detail h2")).to_have_text(second, timeout=PATIENCE)
-    with page.expect_response(held[0].request.url) as late:
-        held[0].continue_()
-    assert first in late.value.text()
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))")
-    expect(page.locator(".detail h2")).to_have_text(second)
 
 
 def test_time_is_slid_and_what_changed_is_shown(page, address):

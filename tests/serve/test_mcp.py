@@ -87,12 +87,6 @@ def test_every_tool_by_standard_input(own_kb: KnowledgeBase) -> None:
     assert own_kb.get("m1") is not None
 
 
-@pytest.mark.full
-def test_every_tool_by_http(own_kb: KnowledgeBase) -> None:
-    user = User("accept", delete=True)
-    in_session(own_kb, lambda client: through_all(client, user), user=user)
-
-
 def test_nothing_is_forgotten_unless_the_user_agrees(own_kb: KnowledgeBase) -> None:
     async def forget(client: Client) -> None:
         answer = await told(client, "forget", id="m1")

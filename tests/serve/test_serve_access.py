@@ -7,10 +7,8 @@ import itertools
 from typing import Any
 
 import httpx
-import pytest
 from serving import TOKEN, Running, serving
 
-from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.serve import ServeSettings, create_app
 from hopgate.serve.middleware import HEADERS, cookie_of
@@ -71,11 +69,6 @@ def test_two_servers_of_one_machine_let_the_same_browser_in(reading: Running, sh
         assert [browser.get(f"{url}/api/v1/health").status_code for url in (reading.url, second.url)] == [200, 200]
 
 
-def test_a_file_that_there_cannot_be_is_not_there(reading: Running) -> None:
-    for path in ("/x%00.js", "/js/%00/main.js", "/" + "a" * 3000 + ".js", "/%ff.js", "/js/..%2f..%2f..%2fpages.py"):
-        assert reading.client.get(path).status_code == 404
-
-
 def test_it_does_not_lead_to_another_host(reading: Running) -> None:
     for path in ("//evil.example/x", "/%5C%5Cevil.example", "/%2F%2Fevil.example"):
         answer = plain(reading, "GET", f"{path}?token={TOKEN}")
@@ -92,6 +85,7 @@ def test_the_names_of_this_machine_are_known_and_no_other_ones(reading: Running)
     for host in ("localhost", "localhost:1", "127.0.0.1", "[::1]:80"):
         assert asked(host) == 200, host
     wide = ServeSettings(TOKEN, host="0.0.0.0")
+    assert TOKEN not in repr(wide)
     assert wide.knows_host("192.0.2.7") and wide.knows_host("[2001:db8::1]") and not wide.knows_host("evil.example")
     assert ServeSettings(TOKEN, host="nas.example").knows_host("NAS.example.")
 
@@ -124,15 +118,6 @@ def test_every_answer_has_the_headers_that_shut_the_doors(reading: Running) -> N
                 if name != "Cache-Control":
                     assert answer.headers[name] == value
             assert "access-control-allow-origin" not in answer.headers and "server" not in answer.headers
-
-
-def test_settings_that_make_no_sense_are_refused_and_the_token_is_not_printed() -> None:
-    assert TOKEN not in repr(ServeSettings(TOKEN))
-    for wrong in ({"port": 70000}, {"scopes": ()}, {"max_k": 0}, {"request_seconds": 0.0}):
-        with pytest.raises(HopgateError):
-            ServeSettings(TOKEN, **wrong)
-    with pytest.raises(HopgateError, match="16 to 512"):
-        ServeSettings("with a space in it")
 
 
 def test_a_web_socket_is_refused(shared_kb: KnowledgeBase) -> None:

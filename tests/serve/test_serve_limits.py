@@ -8,7 +8,6 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -62,15 +61,6 @@ def test_what_takes_too_long_is_answered_and_counts_until_it_has_ended(
             time.sleep(0.01)
         else:
             pytest.fail("what had ended still counts as at work")
-
-
-def test_many_at_once_get_their_own_answers(shared_kb: KnowledgeBase) -> None:
-    queries = ["who lives in London", "where does Gitea run", "who owns the printer", "Charles Babbage"] * 6
-    alone = {query: [hit.external_id for hit in shared_kb.recall(query)] for query in queries[:4]}
-    with serving(shared_kb, concurrent=64) as running, ThreadPoolExecutor(8) as several:
-        answers = list(several.map(lambda query: running.post("recall", {"query": query}), queries))
-    for query, answer in zip(queries, answers, strict=True):
-        assert [hit["memory"]["id"] for hit in answer.json()["hits"]] == alone[query]
 
 
 def test_a_mistake_of_ours_is_a_plain_problem_without_what_went_wrong(

@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from patience import PATIENCE
-from serving import Running, serving
+from serving import serving
 
 from hopgate.errors import TakenError, UnknownMemoryError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.serve.mcp import AssistantStore
 from hopgate.serve.settings import Bounds
-
-ROUNDS = 12
-
-
-def test_of_two_servers_that_remember_one_id_at_once_one_is_refused(own_kb: KnowledgeBase) -> None:
-    with serving(own_kb, scopes=("A",)) as a, serving(own_kb, scopes=("B",)) as b:
-        for number in range(ROUNDS):
-            key, go = f"x{number}", threading.Barrier(2)
-
-            def post(name: str, server: Running, key: str = key, go: threading.Barrier = go) -> int:
-                go.wait(PATIENCE)
-                return server.post("memories", {"id": key, "text": f"text of {name}", "link": False}).status_code
-
-            with ThreadPoolExecutor(2) as rivals:
-                told = {"A": rivals.submit(post, "A", a), "B": rivals.submit(post, "B", b)}
-                statuses = {name: future.result() for name, future in told.items()}
-            assert sorted(statuses.values()) == [201, 409]
-            stored = own_kb.get(key)
-            assert stored is not None and statuses[str(stored.scope)] == 201
-            assert stored.text == f"text of {stored.scope}"
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, act: Callable[[], object]) -> None:

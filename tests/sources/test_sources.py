@@ -185,16 +185,10 @@ def test_a_table_of_a_server(dsn: str, tmp_path: Path) -> None:
 
 
 SAMPLES: list[tuple[Callable[[Path], Path], dict[str, object]]] = [
-    (samples.vault, {}),
-    (samples.text, {}),
+    *((make, {}) for make in (samples.vault, samples.text, samples.chatgpt, samples.claude, samples.slack)),
+    *((make, {}) for make in (samples.whatsapp, samples.telegram, samples.mbox)),
     (samples.csv, {"fields": parse_map(samples.CSV_MAP)}),
     (samples.records, {"fields": parse_map(samples.RECORDS_MAP)}),
-    (samples.chatgpt, {}),
-    (samples.claude, {}),
-    (samples.slack, {}),
-    (samples.whatsapp, {}),
-    (samples.telegram, {}),
-    (samples.mbox, {}),
     (samples.sqlite, {"query": "SELECT id AS _id, body AS text FROM notes"}),
 ]
 
@@ -206,15 +200,6 @@ def test_a_source_gives_the_same_memories_again_and_takes_a_scope(
     path = make(tmp_path)
     assert read(path, **options) == read(path, **options)
     assert {memory.scope for memory in read(path, scope="mine", **options)[1]} == {"mine"}
-
-
-@pytest.mark.parametrize("form", ["chatgpt", "claude", "telegram", "slack", "sqlite", "mbox", "json", "jsonl", "csv"])
-def test_the_wrong_file_is_refused_in_a_sentence(tmp_path: Path, form: str) -> None:
-    path = tmp_path / "odd.bin"
-    for content in (b"hello", b'{"a": 1}', b"[1]", b"\xff\xfe\x00", b""):
-        path.write_bytes(content)
-        with pytest.raises(HopgateError):
-            read(path, form)
 
 
 def test_what_is_no_source_is_refused(tmp_path: Path) -> None:

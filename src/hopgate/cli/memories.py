@@ -32,6 +32,7 @@ SHOWN = 5
 # So many are deleted without asking; more come out of a list, and a wrong list is a typo that destroys.
 MANY = 10
 TEXTS = ("jsonl", "csv", "triples", "statements")
+NAMED = {"jsonl": ("memory",), "triples": ("fact or mention", "facts and mentions"), "statements": ("statement",)}
 FILES = ("parquet", "sqlite", "obsidian")
 
 later = click.option("--later", is_flag=True, help="Neither embed nor link now; hopgate watch --once does it.")
@@ -311,17 +312,12 @@ def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
 
     if form == "csv":
         return counted(write_csv(kb.export(), stream), "memory")
-    rows: Iterable[Any]
-    if form == "triples":
-        rows, one, several = kb.graph.triples(), "fact or mention", "facts and mentions"
-    elif form == "statements":
-        rows, one, several = kb.graph.statements(), "statement", ""
+    if form == "jsonl":
+        rows: Iterable[Any] = (to_record(memory, dated=True) for memory in kb.export())
     else:
-        rows, one, several = (to_record(memory, dated=True) for memory in kb.export()), "memory", ""
-    written = 0
-    for written, row in enumerate(rows, start=1):  # noqa: B007
-        stream.write(json_line(row))
-    return counted(written, one, several)
+        rows = kb.graph.triples() if form == "triples" else kb.graph.statements()
+    written = sum(bool(stream.write(json_line(row))) for row in rows)
+    return counted(written, *NAMED[form])
 
 
 def _write_file(kb: KnowledgeBase, form: str, out: Path) -> str:

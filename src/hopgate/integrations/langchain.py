@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
-from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field
@@ -38,20 +37,9 @@ class HopgateRetriever(BaseRetriever):
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **changes: Any
     ) -> list[Document]:
         del run_manager
-        return _documents(self.kb, self.kb.recall(query, **{"k": self.k, **self.options, **changes}))
-
-    async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **changes: Any
-    ) -> list[Document]:
-        del run_manager
-        hits = await self.kb.arecall(query, **{"k": self.k, **self.options, **changes})
-        return await asyncio.to_thread(_documents, self.kb, hits)
-
-
-def _documents(kb: KnowledgeBase, hits: list[Hit]) -> list[Document]:
-    """What a model may read: sensitive memories are left out."""
-    passed = readable_hits(kb, hits)
-    return [Document(id=hit.external_id, page_content=text, metadata=_fields(hit)) for hit, text in passed]
+        hits = self.kb.recall(query, **{"k": self.k, **self.options, **changes})
+        readable = readable_hits(self.kb, hits)
+        return [Document(id=hit.external_id, page_content=text, metadata=_fields(hit)) for hit, text in readable]
 
 
 def _fields(hit: Hit) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
@@ -44,7 +43,6 @@ NameText = Annotated[Text, Field(min_length=1, max_length=1000)]
 EntryId = Annotated[int, Path(description="The entry's id.", ge=1, le=2**63 - 1)]
 # What is asked of the browser: benchmarks/explorer.py measures it.
 MOST = 5000
-MOST_COUNTED = 1_000_000
 # What a server that is bound to scopes refuses: it would show or move what others say.
 MERGES, CURATION, THE_LOG = "merges are", "curation is", "the log is"
 _PICTURE = TypeAdapter(Neighbourhood)
@@ -141,36 +139,15 @@ def get_cluster(
     raise RefusedError(404, f"there is no cluster {id} here: /clusters lists them")
 
 
-@explorer.get("/graph/overview")
-def overview(served: Served) -> dict[str, int]:
-    """Say how many concepts and edges the graph has."""
-    scopes, graph = served.scope(), served.kb.graph
-    if scopes is not None:
-        concepts = graph.concepts(scope=scopes, limit=MOST_COUNTED)
-        return {"concepts": len(concepts), "edges": len(graph.edges(scope=scopes))}
-    counts = graph.counts()
-    return {"concepts": counts["concepts"], "edges": counts["edges"]}
-
-
 @explorer.get("/graph/clusters")
-def drawn_clusters(served: Served) -> dict[str, Any]:
-    """Give the clusters of more than one concept, the largest first, and what joins two: their ids, and a weight."""
-    scopes = served.scope()
-    found = served.kb.graph.clusters(scope=scopes)
-    several = {cluster.id: cluster for cluster in found if len(cluster) > 1}
-    weights: Counter[tuple[int, int]] = Counter()
-    for source, target, weight in served.kb.graph.joined_pairs(scope=scopes):
-        one, other = sorted(found.assignment.get(concept, 0) for concept in (source, target))
-        if one != other and one in several and other in several:
-            weights[one, other] += weight  # type: ignore[assignment]
-    return {
-        "clusters": [
-            {"id": cluster.id, "name": cluster.label, "concepts": [concept.id for concept in cluster.members]}
-            for cluster in several.values()
-        ],
-        "links": [(one, other, weight) for (one, other), weight in weights.items()],
-        "alone": len(found) - len(several),
-    }
+def clusters_of_concepts(served: Served) -> list[dict[str, Any]]:
+    """Give the clusters of more than one concept, the largest first, with the ids of their concepts."""
+    found = served.kb.graph.clusters(scope=served.scope())
+    return [
+        {"id": cluster.id, "name": cluster.label, "concepts": [concept.id for concept in cluster.members]}
+        for cluster in found
+        if len(cluster) > 1
+    ]
 
 
 @explorer.get("/graph/view", response_model=Neighbourhood)

@@ -374,11 +374,3 @@ def together(
         "ORDER BY 4 DESC, 1, 2 LIMIT %(limit)s",
         {"ids": list(concept_ids), "relation": relation, "limit": limit},
     )
-
-
-def all_pairs(connection: Connection[Any], view: View) -> list[tuple[int, int, float]]:
-    """Which concepts are joined by what is known now, with the edges' weights: for what lies between clusters."""
-    return connection.execute(
-        f"SELECT src_id, dst_id, sum(weight)::float8 FROM concept_edges WHERE {view.edges()} GROUP BY 1, 2",
-        view.parameters(),
-    ).fetchall()

@@ -1,4 +1,4 @@
-// Graph: clusters and neighbourhoods to look around in.
+// Graph: the largest concepts, clusters and neighbourhoods to look around in.
 
 import { around, get } from "../api.js";
 import { announce, count, field, h, put } from "../dom.js";
@@ -9,21 +9,13 @@ import { noCanvas } from "../parts/no-canvas.js";
 import { along, colours, NONE } from "../parts/palette.js";
 import { search } from "../parts/search.js";
 
-// Up to so many concepts are drawn at once; a larger graph begins with its clusters.
+// Of a larger graph so many of the largest concepts are drawn.
 const WHOLE = 400;
 const LISTED = 150;
-const GROUPS = 400;
 
-const concept = (node) => ({ ...node, key: `c${node.id}`, type_of: "concept" });
+const concept = (node) => ({ ...node, key: `c${node.id}` });
 const line = (edge) => ({ ...edge, source: `c${edge.source}`, target: `c${edge.target}` });
 const view = (found) => ({ nodes: found.concepts.map(concept), edges: found.edges.map(line) });
-
-function groups(found) {
-  return {
-    nodes: found.clusters.slice(0, GROUPS).map((one) => ({ id: one.id, name: one.name, key: `k${one.id}`, type_of: "cluster", cluster: one.id, memories: one.concepts.length * 3, kind: "cluster" })),
-    edges: found.links.map(([one, other, weight]) => ({ source: `k${one}`, target: `k${other}`, relation: "joined", weight })),
-  };
-}
 
 export async function show(place, context) {
   const stage = h("div", { class: "stage", role: "application", tabindex: "0", "aria-label": "The graph: arrow keys move, plus and minus zoom; the list beside it holds the same concepts" });
@@ -35,7 +27,6 @@ export async function show(place, context) {
   const colourBy = h("select", { name: "colour" }, [["kind", "kind"], ["cluster", "cluster"], ["time", "time: last spoken of"]].map(([value, text]) => h("option", { value }, text)));
   colourBy.value = context.parameters.get("colour") ?? "kind";
   const hidden = new Set(context.parameters.getAll("without"));
-  let overview = null;
   let found = null; // the clusters, once they are there
   let placeOf = new Map();
 
@@ -92,14 +83,15 @@ export async function show(place, context) {
         return Number.isFinite(at) ? along(last > first ? (at - first) / (last - first) : 1) : NONE;
       };
     }
-    const key = by === "kind" ? (node) => node.kind ?? "" : (node) => node.cluster ?? placeOf.get(node.id) ?? "";
+    const key = by === "kind" ? (node) => node.kind ?? "" : (node) => placeOf.get(node.id) ?? "";
     const counts = new Map();
     for (const node of seen) counts.set(key(node), (counts.get(key(node)) ?? 0) + 1);
     const ordered = [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
     const of = colours(ordered);
-    const named = new Map((found?.clusters ?? []).map((one) => [one.id, one.name]));
+    const named = new Map((found ?? []).map((one) => [one.id, one.name]));
     const word = (name) => (by === "kind" ? name || "no kind" : named.get(name) ?? (found ? "alone" : "clusters are being found …"));
-    put(legend, ordered.slice(0, 10).map((name) => entry(of.get(name), `${word(name)} (${counts.get(name)})`)), ordered.length > 10 && h("li", { class: "small muted" }, `and ${ordered.length - 10} more`));
+    const label = (name) => (by === "cluster" && named.has(name) ? h("button", { class: "quiet small", onclick: () => open({ cluster: name }) }, `${word(name)} (${counts.get(name)})`) : `${word(name)} (${counts.get(name)})`);
+    put(legend, ordered.slice(0, 10).map((name) => entry(of.get(name), label(name))), ordered.length > 10 && h("li", { class: "small muted" }, `and ${ordered.length - 10} more`));
     return (node) => of.get(key(node)) ?? NONE;
   }
 
@@ -142,7 +134,6 @@ export async function show(place, context) {
       canvas.change({ selected: null });
       return;
     }
-    if (node.type_of === "cluster") return open({ cluster: node.id });
     canvas.change({ selected: key });
     context.keep({ selected: node.id });
     conceptPanel(panel, node.id, { centre: () => canvas.centre(key), go: (id) => open({ concept: id }) });
@@ -191,10 +182,6 @@ export async function show(place, context) {
         const inside = await get("graph/view", { cluster: parameters.get("cluster"), limit: 1500 });
         [leftOut, lighter] = [inside.left_out, inside.edges_left_out];
         draw(view(inside));
-      } else if ((overview ??= await get("graph/overview")).concepts > WHOLE && (await known())) {
-        leftOut = Math.max(0, found.clusters.length - GROUPS) + found.alone;
-        colourBy.value = "cluster";
-        draw(groups(found));
       } else {
         const largest = await get("graph/view", { limit: WHOLE });
         [leftOut, lighter] = [largest.left_out, largest.edges_left_out];
@@ -212,9 +199,8 @@ export async function show(place, context) {
   function known() {
     asked ??= get("graph/clusters").then((answer) => {
       found = answer;
-      placeOf = new Map(answer.clusters.flatMap((one) => one.concepts.map((id) => [id, one.id])));
-      return answer.clusters.length > 1;
-    }, () => false);
+      placeOf = new Map(answer.flatMap((one) => one.concepts.map((id) => [id, one.id])));
+    }, () => {});
     return asked;
   }
 

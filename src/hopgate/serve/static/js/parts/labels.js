@@ -5,8 +5,8 @@ const taken = new WeakMap();
 // A new picture has room everywhere.
 export const clearLabels = (canvas) => taken.set(canvas, []);
 
-// Where a text goes: to the right of its node, to the left, or a line above or below, at the first place that is free; and
-// the text, shortened where no side has room for all of it.
+// Where a text goes: to the right of its node, to the left, or a line above or below, at the first place that is free, and
+// nowhere where none is; and the text, shortened where no side has room for all of it.
 function fitted(context, data, text, height) {
   const room = context.canvas.width / (context.getTransform().a || 1);
   const [right, left] = [room - (data.x + data.size + 9), data.x - data.size - 9];
@@ -18,16 +18,18 @@ function fitted(context, data, text, height) {
   const places = [0, -height, height].flatMap((down) => sides.map((x) => ({ x, y: data.y + down, width, height })));
   const others = taken.get(context.canvas) ?? [];
   const free = (one) => !others.some((two) => one.x < two.x + two.width && two.x < one.x + one.width && Math.abs(one.y - two.y) < height);
-  const place = places.find(free) ?? places[0] ?? { x: data.x + data.size + 5, y: data.y, width, height };
-  others.push(place);
-  return { shown, ...place };
+  const place = places.find(free);
+  if (place) others.push(place);
+  return place && { shown, ...place };
 }
 
 // On a seam of the ground's colour, so that edges behind it do not cross it out.
 export function nodeLabel(context, data, settings, theme) {
   if (!data.label) return;
   context.font = `${settings.labelSize}px ${settings.labelFont}`;
-  const { shown, x, y } = fitted(context, data, data.label, settings.labelSize + 3);
+  const place = fitted(context, data, data.label, settings.labelSize + 3);
+  if (!place) return;
+  const { shown, x, y } = place;
   context.lineWidth = 3;
   context.lineJoin = "round";
   context.strokeStyle = theme.ground;
@@ -50,7 +52,9 @@ export function hoverLabel(context, data, settings, theme) {
   context.fill();
   if (!data.label) return;
   clearLabels(context.canvas);
-  const { shown, width, x, y } = fitted(context, data, data.label, settings.labelSize + 3);
+  const place = fitted(context, data, data.label, settings.labelSize + 3);
+  if (!place) return;
+  const { shown, width, x, y } = place;
   context.fillStyle = theme.ground;
   context.fillRect(x - 4, y - settings.labelSize / 2 - 5, width + 8, settings.labelSize + 10);
   context.fillStyle = theme.text;
