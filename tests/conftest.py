@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import tempfile
@@ -12,8 +13,8 @@ from typing import Any
 import coverage
 import psycopg
 import pytest
-from fresh_databases import FreshDatabases
 from hypothesis import HealthCheck, settings
+from word_endpoint import WordEndpoint, serving
 
 import hopgate
 from hopgate.kb import KnowledgeBase
@@ -120,35 +121,36 @@ def template(server: EmbeddedServer) -> str:
     return "hopgate_template"
 
 
-@pytest.fixture(scope="session")
-def fresh(server: EmbeddedServer, template: str) -> Iterator[FreshDatabases]:
-    """Databases with hopgate's schema and no rows."""
-    databases = FreshDatabases(server.dsn, template)
-    yield databases
-    databases.close()
+@contextlib.contextmanager
+def _new(server: EmbeddedServer, template: str) -> Iterator[str]:
+    """A database of a test's own."""
+    name = f"test_{next(_numbers)}"
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
+        try:
+            yield _database(server, name)
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture
 def empty_dsn(server: EmbeddedServer) -> Iterator[str]:
     """A database with nothing in it."""
-    name = f"test_{next(_numbers)}"
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-        yield _database(server, name)
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
-
-@pytest.fixture
-def dsn(fresh: FreshDatabases) -> Iterator[str]:
-    """A database with hopgate's schema and no rows."""
-    with fresh.one() as address:
+    with _new(server, "template1") as address:
         yield address
 
 
 @pytest.fixture
-def other(fresh: FreshDatabases) -> Iterator[str]:
+def dsn(server: EmbeddedServer, template: str) -> Iterator[str]:
+    """A database with hopgate's schema and no rows."""
+    with _new(server, template) as address:
+        yield address
+
+
+@pytest.fixture
+def other(server: EmbeddedServer, template: str) -> Iterator[str]:
     """A second database like `dsn`."""
-    with fresh.one() as address:
+    with _new(server, template) as address:
         yield address
 
 
@@ -156,6 +158,20 @@ def other(fresh: FreshDatabases) -> Iterator[str]:
 def kb(dsn: str) -> Iterator[KnowledgeBase]:
     with hopgate.open(dsn) as opened:
         yield opened
+
+
+@pytest.fixture
+def endpoint() -> Iterator[WordEndpoint]:
+    """An embeddings server."""
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder of this test's own."""
+    monkeypatch.setenv("HOPGATE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 def _database(server: EmbeddedServer, name: str) -> str:

@@ -6,7 +6,6 @@ What a slow model was sent meanwhile, and what is left after each way to forget,
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -21,19 +20,6 @@ from hopgate.store.server import SERVER_LOG, EmbeddedServer
 
 SECRET = f"The door code {CANARY} opens Vault Nine for Ada Byron."
 OPEN = "Ada Byron owns the wiki service on host Atlas."
-
-
-@pytest.fixture
-def endpoint() -> Iterator[WordEndpoint]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("HOPGATE_CACHE", str(folder))
-    return folder
 
 
 def count(kb: KnowledgeBase, what: str) -> int:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -55,11 +56,18 @@ class Option:
         """What a number of it may be, in words; empty for any."""
         if self.low is not None and self.high is not None:
             return f" between {_plain(self.low)} and {_plain(self.high)}"
-        parts = [f"more than {_plain(self.above)}"] if self.above is not None else []
-        parts += [f"at least {_plain(self.low)}"] if self.low is not None else []
-        parts += [f"at most {_plain(self.high)}"] if self.high is not None else []
-        parts += [f"less than {_plain(self.below)}"] if self.below is not None else []
+        parts = [f"{words} {_plain(bound)}" for words, _, bound in self._bounds()]
         return " of " + " and ".join(parts) if parts else ""
+
+    def _bounds(self) -> list[tuple[str, Callable[[float, float], bool], float]]:
+        """The bounds of a number that are set: in words, as a comparison, and the number that it is compared with."""
+        each = (
+            ("more than", operator.gt, self.above),
+            ("at least", operator.ge, self.low),
+            ("at most", operator.le, self.high),
+            ("less than", operator.lt, self.below),
+        )
+        return [(words, holds, bound) for words, holds, bound in each if bound is not None]
 
     @property
     def default_in_words(self) -> str:
@@ -88,18 +96,13 @@ class Option:
                 raise HopgateError(f"{called} is one of {', '.join(self.choices)}, not {value!r}")
         elif self.kind in (int, float):
             number = isinstance(value, int if self.kind is int else int | float) and not isinstance(value, bool)
-            if not (number and math.isfinite(value) and self._within(value)):
+            if not (number and math.isfinite(value) and all(holds(value, bound) for _, holds, bound in self._bounds())):
                 whole = "a whole number" if self.kind is int else "a number"
                 raise HopgateError(f"{called} must be {whole}{self.limits}, not {value!r}")
         elif self.kind is bool and not isinstance(value, bool):
             raise HopgateError(f"{called} must be true or false, not {value!r}")
         elif self.kind is str and not isinstance(value, str):
             raise HopgateError(f"{called} must be a text, not {value!r}")
-
-    def _within(self, value: float) -> bool:
-        if (self.low is not None and value < self.low) or (self.above is not None and value <= self.above):
-            return False
-        return (self.high is None or value <= self.high) and (self.below is None or value < self.below)
 
     def read(self, text: str, called: str | None = None) -> Any:
         """Read its value from what a person typed or a variable holds; a list's values are parted by commas.
@@ -131,20 +134,8 @@ class Option:
 _DECLARED: dict[type[Any], tuple[Option, ...]] = {}
 
 
-def setting(
-    default: Any = MISSING,
-    meaning: str = "",
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    above: float | None = None,
-    below: float | None = None,
-    called: str = "",
-    alone: str = "",
-    shown: str = "",
-    repr: bool = True,
-) -> Any:
-    """Declare a setting as the field of a dataclass; the parameters are those of `Option`.
+def setting(default: Any = MISSING, meaning: str = "", *, repr: bool = True, **more: str | float) -> Any:
+    """Declare a setting as the field of a dataclass; `more` is what else an `Option` of it says.
 
     Examples
     --------
@@ -162,10 +153,8 @@ def setting(
     >>> from_environment(Lamp, {"HOPGATE_COLOUR": "red"})
     Lamp(brightness=3, colour='red')
     """
-    limits = {"low": low, "high": high, "above": above, "below": below}
-    declared = {"meaning": meaning, "called": called, "alone": alone, "shown": shown, **limits}
     given: dict[str, Any] = {} if default is MISSING else {"default": default}
-    return field(**given, repr=repr, metadata={"setting": declared})
+    return field(**given, repr=repr, metadata={"setting": {"meaning": meaning, **more}})
 
 
 def options_of(cls: type[Any]) -> tuple[Option, ...]:

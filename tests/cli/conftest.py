@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli_run import Runner
-from word_endpoint import WordEndpoint, serving
 
 Writer = Callable[..., str]
 
@@ -22,12 +21,6 @@ def run(capsys: pytest.CaptureFixture[str], dsn: str) -> Runner:
 def bare(capsys: pytest.CaptureFixture[str]) -> Runner:
     """Commands without a store."""
     return Runner(capsys)
-
-
-@pytest.fixture
-def endpoint() -> Iterator[WordEndpoint]:
-    with serving() as running:
-        yield running
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -31,18 +30,6 @@ FACT = "The spare key of the greenhouse hangs behind the blue kettle. "
 # The fact is in word 900: the bundled model reads some 380 words.
 LATE = WEATHER * 75 + FACT + WEATHER * 20
 QUESTION = "where is the spare key of the greenhouse"
-
-
-@pytest.fixture
-def endpoint() -> Iterator[WordEndpoint]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOPGATE_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
 
 
 def count(kb: KnowledgeBase, sql: str = "SELECT count(*) FROM passages") -> int:

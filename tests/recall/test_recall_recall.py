@@ -8,7 +8,6 @@ import random
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -32,12 +31,6 @@ from hopgate.store.connect import POOL_SIZE
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopgate.kb.BarredLegWarning")
 WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord")
-
-
-@pytest.fixture
-def endpoint() -> Iterator[WordEndpoint]:
-    with serving() as running:
-        yield running
 
 
 @pytest.fixture

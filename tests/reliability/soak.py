@@ -1,4 +1,4 @@
-"""The long form of tests/reliability: `make soak`, or `python tests/reliability/soak.py faults races fuzz`.
+"""The long form of tests/reliability: `make soak`, or `python tests/reliability/soak.py faults fuzz`.
 
 It ends with a table of its figures, and with status 1 where one of them is not what docs/reliability.md promises.
 """
@@ -22,7 +22,6 @@ sys.path.extend([str(Path(__file__).parents[1] / name) for name in ("", "reliabi
 from fuzz import fuzz_all
 from reliability.canary import Search
 from reliability.faults import Count, in_child, walked
-from reliability.races import race, writers
 from reliability.world import Databases, commands
 from word_endpoint import serving
 
@@ -59,30 +58,6 @@ def faults(options: argparse.Namespace, dsn: str, specs: tuple[str, str]) -> Row
     databases.close()
 
 
-def races(options: argparse.Namespace, dsn: str, specs: tuple[str, str]) -> Rows:
-    """Race every pair of writers, the first paused before each of its locks."""
-    databases, known = Databases(dsn, specs[0]), writers(*specs)
-    for one, work in known.items():
-        if options.only and one not in options.only:
-            continue
-        total = conflicts = 0
-        wrong: list[str] = []
-        for other, against in known.items():
-            pause, locks = 0, 1
-            while pause < locks:
-                with databases.of("grown") as copy:
-                    raced = race(copy, work, against, pause)
-                total, conflicts, locks = total + 1, conflicts + raced.conflicts, raced.locks
-                wrong += [f"before its lock {pause}, against {other}: {error}" for error in raced.errors]
-                pause += options.stride
-        yield (
-            f"races: {one}",
-            f"{total} races, {conflicts} began again, {len(wrong)} errors {wrong[:3] or ''}",
-            not wrong,
-        )
-    databases.close()
-
-
 def fuzzed(options: argparse.Namespace, _: str, __: tuple[str, str]) -> Rows:
     """Mutated inputs for every reader."""
     for name, found in fuzz_all(options.inputs, options.seed).items():
@@ -92,7 +67,6 @@ def fuzzed(options: argparse.Namespace, _: str, __: tuple[str, str]) -> Rows:
 
 SECTIONS: dict[str, Callable[[argparse.Namespace, str, tuple[str, str]], Rows]] = {
     "faults": faults,
-    "races": races,
     "fuzz": fuzzed,
 }
 
@@ -101,8 +75,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", default=list(SECTIONS), help=", ".join(SECTIONS))
     parser.add_argument("--kills", type=int, default=100, help="kills of each command, at least")
-    parser.add_argument("--only", nargs="*", help="only these commands or writers")
-    parser.add_argument("--stride", type=int, default=1, help="pause before every so-manieth lock")
+    parser.add_argument("--only", nargs="*", help="only these commands")
     parser.add_argument("--inputs", type=int, default=1_000_000, help="fuzzed inputs")
     parser.add_argument("--seed", type=int, default=0, help="of the fuzzed inputs")
     options = parser.parse_args()

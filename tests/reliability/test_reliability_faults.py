@@ -1,6 +1,6 @@
-"""Faults at transaction boundaries of every command that writes, and pairs of writers raced before their locks.
+"""Faults at transaction boundaries of every command that writes.
 
-The suite takes one boundary of some and some pairs, `make full` of each; `make soak` takes all of them.
+The suite takes one boundary of some, `make full` of each; `make soak` takes all of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import pytest
 from reliability.canary import Search
 from reliability.faults import Count, in_process, kill_at, walked
-from reliability.races import race, writers
 from reliability.world import Databases, commands
 from word_endpoint import serving
 
@@ -47,30 +46,6 @@ def test_a_fault_at_a_boundary_tears_and_loses_nothing(name: str, databases: Dat
         count.judge(command, dsn, point, way, expected)
     assert (count.kills, count.torn, count.lost) == (1, 0, 0), count.examples
     assert count.search.found == []
-
-
-# Those that deadlocked or made facts twice.
-@pytest.mark.filterwarnings("ignore::hopgate.store.build_lock.BuildWaitsWarning")
-@pytest.mark.parametrize(
-    ("one", "other", "pause"),
-    [
-        ("mark", "embed", 2),
-        ("load", "add", 2),
-        pytest.param("embed", "reembed", 0, marks=pytest.mark.full),
-        pytest.param("build", "catch up", 1, marks=pytest.mark.full),
-        pytest.param("rebuild", "reembed", 4, marks=pytest.mark.full),
-        pytest.param("language", "load", 1, marks=pytest.mark.full),
-    ],
-)
-def test_a_pair_of_writers_gets_along(
-    one: str, other: str, pause: int, databases: Databases, specs: tuple[str, str]
-) -> None:
-    known = writers(*specs)
-    with databases.of("grown") as dsn:
-        raced = race(dsn, known[one], known[other], pause)
-    assert raced.errors == ()
-    assert raced.conflicts == 0
-    assert raced.locks > pause, "the pause was never reached"
 
 
 def test_a_word_that_is_left_is_found(databases: Databases) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 from cli_run import Runner
-from word_endpoint import WordEndpoint, serving
+from word_endpoint import WordEndpoint
 
 import hopgate
 from hopgate.errors import HopgateError
@@ -86,12 +86,6 @@ def notes(empty_dsn: str) -> str:
     with psycopg.connect(empty_dsn) as connection:
         connection.execute(NOTES.encode())
     return empty_dsn
-
-
-@pytest.fixture
-def endpoint() -> Any:
-    with serving() as running:
-        yield running
 
 
 def test_a_table_goes_the_whole_way_and_is_left_as_it_was(notes: str, endpoint: WordEndpoint) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,6 @@ from hopgate.store import connect, fill, vectors
 from hopgate.store.vectors import to_sql
 
 TINY = Identity("tiny", 4, spec="tiny")
-
-
-@pytest.fixture
-def endpoint() -> Iterator[WordEndpoint]:
-    with serving() as running:
-        yield running
 
 
 @pytest.fixture

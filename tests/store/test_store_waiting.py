@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
-import pytest
 from word_endpoint import WordEndpoint, serving
 
 from hopgate import Memory
@@ -14,12 +12,6 @@ from hopgate.passages import LONG_BYTES
 from hopgate.store import extractions, vectors
 
 LONG = "The kettle stands in the greenhouse. " * (LONG_BYTES // 30)
-
-
-@pytest.fixture
-def endpoint() -> Iterator[WordEndpoint]:
-    with serving() as running:
-        yield running
 
 
 def by_reading(kb: KnowledgeBase) -> tuple[set[str], set[str]]:
