@@ -194,11 +194,8 @@ def hubs() -> WalkGraph:
     return mention_graph(600, 800, Pairs(memory, rng.integers(0, 800, 12_000)))
 
 
-def test_walks_of_much_damping_are_like_degree_and_a_correction_makes_them_less_so() -> None:
+def test_walks_of_much_damping_are_like_degree() -> None:
     low, high = (degree_likeness(hubs(), damping=damping) for damping in (0.5, 0.85))
-    for figures in (low, high):
-        assert figures.between_queries_corrected < figures.between_queries
-        assert figures.with_degree_corrected < figures.with_degree
     assert low.between_queries < high.between_queries and low.with_degree < high.with_degree
     assert low == degree_likeness(hubs())
     assert degree_likeness(edge_graph(4, [], [])) is None

@@ -98,6 +98,14 @@ def test_facts_without_a_start_reach_back_from_their_recording() -> None:
     assert spans_of([begun, said("badger", None, "2024-04-01")]) == {"badger": [(None, None)]}
 
 
+@pytest.mark.parametrize(
+    ("start", "end"), [(None, None), ("2024-01-01", None), (None, "2024-03-01"), (None, "2025-01-01")]
+)
+def test_a_fact_that_nothing_ends_is_its_own_history(start: str | None, end: str | None) -> None:
+    alone = said("bosch", start, "2024-06-01", end)
+    assert edge_history([alone], JOBS) == edge_history([alone]) == [alone]
+
+
 def test_an_edge_cannot_end_before_it_begins() -> None:
     with pytest.raises(HopgateError, match="before it begins"):
         said("bosch", "2024-01-02", "2024-01-02", "2024-01-01")

@@ -208,29 +208,24 @@ def stats(connection: Connection[Any], *, damping: float = 0.5) -> GraphStats:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DegreeLikeness:
-    """What `degree_likeness` found; every figure is a mean share of the first `top`, between 0 and 1.
+    """How alike the first `top` memories of walks are: mean shares, between 0 and 1.
 
-    Overlap of the rankings of two unrelated queries, and of a query's ranking with the ranking by strength; each plain
-    and after the degree correction.
+    `between_queries` is the overlap for two unrelated queries, `with_degree` a query's with the ranking by strength.
     """
 
     damping: float
-    degree_correction: float
     top: int
-    queries: int
     between_queries: float
-    between_queries_corrected: float
     with_degree: float
-    with_degree_corrected: float
 
 
 # So many walks are compared, each from so many random seeds, by so many of their first memories at most.
 WALKS, SEEDS, COMPARED = 20, 10, 100
 
 
-def degree_likeness(graph: WalkGraph, *, damping: float = 0.5, degree_correction: float = 1.0) -> DegreeLikeness | None:
+def degree_likeness(graph: WalkGraph, *, damping: float = 0.5) -> DegreeLikeness | None:
     """Walk from random, hence unrelated, seed concepts and compare the first memories they lead to.
 
     On a dense graph walks from unrelated seeds end up at the same hubs: the first 100 of two unrelated queries
@@ -245,14 +240,12 @@ def degree_likeness(graph: WalkGraph, *, damping: float = 0.5, degree_correction
     for column in range(WALKS):
         restart[rng.choice(pool, min(SEEDS, pool.size), replace=False), column] = 1
     shown = max(1, min(COMPARED, graph.memories // 10))
-    plain = pagerank(graph, restart, damping=damping)
-    by_degree = frozenset(top_k(graph.strength[: graph.memories], shown).tolist())
-    between, with_degree = [], []
-    for scores in (plain, (plain.T * graph.divisor**-degree_correction).T):
-        firsts = [frozenset(top_k(column[: graph.memories], shown).tolist()) for column in scores.T]
-        between.append(float(np.mean([len(a & b) / shown for a, b in combinations(firsts, 2)])))
-        with_degree.append(float(np.mean([len(first & by_degree) / shown for first in firsts])))
-    return DegreeLikeness(damping, degree_correction, shown, WALKS, *between, *with_degree)
+    scores = pagerank(graph, restart, damping=damping)[: graph.memories]
+    ranked = (graph.strength[: graph.memories], *scores.T)
+    by_degree, *firsts = (set(top_k(column, shown).tolist()) for column in ranked)
+    between = [len(a & b) / shown for a, b in combinations(firsts, 2)]
+    with_degree = [len(first & by_degree) / shown for first in firsts]
+    return DegreeLikeness(damping, shown, float(np.mean(between)), float(np.mean(with_degree)))
 
 
 # Parts of the graph to draw: a concept's neighbourhood, some concepts, or the largest.

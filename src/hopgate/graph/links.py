@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 TITLE_WEIGHT = 6.0
 INSIDE_WEIGHT = 0.5
 
+Texts = defaultdict[str, list[tuple[str, int]]]
+"""Texts with whose they are, by scope."""
+
 # Memories linked in one statement, and how many memories or names a new name is carried to at most.
 BATCH = 1000
 MAX_CARRIED = 200
@@ -89,7 +92,8 @@ def link_all(connection: Connection[Any]) -> None:
     concept_rows.lock_mentioning(connection)
     concept_rows.link_all_mentions(connection)
     shared = setting_rows.scopes(connection) == setting_rows.SHARED
-    names, titles = _Names(), _Names()
+    names: Texts = defaultdict(list)
+    titles: Texts = defaultdict(list)
     for row in name_rows.all_names(connection):
         names[row.scope].append((row.name, row.concept_id))
     for title in memories.first_lines(connection):
@@ -111,13 +115,13 @@ def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
         concept_rows.link_mentions(connection, ids)
         known = memories.fetch_by_id(connection, ids)
         scopes = name_rows.scopes_of(connection, known)
-        titles = _Names()
+        titles: Texts = defaultdict(list)
         for key, text in cleared(known.items()):
             titles[scopes[key]].append((text.split("\n", 1)[0], key))
         _link_titles(connection, _indexes(connection, titles), titles)
 
 
-def _link_titles(connection: Connection[Any], indexes: Mapping[str, NameIndex], titles: _Names) -> None:
+def _link_titles(connection: Connection[Any], indexes: Mapping[str, NameIndex], titles: Texts) -> None:
     """Link memories to the concepts that their titles name, each within its scope."""
     none = name_index([])
     links = [link for scope, own in titles.items() for link in title_links(indexes.get(scope, none), own)]
@@ -127,7 +131,7 @@ def _link_titles(connection: Connection[Any], indexes: Mapping[str, NameIndex], 
 
 def link_names(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
     """Join concepts to those whose names are inside their own: "Mill Street, Norwich" to "Norwich"."""
-    names = _Names()
+    names: Texts = defaultdict(list)
     for row in name_rows.of_concepts(connection, concept_ids):
         names[row.scope].append((row.name, row.concept_id))
     indexes = _indexes(connection, names)
@@ -182,17 +186,10 @@ def name_runs(texts: Iterable[str]) -> list[str]:
     return sorted(runs)
 
 
-class _Names(defaultdict[str, list[tuple[str, int]]]):
-    """Texts with whose they are, by scope."""
-
-    def __init__(self) -> None:
-        super().__init__(list)
-
-
-def _indexes(connection: Connection[Any], texts: _Names) -> dict[str, NameIndex]:
+def _indexes(connection: Connection[Any], texts: Texts) -> dict[str, NameIndex]:
     """Index the names of each scope that are in some texts of it."""
     wanted = [(scope, run) for scope, own in texts.items() for run in name_runs(text for text, _ in own)]
-    names = _Names()
+    names: Texts = defaultdict(list)
     for row in name_rows.by_keys(connection, wanted):
         if row.uses:
             names[row.scope].append((row.name, row.concept_id))

@@ -138,24 +138,6 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
     7 5 None (10, 11)
     8 None None (12,)
     """
-    return _plain_rows(group, facts) or _history_rows(group, facts)
-
-
-def _plain_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[EdgeRow]:
-    """The single row of a group whose facts are all the same, as in most groups; no rows for any other group."""
-    dst, start, end = key = facts[0].dst_id, facts[0].valid_from, facts[0].valid_to
-    weights: dict[int, float] = {}
-    for fact in facts:
-        if (fact.dst_id, fact.valid_from, fact.valid_to) != key:
-            return []
-        weights[fact.memory_id] = max(fact.weight, weights.get(fact.memory_id, 0.0))
-    evidence = tuple(sorted(weights))
-    weight = sum(weights[memory] for memory in evidence)
-    since = min(fact.recorded_at for fact in facts)
-    return [EdgeRow(group.src_id, dst, group.relation, weight, start, end, since, None, evidence)]
-
-
-def _history_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[EdgeRow]:
     runs = [list(run) for _, run in groupby(facts, key=lambda fact: (fact.dst_id, fact.valid_from, fact.valid_to))]
     versions = [
         EdgeVersion(
@@ -167,8 +149,10 @@ def _history_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edge
     weights: dict[tuple[int, int], float] = defaultdict(float)
     for fact in facts:
         weights[fact.dst_id, fact.memory_id] = max(weights[fact.dst_id, fact.memory_id], fact.weight)
+    # Most groups have one fact, which nothing ends.
+    history = edge_history(versions, {group.relation} if group.dst_id is None else ()) if len(runs) > 1 else versions
     result = []
-    for row in edge_history(versions, {group.relation} if group.dst_id is None else ()):
+    for row in history:
         dst, evidence = cast("int", row.dst), cast("tuple[int, ...]", row.evidence)
         weight = sum(weights[dst, memory] for memory in evidence)
         times = (row.valid_from, row.valid_to, row.recorded_at, row.retired_at)

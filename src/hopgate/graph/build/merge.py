@@ -44,11 +44,6 @@ class Change:
     edges: int
 
 
-def named(connection: Connection[Any], name: str, scope: str) -> int:
-    """The concept that a name belongs to in a scope; an unknown name is refused."""
-    return concept_rows.find(connection, normalise(name), name, View((scope,))).id
-
-
 def pairs(connection: Connection[Any], kept: str, merged: str, scope: str | None = None) -> list[tuple[int, int]]:
     """The concepts that two names belong to, in this scope or in each that has both; unknown names are refused."""
     both = concept_rows.pairs(connection, normalise(kept), normalise(merged), scope)
@@ -121,7 +116,8 @@ def decide(pair: Ambiguous, same: bool, connection: Connection[Any]) -> bool | N
     name_rows.lock(connection)
     if not name_rows.spelt([pair.near, pair.name], connection):
         return None
-    first, second = (named(connection, name, pair.scope) for name in (pair.near, pair.name))
+    view = View((pair.scope,))
+    first, second = (concept_rows.find(connection, normalise(name), name, view).id for name in (pair.near, pair.name))
     if not same:
         concept_rows.mark_ambiguous(connection, pair.name_id, None, None)
         return False
@@ -265,14 +261,7 @@ def merge_proposals(connection: Connection[Any], *, limit: int) -> list[MergePro
 def compared(
     near: str, name: str, ones: Sequence[str], others: Sequence[str]
 ) -> tuple[dict[str, float], tuple[str, str, float]]:
-    """Say what makes two names alike, and which two names of two concepts are least alike.
-
-    Examples
-    --------
-    >>> evidence, least = compared("New York City", "NYC", ["New York City", "New York"], ["NYC"])
-    >>> sorted(evidence), least[:2]
-    (['initials'], ('New York', 'NYC'))
-    """
+    """Say what makes two names alike, and which two names of two concepts are least alike."""
     mentions = [ContextMention(each) for each in dict.fromkeys((near, name, *ones, *others))]
     result = Canonicaliser().fit(mentions)
     pairs = [(a, b, result.why(a, b).direct or 0.0) for a in ones for b in others]

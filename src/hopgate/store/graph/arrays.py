@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hopgate.store.graph.visible import View
 from hopgate.store.memories import in_scopes
-from hopgate.store.rows import Column, read, read_groups
+from hopgate.store.rows import Column, read, read_groups, value
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -105,10 +105,8 @@ def concept_kinds(connection: Connection[Any], view: View = _ALL) -> Numbered:
 
 def namesakes(connection: Connection[Any], view: View = _ALL) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Concepts of several scopes that are called the same, each with that of most memories: one node of a matrix."""
-    row = connection.execute(
-        f"SELECT min(scope) = max(scope) FROM concepts WHERE {view.concepts()}", view.parameters()
-    ).fetchone()
-    if row is None or row[0] is not False:
+    same = f"SELECT min(scope) = max(scope) FROM concepts WHERE {view.concepts()}"
+    if value(connection, same, view.parameters()) is not False:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     columns = {"id": Column("i8", "id"), "first": Column("i8", "first")}
     source = (

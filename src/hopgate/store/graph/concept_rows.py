@@ -14,7 +14,7 @@ from hopgate.errors import HopgateError
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.name_rows import VALUE
 from hopgate.store.graph.visible import View
-from hopgate.store.rows import fetch
+from hopgate.store.rows import fetch, value, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -70,17 +70,18 @@ def find(connection: Connection[Any], normal_name: str, shown: str, view: View =
 
 def find_all(connection: Connection[Any], normal_name: str, shown: str, view: View = _ANY) -> list[int]:
     """The concepts that a name belongs to, one a scope, that of most memories first; an unknown name is refused."""
-    rows = connection.execute(
+    ids = values(
+        connection,
         "SELECT id FROM concepts WHERE id IN (SELECT concept_id FROM concept_names WHERE normal_name = %(name)s) "
         f"AND {view.concepts()} ORDER BY memory_count DESC, id",
         view.parameters(name=normal_name),
-    ).fetchall()
-    if not rows:
+    )
+    if not ids:
         where = " in this scope: hopgate concepts list --scope NAME shows them"
         raise HopgateError(
             f"there is no concept {shown!r}{where if view.scopes else ': hopgate concepts list shows them'}"
         )
-    return [row[0] for row in rows]
+    return ids
 
 
 def pairs(connection: Connection[Any], normal_name: str, other: str, scope: str | None) -> list[tuple[int, int]]:
@@ -301,13 +302,13 @@ def link_titles(connection: Connection[Any], links: Sequence[tuple[int, int]], w
 
 def memories_about(connection: Connection[Any], concept_id: int, view: View, *, limit: int = 20) -> list[str]:
     """The memories that talk about a concept, by external id, the newest first; never a sensitive one."""
-    rows = connection.execute(
+    return values(
+        connection,
         "SELECT m.external_id FROM memories m "
         "WHERE m.id IN (SELECT memory_id FROM memory_concepts WHERE concept_id = %(concept)s) "
         f"AND {view.memories('m')} ORDER BY m.created_at DESC, m.id LIMIT %(limit)s",
         view.parameters(concept=concept_id, limit=limit),
     )
-    return [row[0] for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,10 +355,8 @@ def unlink(connection: Connection[Any], memory_ids: Sequence[int]) -> bool:
 
 def memories_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[int]:
     """The memories that talk about concepts."""
-    rows = connection.execute(
-        "SELECT DISTINCT memory_id FROM memory_concepts WHERE concept_id = ANY(%s) ORDER BY 1", (list(concept_ids),)
-    )
-    return [row[0] for row in rows]
+    statement = "SELECT DISTINCT memory_id FROM memory_concepts WHERE concept_id = ANY(%s) ORDER BY 1"
+    return values(connection, statement, (list(concept_ids),))
 
 
 def is_linked(connection: Connection[Any], memory_id: int, concept_ids: Sequence[int]) -> bool:
@@ -367,9 +366,9 @@ def is_linked(connection: Connection[Any], memory_id: int, concept_ids: Sequence
 
 # Clusters of concepts as they were last found, under ids that stay; of the whole store, or of some scopes alone.
 
-# Each resolution that was asked for is kept apart, and so is each set of scopes, for whoever reads may ask for any: of
-# more than these those that were found first are forgotten.
-MOST_RESOLUTIONS, MOST_SCOPES = 4, 1000
+# Each resolution of each set of scopes is kept apart, for whoever reads may ask for any: of more than so many, beside
+# those of the whole store at 1, those that were found first are forgotten.
+MOST_KEPT = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,27 +394,22 @@ def read_clusters(connection: Connection[Any], scopes: Sequence[str], resolution
 
 def concepts_of_cluster(connection: Connection[Any], scopes: Sequence[str], cluster: int) -> tuple[int, ...] | None:
     """The concepts of one of these scopes' clusters; none where they have no such cluster."""
-    row = connection.execute(
-        "SELECT concept_ids FROM clusters WHERE scopes = %s AND id = %s", (_key(scopes), cluster)
-    ).fetchone()
-    return None if row is None else tuple(row[0])
+    ids = value(connection, "SELECT concept_ids FROM clusters WHERE scopes = %s AND id = %s", (_key(scopes), cluster))
+    return None if ids is None else tuple(ids)
 
 
 def lock_clusters(connection: Connection[Any]) -> bool:
     """Let one writer at a time replace clusters; false on a standby, or for a role that only reads."""
-    row = connection.execute(
-        "SELECT current_setting('transaction_read_only') = 'off' AND has_table_privilege('clusters', 'INSERT, DELETE')"
-    ).fetchone()
-    if row is None or not row[0]:
-        return False
-    connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate clusters'))")
-    return True
+    privilege = "has_table_privilege('clusters', 'INSERT, DELETE')"
+    may_write = value(connection, f"SELECT current_setting('transaction_read_only') = 'off' AND {privilege}")
+    if may_write:
+        connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate clusters'))")
+    return bool(may_write)
 
 
 def last_cluster_id(connection: Connection[Any], scopes: Sequence[str]) -> int:
     """The last id that was given to one of these scopes' clusters."""
-    row = connection.execute("SELECT max(last_id) FROM clusters WHERE scopes = %s", (_key(scopes),)).fetchone()
-    return int(row[0] or 0) if row else 0
+    return int(value(connection, "SELECT max(last_id) FROM clusters WHERE scopes = %s", (_key(scopes),)) or 0)
 
 
 def replace_clusters(
@@ -431,14 +425,9 @@ def replace_clusters(
             [(key, resolution, row.id, list(row.concept_ids), row.graph_version, row.modularity, last) for row in rows],
         )
     connection.execute(
-        "DELETE FROM clusters WHERE scopes = %(key)s AND resolution NOT IN (SELECT resolution FROM clusters "
-        "WHERE scopes = %(key)s GROUP BY 1 ORDER BY max(made_at) DESC, 1 LIMIT %(most)s)",
-        {"key": key, "most": MOST_RESOLUTIONS},
-    )
-    connection.execute(
-        "DELETE FROM clusters WHERE scopes <> '' AND scopes NOT IN (SELECT scopes FROM clusters WHERE scopes <> '' "
-        "GROUP BY 1 ORDER BY max(made_at) DESC, 1 LIMIT %s)",
-        (MOST_SCOPES,),
+        "DELETE FROM clusters WHERE (scopes, resolution) NOT IN (SELECT scopes, resolution FROM clusters "
+        "GROUP BY 1, 2 ORDER BY (scopes, resolution) = ('', 1) DESC, max(made_at) DESC, 1, 2 LIMIT %s)",
+        (MOST_KEPT,),
     )
 
 

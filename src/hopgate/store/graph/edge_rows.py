@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.store import vectors
 from hopgate.store.graph.fact_rows import FactGroup
 from hopgate.store.graph.visible import View
-from hopgate.store.rows import fetch
+from hopgate.store.rows import fetch, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -324,14 +324,14 @@ def joined(
 
 def beside(connection: Connection[Any], view: View, concept_id: int, but: Sequence[int], *, limit: int) -> list[int]:
     """Concepts that the same memories talk about, rare company first: a hub is in everybody's."""
-    rows = connection.execute(
+    return values(
+        connection,
         "SELECT x.concept_id FROM memory_concepts mine JOIN memory_concepts x ON x.memory_id = mine.memory_id "
         "JOIN concepts c ON c.id = x.concept_id WHERE mine.concept_id = %(concept)s AND x.concept_id <> ALL(%(but)s) "
         f"AND {view.concepts('c')} GROUP BY x.concept_id, c.memory_count "
         "ORDER BY count(*) / sqrt(greatest(c.memory_count, 1)) DESC, 1 LIMIT %(limit)s",
         view.parameters(concept=concept_id, but=list(but), limit=limit),
     )
-    return [row[0] for row in rows]
 
 
 def drawn_concepts(connection: Connection[Any], view: View, concept_ids: Sequence[int]) -> list[DrawnConcept]:

@@ -13,7 +13,7 @@ from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store.rows import fetch
+from hopgate.store.rows import fetch, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -187,7 +187,7 @@ def all_named(connection: Connection[Any]) -> list[NamedFact]:
 
 def existing(connection: Connection[Any], fact_ids: Sequence[int]) -> set[int]:
     """Those of some facts that are still there."""
-    return {row[0] for row in connection.execute("SELECT id FROM facts WHERE id = ANY(%s)", (list(fact_ids),))}
+    return set(values(connection, "SELECT id FROM facts WHERE id = ANY(%s)", (list(fact_ids),)))
 
 
 def mentions(connection: Connection[Any], memory_id: int | None = None) -> list[NamedMention]:
@@ -207,17 +207,18 @@ def mentions(connection: Connection[Any], memory_id: int | None = None) -> list[
 
 def names_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[int]:
     """The names that memories mention, and those of the facts that they tell together with others."""
-    rows = connection.execute(
+    return values(
+        connection,
         "SELECT name_id FROM mentions WHERE memory_id = ANY(%(ids)s) UNION "
         f"SELECT unnest(ARRAY[subject_id, object_id]) FROM facts f WHERE {_OF_MEMORIES} ORDER BY 1",
         {"ids": list(memory_ids)},
     )
-    return [row[0] for row in rows]
 
 
 def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[str]:
     """The names, relations and facts that were read in memories, as they were embedded."""
-    rows = connection.execute(
+    return values(
+        connection,
         "SELECT spelling FROM mentions WHERE memory_id = ANY(%(ids)s) UNION SELECT n.name FROM mentions m "
         "JOIN concept_names n ON n.id = m.name_id WHERE m.memory_id = ANY(%(ids)s) "
         "UNION SELECT relation FROM facts WHERE memory_id = ANY(%(ids)s) "
@@ -225,7 +226,6 @@ def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
         f"ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE {_OF_MEMORIES}",
         {"ids": list(memory_ids)},
     )
-    return [row[0] for row in rows]
 
 
 def contexts(connection: Connection[Any]) -> dict[int, dict[tuple[str, str], int]]:
@@ -312,27 +312,19 @@ def ensure_relations(connection: Connection[Any], relations: Collection[Relation
 
 def are_single_valued(connection: Connection[Any], relations: Collection[str]) -> bool:
     """Whether all of these were declared, so that to declare them again would change nothing."""
-    row = connection.execute(
-        # As one text: to write some hundred as an array takes psycopg two milliseconds, at every addition.
-        "SELECT NOT EXISTS "
-        "(SELECT jsonb_array_elements_text(%s::jsonb) EXCEPT SELECT raw FROM single_valued_relations)",
-        (json.dumps(sorted(relations)),),
-    ).fetchone()
-    return bool(row and row[0])
+    # As one text: to write some hundred as an array takes psycopg two milliseconds, at every addition.
+    lacking = "SELECT jsonb_array_elements_text(%s::jsonb) EXCEPT SELECT raw FROM single_valued_relations"
+    return not values(connection, lacking, (json.dumps(sorted(relations)),))
 
 
 def declare_single_valued(connection: Connection[Any], relations: Collection[str]) -> list[RelationKey]:
     """Declare relations of which a source has one at a time, in every scope; give those that were not so before."""
-    rows = connection.execute(
-        "INSERT INTO single_valued_relations (raw) SELECT * FROM unnest(%s::text[]) ON CONFLICT DO NOTHING "
-        "RETURNING raw",
-        (sorted(relations),),
-    ).fetchall()
-    if not rows:
+    declare = "INSERT INTO single_valued_relations (raw) SELECT * FROM unnest(%s::text[]) ON CONFLICT DO NOTHING "
+    if not (new := values(connection, declare + "RETURNING raw", (sorted(relations),))):
         return []
     changed = connection.execute(
         "UPDATE relations SET single_valued = true WHERE raw = ANY(%s) AND NOT single_valued RETURNING scope, raw",
-        ([row[0] for row in rows],),
+        (new,),
     ).fetchall()
     return changed + _share_single_valued(connection)
 

@@ -12,7 +12,7 @@ from hopgate.store.clearance import StoreGuard
 from hopgate.store.graph import name_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.visible import View
-from hopgate.store.rows import fetch
+from hopgate.store.rows import fetch, value, values
 from hopgate.store.vectors import run_with, to_sql
 
 if TYPE_CHECKING:
@@ -94,9 +94,7 @@ def write_unchanged(rows: Rows, made: NDArray[np.float32], connection: Connectio
 def count_pending(connection: Connection[Any], table: Table) -> int:
     """How many rows have no vector."""
     facts = f" AND relation <> '{NAME_INSIDE}'" if table == "concept_edges" else ""
-    row = connection.execute(f"SELECT count(*) FROM {table} WHERE embedding IS NULL{facts}").fetchone()
-    assert row is not None
-    return int(row[0])
+    return int(value(connection, f"SELECT count(*) FROM {table} WHERE embedding IS NULL{facts}"))
 
 
 def write(connection: Connection[Any], table: Table, ids: Sequence[int], rows: NDArray[np.float32]) -> None:
@@ -122,12 +120,13 @@ def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(
 
     With them resolving a new name, and finding the facts near a query, costs the same however many there are.
     """
-    lacking = connection.execute(
+    lacking = values(
+        connection,
         "SELECT t FROM unnest(%s::text[], %s::text[]) AS i (t, name) WHERE to_regclass(name) IS NULL",
         (list(tables), [_INDEXES[table] for table in tables]),
-    ).fetchall()
+    )
     many = f"SELECT 1 FROM {{}} WHERE embedding IS NOT NULL LIMIT 1 OFFSET {EXACT_BELOW}"
-    due = [table for (table,) in lacking if table == "concepts" or connection.execute(many.format(table)).fetchone()]
+    due = [table for table in lacking if table == "concepts" or connection.execute(many.format(table)).fetchone()]
     if not due:
         return
     # Building one lets nobody write: not in the middle of somebody's change of several tables.
@@ -154,12 +153,11 @@ def near_concepts(
 
     In a scope of few concepts all are compared, so that the answer does not hang on what other scopes have.
     """
-    few = connection.execute(
-        "SELECT count(*) <= %(most)s FROM (SELECT FROM concepts WHERE scope = %(scope)s LIMIT %(most)s + 1) AS c",
-        {"scope": scope, "most": COMPARED_CONCEPTS},
-    ).fetchone()
+    some = "SELECT FROM concepts WHERE scope = %(scope)s LIMIT %(most)s + 1"
+    given = {"scope": scope, "most": COMPARED_CONCEPTS}
+    few = bool(value(connection, f"SELECT count(*) <= %(most)s FROM ({some}) AS c", given))
     source = "concepts WHERE scope = %(scope)s AND embedding IS NOT NULL"
-    return nearest(connection, "id", source, {"scope": scope}, Nearest(vector, limit, bool(few and few[0])))
+    return nearest(connection, "id", source, {"scope": scope}, Nearest(vector, limit, few))
 
 
 def cosines(connection: Connection[Any], vector: NDArray[np.float32], concept_ids: Sequence[int]) -> dict[int, float]:
@@ -173,11 +171,8 @@ def cosines(connection: Connection[Any], vector: NDArray[np.float32], concept_id
 
 def sample(connection: Connection[Any], scope: str, limit: int) -> NDArray[np.float32]:
     """Vectors of a scope's first concepts, as rows: a sample of how alike unrelated names are."""
-    rows = connection.execute(
-        "SELECT embedding::text FROM concepts WHERE scope = %s AND embedding IS NOT NULL ORDER BY id LIMIT %s",
-        (scope, limit),
-    ).fetchall()
-    return vectors.from_sql([row[0] for row in rows])
+    first = "SELECT embedding::text FROM concepts WHERE scope = %s AND embedding IS NOT NULL ORDER BY id LIMIT %s"
+    return vectors.from_sql(values(connection, first, (scope, limit)))
 
 
 class Nearest(NamedTuple):
@@ -274,8 +269,7 @@ def remove_statements(connection: Connection[Any], memory_ids: Sequence[int]) ->
 
 def statement_texts(connection: Connection[Any], memory_ids: Sequence[int]) -> list[str]:
     """What was stated about memories, as it was embedded."""
-    rows = connection.execute("SELECT statement FROM statements WHERE memory_id = ANY(%s)", (list(memory_ids),))
-    return [row[0] for row in rows]
+    return values(connection, "SELECT statement FROM statements WHERE memory_id = ANY(%s)", (list(memory_ids),))
 
 
 @dataclass(frozen=True, slots=True)

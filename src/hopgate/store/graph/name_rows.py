@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.store import setting_rows
 from hopgate.store.clearance import StoreGuard
+from hopgate.store.rows import values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -157,12 +158,13 @@ def _read(connection: Connection[Any], which: str, **parameters: Any) -> list[Na
 
 def spelt(names: Sequence[str], connection: Connection[Any]) -> bool:
     """Whether each of these is a name's spelling: whether a memory that may be read still says it."""
-    rows = connection.execute(
+    known = values(
+        connection,
         "SELECT name FROM concept_names WHERE name = ANY(%(names)s) "
         "UNION SELECT spelling FROM mentions WHERE spelling = ANY(%(names)s)",
         {"names": list(names)},
     )
-    return {row[0] for row in rows} == set(names)
+    return {*known} == {*names}
 
 
 def guard(store: Store, holds: Callable[[Connection[Any]], bool]) -> StoreGuard:
@@ -284,7 +286,8 @@ def similar(
     connection: Connection[Any], name: NameKey, words: Sequence[str], parts: Sequence[str], initials: str, *, limit: int
 ) -> list[int]:
     """The concepts of its scope that a name may mean: by a shared word, as part of it or whole, or by initials."""
-    rows = connection.execute(
+    return values(
+        connection,
         "SELECT h.concept_id FROM unnest(%(words)s::text[]) AS t (word) "
         "CROSS JOIN LATERAL (SELECT concept_id FROM concept_names n "
         f"WHERE {_WORDS} @> ARRAY[t.word, %(line)s] AND uses > 0 LIMIT %(limit)s) AS h "
@@ -297,5 +300,4 @@ def similar(
             **{"words": list(words), "parts": [*parts, initials], "limit": limit},
             **{"scope": name[0], "normal": name[1], "line": f"\n{name[0]}"},
         },
-    ).fetchall()
-    return [row[0] for row in rows]
+    )

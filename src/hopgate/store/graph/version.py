@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hopgate.store.rows import value
+
 if TYPE_CHECKING:
     from psycopg import Connection
 
@@ -24,12 +26,8 @@ def bump(connection: Connection[Any], scopes: Collection[str | None] | None = No
     scopes : collection of str, optional
         The scopes that the change concerns; by default it may concern all.
     """
-    row = connection.execute(
-        "UPDATE graph_state SET version = version + 1, scoped = scoped + %s::int, changed_at = now() RETURNING version",
-        (scopes is not None,),
-    ).fetchone()
-    assert row is not None
-    version = int(row[0])
+    following = "UPDATE graph_state SET version = version + 1, scoped = scoped + %s::int, changed_at = now() "
+    version = int(value(connection, following + "RETURNING version", (scopes is not None,)))
     if scopes is not None:
         connection.execute(
             "INSERT INTO graph_versions (scope, version) SELECT scope, %s FROM unnest(%s::text[]) AS s (scope) "
@@ -53,9 +51,7 @@ def written_here(connection: Connection[Any]) -> Sequence[int]:
 
 def current(connection: Connection[Any]) -> int:
     """The version that this transaction sees."""
-    row = connection.execute("SELECT version FROM graph_state").fetchone()
-    assert row is not None
-    return int(row[0])
+    return int(value(connection, "SELECT version FROM graph_state"))
 
 
 def forget_graph(connection: Connection[Any]) -> None:
@@ -76,8 +72,7 @@ _GRAPH_TABLES = (
 
 def is_derived(connection: Connection[Any]) -> bool:
     """Whether concepts and edges are derived from all facts: not before the first build, nor in the middle of one."""
-    row = connection.execute("SELECT derived FROM graph_state").fetchone()
-    return bool(row and row[0])
+    return bool(value(connection, "SELECT derived FROM graph_state"))
 
 
 def set_derived(connection: Connection[Any], derived: bool) -> None:
