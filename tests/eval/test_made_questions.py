@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import fact_key
-from hopgate.eval.made_questions import MAX_QUESTIONS, made_dataset, make_questions
+from hopgate.eval.made_questions import MAX_QUESTIONS, fact_key, made_dataset, make_questions
 from hopgate.eval.slices import VectorSpace
 from hopgate.extract.files import Triple
 from hopgate.memory import Memory

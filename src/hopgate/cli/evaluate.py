@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from hopgate.eval.data.dataset import Dataset
     from hopgate.eval.measures import Measure
     from hopgate.eval.plan import Plan
-    from hopgate.eval.verdict import Judgement, Together
+    from hopgate.eval.verdict import Judgement
 
 PAGE = "page.html"
 # More problems than this are counted and not listed: they are usually one and the same.
@@ -112,15 +111,13 @@ def gate(  # noqa: PLR0912 - the ways in, one after the other
             applied = apply_settings(judgement, kb)
     together = over_sets(judgements)
     if as_json:
-        told = judgement.to_dict()
-        if len(judgements) > 1:
-            told = {"sets": [each.to_dict() for each in judgements], "together": [asdict(each) for each in together]}
+        told = judgement.to_dict() if len(judgements) == 1 else {"sets": judgements, "together": together}
         print_json({**told, **({"applied": applied} if apply else {})})
     else:
         for each in judgements:
             show_judgement(each)
         for found in together:
-            show_together(found)
+            say(str(found))
         if apply:
             none = "nothing was applied: no part opened (--force applies the recommended arm all the same)"
             say(f"\napplied to the store: {applied['fuser']}" if applied else f"\n{none}")
@@ -152,11 +149,12 @@ def show_judgement(judgement: Judgement) -> None:
     out = console()
     out.print(cell(headline(judgement)))
     out.print(cell(f"what to do now: {todo(judgement)}"))
-    rows = []
-    for claim in judgement.claims:
-        low, high = (f"{limit:+.3f}" for limit in claim.interval)
-        gain = f"{claim.difference:+.3f}"
-        rows.append((claim.part, claim.verdict.value, gain, f"{low} to {high}", claim.over, str(claim.cost)))
+    rows = [
+        (claim.part, claim.verdict.value, f"{claim.difference:+.3f}", f"{low:+.3f} to {high:+.3f}", claim.over,
+         str(claim.cost))
+        for claim in judgement.claims
+        for low, high in (claim.interval,)
+    ]  # fmt: skip
     table(("part", "verdict", "gain", "interval", "over", "cost"), rows, title="parts", right=("gain",))
     checks = [(check.name, check.status.value, check.finding) for check in judgement.checks]
     table(("check", "status", "finding"), checks, title="checks")
@@ -164,15 +162,6 @@ def show_judgement(judgement: Judgement) -> None:
     arms = [[name, *(f"{own[measure]:.3f}" for measure in measures)] for name, own in judgement.values.items()]
     table(("arm", *measures), arms, title="arms", right=measures)
     out.print(cell(f"{looks(judgement)}; fingerprint {judgement.fingerprint}"))
-
-
-def show_together(found: Together) -> None:
-    """Print one part's gain over several data sets."""
-    low, high = found.interval
-    line = f"{found.part} over {found.sets} sets: {found.difference:+.3f} ({low:+.3f} to {high:+.3f})"
-    if found.next_set is not None:
-        line += f", in the next set {found.next_set[0]:+.3f} to {found.next_set[1]:+.3f}"
-    console().print(cell(line))
 
 
 @click.command("report")
@@ -189,7 +178,6 @@ def report(folder: Path, verify: bool, fingerprint: str | None, replay: Path | N
     from hopgate.eval import record
     from hopgate.eval.data.dataset import read_dataset
     from hopgate.eval.gate import replay as replayed
-    from hopgate.eval.verdict import judge
 
     if verify or replay is not None:
         differs = record.verify(folder, fingerprint)
@@ -199,7 +187,7 @@ def report(folder: Path, verify: bool, fingerprint: str | None, replay: Path | N
         state = "not as it was saved" if differs else "consistent"
         output.show(as_json, {"differs": differs}, [*differs, f"{folder}: {state}"])
         sys.exit(1 if differs else 0)
-    judgement = judge(record.load(folder))
+    judgement = record.judged(folder)
     if as_json:
         print_json(judgement.to_dict())
     else:

@@ -55,14 +55,18 @@ def coverage(evidence: Evidence) -> Check:
     k, names, problems = evidence.plan.k, evidence.reported, []
     compared = _compared(evidence)
     depths = {arm.name: _depth([len(arm.run.get(name, ())) for name in names], k) for arm in compared}
-    deepest = max(depths.values(), default=0)
+    seen: dict[tuple[tuple[str, ...], ...], str] = {}
     for arm in compared:
-        missing = sum(name not in arm.run for name in names)
-        if missing:
+        if missing := sum(name not in arm.run for name in names):
             problems.append(f"{arm.name} has no list for {missing} of {len(names)} judged queries")
-        if not arm.configuration and depths[arm.name] < min(k, deepest):
+        if arm.configuration:
+            continue
+        if depths[arm.name] < min(k, max(depths.values())):
             problems.append(f"{arm.name} is cut at {depths[arm.name]}, others list more, and {k} are judged")
-    problems += [*(_the_same(compared, evidence) if len(names) >= LEAST_QUERIES else ()), *evidence.doubts]
+        twin = seen.setdefault(tuple(tuple(arm.run.get(name, ())[:k]) for name in names), arm.name)
+        if twin != arm.name and len(names) >= LEAST_QUERIES:
+            problems.append(f"{twin} and {arm.name} are one run")
+    problems += evidence.doubts
     without = len(evidence.qrels) - len(names)
     note = f"; {without} queries without an answer are left out" if without else ""
     if problems:
@@ -72,47 +76,44 @@ def coverage(evidence: Evidence) -> Check:
 
 def copies(evidence: Evidence) -> Check:
     """Whether questions that were tuned on, or their answers, stand among those that are reported."""
-    least, names = evidence.plan.relevant_from, evidence.reported
-    tuned = list(evidence.tuned)
-    if not tuned:
+    count = len(evidence.reported)
+    if not evidence.tuned:
         if not any(arm.configuration for arm in _compared(evidence)):
             return Check("copies", Status.UNKNOWN, "what these runs were tuned on is not known")
         return Check("copies", Status.PASS, evidence.left_out or "nothing was tuned on")
-    near = near_copies(
-        {name: evidence.queries[name].text for name in names}, [evidence.queries[name].text for name in tuned]
-    )
-    gold = {memory for name in tuned for memory in relevant(evidence.tuned[name], least)}
-    scopes = {evidence.queries[name].scope for name in tuned} - {None}
-    of_gold = [name for name in names if relevant(evidence.qrels[name], least) & gold]
-    of_scope = [name for name in names if evidence.queries[name].scope in scopes]
+    related = _related(evidence.queries, evidence.gold, evidence.tuned, evidence.plan.relevant_from)
     found = [
-        f"{len(part)} of {len(names)} reported questions {what}"
+        f"{len(part)} of {count} reported questions {what}"
         for part, what, most in (
-            (near, "are nearly those that were tuned on", COPIED),
-            (of_gold, "share an answer with those", SHARED),
-            (of_scope, "are from their scopes", SHARED),
+            (related[0], "are nearly those that were tuned on", COPIED),
+            (related[1], "share an answer with those", SHARED),
+            (related[2], "are from their scopes", SHARED),
         )
-        if len(part) > most * len(names)
+        if len(part) > most * count
     ]
     if found:
         return Check("copies", Status.FAIL, "; ".join(found) + ": divide the data with hopgate dataset split")
-    told = f"{len(names)} reported questions, apart from {len(tuned)} tuned ones"
+    told = f"{count} reported questions, apart from {len(evidence.tuned)} tuned ones"
     return Check("copies", Status.PASS, f"{told}; {evidence.left_out}" if evidence.left_out else told)
 
 
 def apart(queries: Mapping[str, Query], tuned: Qrels, reported: Qrels, least: int = 1) -> tuple[Qrels, str]:
     """Leave out of tuning what is nearly a reported question, or shares an answer or a scope with one; say how many."""
-    near = set(near_copies({name: queries[name].text for name in tuned}, [queries[name].text for name in reported]))
-    gold = {memory for answers in reported.values() for memory in relevant(answers, least)}
-    scopes = {queries[name].scope for name in reported} - {None}
-    kept = {
-        name: answers
-        for name, answers in tuned.items()
-        if name not in near and not relevant(answers, least) & gold and queries[name].scope not in scopes
-    }
-    left = len(tuned) - len(kept)
-    told = f"{left} of {len(tuned)} questions were not tuned on: they share words, answers or scope with reported ones"
-    return kept, told if left else ""
+    gold = {name: relevant(answers, least) for name, answers in tuned.items()}
+    left = set[str]().union(*_related(queries, gold, reported, least))
+    told = f"{len(left)} of {len(tuned)} questions were not tuned on: they share words, answers or scope with reported"
+    return {name: answers for name, answers in tuned.items() if name not in left}, f"{told} ones" if left else ""
+
+
+def _related(
+    queries: Mapping[str, Query], gold: Mapping[str, AbstractSet[str]], others: Qrels, least: int
+) -> tuple[set[str], set[str], set[str]]:
+    """Of some questions with their answers those that are nearly another, share an answer or are of its scope."""
+    near = near_copies({name: queries[name].text for name in gold}, [queries[name].text for name in others])
+    theirs = {memory for answers in others.values() for memory in relevant(answers, least)}
+    scopes = {queries[name].scope for name in others} - {None}
+    of_gold = {name for name, answers in gold.items() if answers & theirs}
+    return set(near), of_gold, {name for name in gold if queries[name].scope in scopes}
 
 
 def near_copies(reported: Mapping[str, str], tuned: Iterable[str]) -> list[str]:
@@ -199,13 +200,13 @@ def origin_of(
 
 def judged(evidence: Evidence) -> Check:
     """Whether what the compared arms found was judged alike."""
-    k, names = evidence.plan.k, evidence.reported
+    k, names, least = evidence.plan.k, evidence.reported, evidence.plan.relevant_from
     first = {arm.name: {name: arm.run.get(name, ())[:k] for name in names} for arm in _compared(evidence)}
-    if any(grade < evidence.plan.relevant_from for name in names for grade in evidence.qrels[name].values()):
+    if any(grade < least for name in names for grade in evidence.qrels[name].values()):
         shares, wrong = {}, {}
         for arm, tops in first.items():
             grades = [evidence.qrels[name].get(memory) for name, top in tops.items() for memory in top]
-            others = [grade for grade in grades if grade is None or grade < evidence.plan.relevant_from]
+            others = [grade for grade in grades if grade is None or grade < least]
             shares[arm] = sum(grade is not None for grade in grades) / max(1, len(grades))
             wrong[arm] = sum(grade is not None for grade in others) / max(1, len(others))
         low, high = min(shares, key=lambda arm: shares[arm]), max(shares, key=lambda arm: shares[arm])
@@ -215,15 +216,15 @@ def judged(evidence: Evidence) -> Check:
             finding = f"{told}: judge what {low} found (hopgate questions pools over all legs)"
             return Check("judged", Status.FAIL, finding)
         return Check("judged", Status.PASS, told)
-    whole = [
-        arm
+    found = {
+        arm: [len(evidence.gold[name].intersection(top)) / len(evidence.gold[name]) for name, top in tops.items()]
         for arm, tops in first.items()
-        if all(relevant(evidence.qrels[name], evidence.plan.relevant_from) <= set(tops[name]) for name in names)
-    ]
+    }
+    whole = [arm for arm, shares in found.items() if min(shares) == 1]
     if len(whole) == 1 and len(first) > 1 and len(names) >= FEW_FOR_POOL:
         finding = f"every answer is among the first {k} of {whole[0]}, as if only what it found had been judged"
         arms = [rung.arm for rung in evidence.rungs]
-        if whole[0] in arms or all(_found(evidence, first[arm]) >= 1 - JUDGED_APART for arm in arms):
+        if whole[0] in arms or all(round(sum(found[arm]) / len(names), 9) >= 1 - JUDGED_APART for arm in arms):
             return Check("judged", Status.UNKNOWN, f"{finding}, or as it is where an arm finds everything")
         return Check("judged", Status.FAIL, f"{finding}: judge what the others found, with 0 where it is no answer")
     return Check("judged", Status.PASS, "only answers are listed: what is not counts as wrong, for every arm alike")
@@ -282,29 +283,6 @@ def _depth(lengths: Sequence[int], k: int) -> int:
     """How deep a run goes: its longest list, or the one length below k that most of its lists have."""
     usual = max(set(lengths), key=lengths.count, default=0)
     return usual if usual < k and 2 * lengths.count(usual) > len(lengths) else max(lengths, default=0)
-
-
-def _found(evidence: Evidence, tops: Mapping[str, Sequence[str]]) -> float:
-    """The share of the answers that are among these, of a query on the average."""
-    shares = [
-        len(gold & set(tops[name])) / len(gold)
-        for name in evidence.reported
-        for gold in (relevant(evidence.qrels[name], evidence.plan.relevant_from),)
-    ]
-    return round(sum(shares) / max(1, len(shares)), 9)
-
-
-def _the_same(compared: Sequence[Arm], evidence: Evidence) -> list[str]:
-    """Arms that somebody brought and that rank every query alike."""
-    seen: dict[tuple[tuple[str, ...], ...], str] = {}
-    found = []
-    for arm in compared:
-        if not arm.configuration:
-            key = tuple(tuple(arm.run.get(name, ()))[: evidence.plan.k] for name in evidence.reported)
-            if key in seen:
-                found.append(f"{seen[key]} and {arm.name} are one run")
-            seen.setdefault(key, arm.name)
-    return found
 
 
 def _alike(shared: int, one: AbstractSet[str], other: AbstractSet[str]) -> bool:

@@ -17,6 +17,9 @@ from hopgate.store.graph.edge_rows import NAME_INSIDE
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+# What a matrix holds of each title, edge and arc.
+TITLE, EDGE = ("memory", "concept"), ("source", "target", "relation", "weight", "id")
+ARC = ("source", "target", "weight", "kind")
 ROUNDS = 12
 """How often every arc may change ends; on a sparse graph a few suffice."""
 
@@ -48,6 +51,11 @@ def with_parts(matrix: GraphMatrix, parts: Collection[str]) -> GraphMatrix:
     edges = (of_names & ("names" in parts)) | (~of_names & ("facts" in parts))
     arcs = np.full(len(matrix.arc_source), "threads" in parts)
     titles = np.full(len(matrix.title_memory), "titles" in parts)
+    rows: dict[str, Any] = {
+        f"{kind}_{column}": getattr(matrix, f"{kind}_{column}")[kept]
+        for kind, kept, columns in (("title", titles, TITLE), ("edge", edges, EDGE), ("arc", arcs, ARC))
+        for column in columns
+    }
     return replace(
         matrix,
         graph=mention_graph(
@@ -57,17 +65,7 @@ def with_parts(matrix: GraphMatrix, parts: Collection[str]) -> GraphMatrix:
             edges=Pairs(matrix.edge_source[edges], matrix.edge_target[edges], matrix.edge_weight[edges]),
             neighbours=Pairs(matrix.arc_source[arcs], matrix.arc_target[arcs], matrix.arc_weight[arcs]),
         ),
-        title_memory=matrix.title_memory[titles],
-        title_concept=matrix.title_concept[titles],
-        edge_source=matrix.edge_source[edges],
-        edge_target=matrix.edge_target[edges],
-        edge_relation=matrix.edge_relation[edges],
-        edge_weight=matrix.edge_weight[edges],
-        edge_id=matrix.edge_id[edges],
-        arc_source=matrix.arc_source[arcs],
-        arc_target=matrix.arc_target[arcs],
-        arc_weight=matrix.arc_weight[arcs],
-        arc_kind=matrix.arc_kind[arcs],
+        **rows,
     )
 
 

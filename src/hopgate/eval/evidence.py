@@ -59,9 +59,6 @@ class Arm:
 
     Parameters
     ----------
-    name : str
-    run : mapping of query to ids
-        Best first.
     configuration : str
         The fuser, or empty for runs that somebody made.
     entering : mapping of leg to (int, int)
@@ -82,16 +79,8 @@ class Arm:
 class Rung:
     """One claim of the ladder: the arm with a part of the graph against the arms without it.
 
-    Parameters
-    ----------
-    part : str
-        One of `PARTS`, `CONCEPTS`, or `RUNS`.
-    arm : str
-        The arm with it.
-    over : tuple of str
-        The arms that it must beat, each of them.
-    shuffled : tuple of mappings of query to ids
-        The arm on graphs whose part was shuffled, tuned like it.
+    `part` is one of `PARTS`, `CONCEPTS` or `RUNS`, `arm` the arm with it, which must beat each of `over`. `shuffled` is
+    the arm on graphs whose part was shuffled, tuned like it.
     """
 
     part: str
@@ -107,8 +96,6 @@ class Origin:
 
     Parameters
     ----------
-    graph : str
-        What made the graph, in words.
     known : bool
         Whether the graph's facts could be compared with the questions; false for a store built elsewhere.
     foreign : int
@@ -125,26 +112,18 @@ class Origin:
     leaking: tuple[int, int] = (0, 0)
 
 
-NOT_KNOWN = Origin()
-
-
 @dataclass(frozen=True)
 class Evidence:
     """Everything that a verdict rests on.
 
     Parameters
     ----------
-    title : str
-        What was judged.
-    plan : Plan
     queries : mapping of id to Query
         The reported ones and those that were tuned on.
     qrels, tuned : Qrels
         The judgements of the reported queries, and of those that were tuned on.
-    arms : mapping of name to Arm
     bases : tuple of str
         The arms without a graph that must be beaten.
-    rungs : tuple of Rung
     slices : mapping of name to ids
         What is guarded against harm beside all queries.
     look : int
@@ -164,16 +143,21 @@ class Evidence:
     rungs: tuple[Rung, ...] = ()
     tuned: Qrels = field(default_factory=dict, repr=False)
     slices: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
-    origin: Origin = NOT_KNOWN
+    origin: Origin = Origin()
     look: int = 0
     left_out: str = ""
     doubts: tuple[str, ...] = ()
 
     @cached_property
+    def gold(self) -> Mapping[str, set[str]]:
+        """What answers each reported query that has an answer, in order."""
+        answers = {name: relevant(self.qrels[name], self.plan.relevant_from) for name in sorted(self.qrels)}
+        return {name: gold for name, gold in answers.items() if gold}
+
+    @property
     def reported(self) -> tuple[str, ...]:
         """The reported queries that have an answer, in order."""
-        least = self.plan.relevant_from
-        return tuple(sorted(name for name, gold in self.qrels.items() if relevant(gold, least)))
+        return tuple(self.gold)
 
     @cached_property
     def clusters(self) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.corpus import to_record
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import Dataset, NewDataset, Query, fact_key, folded_name, write_dataset
+from hopgate.eval.data.dataset import Dataset, NewDataset, Query, write_dataset
 from hopgate.eval.slices import VectorSpace, adjacent, latent_space
 from hopgate.extract.files import Triple
 from hopgate.memory import Memory
@@ -67,21 +67,8 @@ def made_dataset(
     """Write a data set of questions made from paths of facts, and of the facts that no question was made from.
 
     Two memories are adjacent or not by latent semantic analysis of their texts, which is no embedder under test.
-    Sensitive memories are left out, and all that is known of them.
-
-    Parameters
-    ----------
-    out : Path
-        A new or empty folder.
-    dev : float
-        Share of the questions that go to the split `dev`.
-    **options
-        Those of `make_questions`.
-
-    Returns
-    -------
-    tuple of Dataset and mapping of reason to int
-        How many facts and paths were left out, beside what was written.
+    Sensitive memories are left out, and all that is known of them. `dev` is the share of that split, `options` are
+    those of `make_questions`. Gives what was written, and how many facts and paths were left out for which reason.
     """
     shown = {memory.external_id: memory for memory in memories if not memory.is_sensitive}
     triples = [triple for triple in triples if triple.doc_id in shown]
@@ -149,7 +136,7 @@ def make_questions(
     through: Counter[str] = Counter()
     data = NewDataset()
     for path in (path for start in starts for path in _paths(start, hops, steps)):
-        concepts = [folded_name(path[0].subject), *(folded_name(fact.object) for fact in path)]
+        concepts = [_folded(path[0].subject), *(_folded(fact.object) for fact in path)]
         if len(data.queries) == limit:
             reason = "paths beyond the limit"
         elif any(through[concept] == MAX_QUESTIONS for concept in concepts):
@@ -180,12 +167,22 @@ def template(path: Sequence[Fact]) -> str:
     return f"Begin at “{path[0].subject}”, follow {relations}: where does that lead?"
 
 
+def fact_key(triple: Triple) -> str:
+    """Name a fact by what it says and where, in twelve hexadecimal digits; case and spaces do not count."""
+    parts = (triple.doc_id, *(_folded(part) for part in (triple.subject, triple.relation, triple.object)))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
 def _in_force(triples: Iterable[Triple], space: VectorSpace, now: datetime, dropped: Counter[str]) -> list[Fact]:
     """Give the facts that hold now, with all memories that say so."""
     said: defaultdict[tuple[str, ...], list[Triple]] = defaultdict(list)
     for fact in triples:
         if fact.is_fact and fact.doc_id in space.rows:
-            said[tuple(map(folded_name, (fact.subject, fact.relation, fact.object)))].append(fact)
+            said[tuple(map(_folded, (fact.subject, fact.relation, fact.object)))].append(fact)
     facts = []
     for group in said.values():
         times = [(moment(fact.valid_from), moment(fact.valid_to)) for fact in group]
@@ -200,15 +197,15 @@ def _in_force(triples: Iterable[Triple], space: VectorSpace, now: datetime, drop
 
 def _steps(facts: Sequence[Fact], dropped: Counter[str]) -> dict[str, list[Fact]]:
     """Subject → the facts that are the only answer to their relation."""
-    answers = Counter((folded_name(fact.subject), folded_name(fact.relation)) for fact in facts)
+    answers = Counter((_folded(fact.subject), _folded(fact.relation)) for fact in facts)
     outgoing = Counter(subject for subject, _ in answers)
-    incoming = Counter(folded_name(fact.object) for fact in facts)
+    incoming = Counter(_folded(fact.object) for fact in facts)
     steps: defaultdict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
-        subject = folded_name(fact.subject)
+        subject = _folded(fact.subject)
         if not any(letter.isalpha() for letter in subject):
             dropped["facts about a number, which joins by accident"] += 1
-        elif answers[subject, folded_name(fact.relation)] > 1:
+        elif answers[subject, _folded(fact.relation)] > 1:
             dropped["facts with more than one answer"] += 1
         elif outgoing[subject] > MAX_OUTGOING or incoming[subject] > MAX_INCOMING:
             dropped["facts about a concept of too many facts"] += 1
@@ -222,19 +219,19 @@ def _paths(start: str, hops: int, steps: Mapping[str, Sequence[Fact]]) -> Iterat
     pending: list[tuple[Fact, ...]] = [(fact,) for fact in steps[start]]
     while pending:
         path = pending.pop()
-        visited = {start, *(folded_name(fact.object) for fact in path)}
+        visited = {start, *(_folded(fact.object) for fact in path)}
         if len(visited) <= len(path):
             continue
         if len(path) == hops:
             yield path
         else:
-            pending += [(*path, fact) for fact in steps.get(folded_name(path[-1].object), ())]
+            pending += [(*path, fact) for fact in steps.get(_folded(path[-1].object), ())]
 
 
 def _unfit(path: Sequence[Fact], space: VectorSpace, neighbours: int) -> str:
     """Say why a path makes no question; nothing where it does."""
-    text = folded_name(template(path))
-    if any(re.search(rf"(?<!\w){re.escape(folded_name(fact.object))}(?!\w)", text) for fact in path):
+    text = _folded(template(path))
+    if any(re.search(rf"(?<!\w){re.escape(_folded(fact.object))}(?!\w)", text) for fact in path):
         return "paths whose question names what it leads to"
     if len({memory for fact in path for memory in fact.evidence}) < sum(len(fact.evidence) for fact in path):
         return "paths of which one memory says two facts"

@@ -51,12 +51,16 @@ def save(folder: Path, evidence: Evidence) -> Judgement:
     del told["plan"]
     (folder / FILE).write_text(plan_text(evidence.plan), encoding="utf-8")
     (folder / EVIDENCE).write_text(_json(told), encoding="utf-8")
-    fingerprint = _decision_digest(folder)
-    judgement = replace(judge(load(folder)), fingerprint=fingerprint)
+    judgement = judged(folder)
     (folder / DECISION).write_text(_json(judgement.to_dict()), encoding="utf-8")
     (folder / PAGE).write_text(page(judgement), encoding="utf-8")
-    (folder / DIGEST).write_text(f"{fingerprint}\n{_digest(folder)}\n", encoding="utf-8")
+    (folder / DIGEST).write_text(f"{judgement.fingerprint}\n{_digest(folder)}\n", encoding="utf-8")
     return judgement
+
+
+def judged(folder: Path) -> Judgement:
+    """Judge a saved gate again, from its evidence and runs."""
+    return replace(judge(load(folder)), fingerprint=_decision_digest(folder))
 
 
 def load(folder: Path) -> Evidence:
@@ -109,7 +113,7 @@ def verify(folder: Path, fingerprint: str | None = None) -> list[str]:
         differs.append(f"the fingerprint is {found}, not {fingerprint}")
     if found != known:
         return [*differs, f"plan, runs or evidence were changed: they have the fingerprint {found}"]
-    judgement = replace(judge(load(folder)), fingerprint=found)
+    judgement = judged(folder)
     for name, said in ((DECISION, _json(judgement.to_dict())), (PAGE, page(judgement))):
         if _text(folder / name) != said:
             differs.append(f"{name} is not what the runs say")

@@ -209,6 +209,11 @@ class Together:
     interval: tuple[float, float]
     next_set: tuple[float, float] | None
 
+    def __str__(self) -> str:
+        low, high = self.interval
+        line = f"{self.part} over {self.sets} sets: {self.difference:+.3f} ({low:+.3f} to {high:+.3f})"
+        return line + (", in the next set {:+.3f} to {:+.3f}".format(*self.next_set) if self.next_set else "")
+
 
 def over_sets(judgements: Sequence[Judgement]) -> tuple[Together, ...]:
     """Put the claims of several data sets together, part by part: a random-effects mean (Hartung and Knapp)."""

@@ -24,8 +24,7 @@ from starlette.responses import HTMLResponse
 
 from hopgate.eval.gate import apply_settings
 from hopgate.eval.plan import Plan
-from hopgate.eval.record import DECISION, PAGE, load
-from hopgate.eval.verdict import judge
+from hopgate.eval.record import DECISION, PAGE, judged
 from hopgate.files import private_folder, user_folder
 from hopgate.kb import KnowledgeBase
 from hopgate.options import options_of, request_model
@@ -113,8 +112,8 @@ def get_report(id: GateId, served: Served) -> HTMLResponse:
 def apply(id: GateId, asked: ApplyRequest, served: Served) -> dict[str, Any]:
     """Make the configuration that a gate chose the store's own, where it opened."""
     _require_changing(served)
-    fingerprint = served.gates.report(id)["fingerprint"]
-    judgement = replace(judge(load(served.gates.place(id))), fingerprint=fingerprint)
+    served.gates.report(id)
+    judgement = judged(served.gates.place(id))
     if not judgement.opened and not asked.force:
         raise RefusedError(
             409, "nothing was applied: no part opened, and force applies the recommended arm all the same"

@@ -9,15 +9,25 @@ from typing import Any
 import pytest
 
 from hopgate.errors import HopgateError
+from hopgate.eval.data.dataset import Dataset
 from hopgate.eval.data.importers import import_dataset
 
 
-def put(path, value):
+def put(path: Path, value: Any) -> Path:
     path.write_text(json.dumps(value))
     return path
 
 
-def musique_question(name, supporting=(0, 2)):
+def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def gold_of(data: Dataset) -> dict[str, set[str]]:
+    return {query: set(judged) for split in data.splits.values() for query, judged in split.items()}
+
+
+def musique_question(name: str, supporting: tuple[int, ...] = (0, 2)) -> dict[str, Any]:
     paragraphs = [
         {"idx": i, "title": f"T{i}", "paragraph_text": f"Text {i}.", "is_supporting": i in supporting} for i in range(3)
     ]
@@ -25,25 +35,21 @@ def musique_question(name, supporting=(0, 2)):
 
 
 @pytest.fixture
-def musique(tmp_path):
+def musique(tmp_path: Path) -> Path:
     return put(tmp_path / "musique.json", [musique_question(f"{2 + i % 3}hop__{i}_1") for i in range(8)])
 
 
-def test_musique(tmp_path, musique):
+def test_musique(tmp_path: Path, musique: Path) -> None:
     data = import_dataset("musique", musique, tmp_path / "out")
     assert len(data.memories) == 3
-    assert data.queries["3hop__1_1"].hops == 3
-    assert data.queries["3hop__1_1"].type == "3hop"
-    gold = {query: set(judged) for split in data.splits.values() for query, judged in split.items()}
-    assert gold["3hop__1_1"] == {"d000000", "d000002"}
-    assert len(gold) == 8
+    assert (data.queries["3hop__1_1"].hops, data.queries["3hop__1_1"].type) == (3, "3hop")
+    gold = gold_of(data)
+    assert gold["3hop__1_1"] == {"d000000", "d000002"} and len(gold) == 8
 
 
-def test_musique_lines_corpus_and_extraction(tmp_path):
-    rows = [musique_question(f"2hop__{i}_1") for i in range(6)] + [
-        {**musique_question("2hop__9_9"), "answerable": False}
-    ]
-    (tmp_path / "m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+def test_musique_lines_corpus_and_extraction(tmp_path: Path) -> None:
+    rows = [musique_question(f"2hop__{i}_1") for i in range(6)]
+    rows.append({**musique_question("2hop__9_9"), "answerable": False})
     corpus = put(tmp_path / "c.json", [{"title": "Other", "text": "Else."}, {"title": "T0", "text": "Text 0."}])
     docs = [
         {"passage": "T0\nText 0.", "extracted_entities": ["T0", "T0"], "extracted_triples": [["T0", "is", "b"]] * 2},
@@ -51,38 +57,32 @@ def test_musique_lines_corpus_and_extraction(tmp_path):
         {"passage": "T1\nText 1.", "extracted_entities": [], "extracted_triples": [["T1", "is"], ["a", "", "b"]]},
     ]
     triples = put(tmp_path / "openie.json", {"docs": docs})
-    data = import_dataset("musique", tmp_path / "m.jsonl", tmp_path / "out", corpus=corpus, triples=triples)
+    source = lines(tmp_path / "m.jsonl", rows)
+    data = import_dataset("musique", source, tmp_path / "out", corpus=corpus, triples=triples)
     assert [memory.title for memory in data.memories] == ["Other", "T0", "T1", "T2"]
     assert [(t.doc_id, t.subject, t.relation) for t in data.triples] == [("d000001", "T0", "is"), ("d000001", "T0", "")]
     assert "2hop__9_9" not in data.queries
 
 
 @pytest.mark.parametrize("parallel", [False, True])
-def test_hotpot_and_2wiki(tmp_path, parallel):
+def test_hotpot_and_2wiki(tmp_path: Path, parallel: bool) -> None:
     rows = []
     for i in range(6):
-        context = [["A", ["One.", " Two."]], [f"B{i}", ["Three."]]]
-        facts = [["A", 0], ["A", 1], [f"B{i}", 0]]
+        context: Any = [["A", ["One.", " Two."]], [f"B{i}", ["Three."]]]
+        facts: Any = [["A", 0], ["A", 1], [f"B{i}", 0]]
         if parallel:
             context = {"title": ["A", f"B{i}"], "sentences": [["One.", " Two."], ["Three."]]}
             facts = {"title": ["A", "A", f"B{i}"], "sent_id": [0, 1, 0]}
         key = "id" if parallel else "_id"
         rows.append({key: f"q{i}", "question": "?", "type": "bridge", "context": context, "supporting_facts": facts})
-    data = import_dataset("hotpotqa", put(tmp_path / "h.json", rows), tmp_path / "out")
+    corpus = put(tmp_path / "c.json", {"A": ["One.", " Two."], "Z": ["Nine."]})
+    data = import_dataset("2wiki", put(tmp_path / "h.json", rows), tmp_path / "out", corpus=corpus)
     assert data.memories[0].text == "One. Two."
-    assert len(data.memories) == 7
+    assert [memory.title for memory in data.memories] == ["A", "Z", *(f"B{i}" for i in range(6))]
     assert all(query.hops == 2 and query.type == "bridge" for query in data.queries.values())
 
 
-def test_hotpot_with_a_corpus_of_sentences(tmp_path):
-    corpus = put(tmp_path / "c.json", {"A": ["One.", " Two."], "Z": ["Nine."]})
-    row = {"question": "?", "context": [["A", ["One.", " Two."]]], "supporting_facts": [["A", 0]]}
-    source = put(tmp_path / "h.json", [{"_id": f"q{i}", **row} for i in range(4)])
-    data = import_dataset("2wiki", source, tmp_path / "out", corpus=corpus)
-    assert [memory.title for memory in data.memories] == ["A", "Z"]
-
-
-def test_locomo(tmp_path):
+def test_locomo(tmp_path: Path) -> None:
     turn = {"speaker": "Ann", "dia_id": "D1:1", "text": "Hello."}
     shown = {"speaker": "Bob", "dia_id": "D1:2", "text": "Look.", "blip_caption": "a boat"}
     conversation = {
@@ -90,11 +90,10 @@ def test_locomo(tmp_path):
         "session_1_date_time": "1:56 pm on 8 May, 2023",
         "session_1": [turn, shown],
     }
+    asked = [(["D1:1; D1:2"], 1), (["D1:02"], 2), (["D9:9"], 4), (["D1:1"], 5), (["D1:1"], 4), (["D:1:1"], 3)]
     qa = [
         {"question": f"What {i}?", "answer": "x", "evidence": evidence, "category": category}
-        for i, (evidence, category) in enumerate(
-            [(["D1:1; D1:2"], 1), (["D1:02"], 2), (["D9:9"], 4), (["D1:1"], 5), (["D1:1"], 4), (["D:1:1"], 3)]
-        )
+        for i, (evidence, category) in enumerate(asked)
     ]
     source = put(tmp_path / "l.json", [{"sample_id": "c1", "conversation": conversation, "qa": qa}])
     data = import_dataset("locomo", source, tmp_path / "out")
@@ -106,75 +105,10 @@ def test_locomo(tmp_path):
     assert data.queries["c1/q0"].scope == "c1"
 
 
-def test_what_is_wrong_is_said(tmp_path, musique):
-    with pytest.raises(HopgateError, match="no importer for 'squad'"):
-        import_dataset("squad", musique, tmp_path / "out")
-    with pytest.raises(HopgateError, match="is not in the layout of hotpotqa"):
-        import_dataset("hotpotqa", musique, tmp_path / "out")
-    with pytest.raises(HopgateError, match="cannot be read"):
-        import_dataset("musique", tmp_path / "none.json", tmp_path / "out")
-    with pytest.raises(HopgateError, match="holds nothing about the documents"):
-        import_dataset("musique", musique, tmp_path / "out", triples=put(tmp_path / "t.json", {"docs": []}))
-    (tmp_path / "full").mkdir()
-    put(tmp_path / "full" / "x", 1)
-    with pytest.raises(HopgateError, match="is not empty"):
-        import_dataset("musique", musique, tmp_path / "full")
-    with pytest.raises(HopgateError, match="has no supporting document"):
-        import_dataset("musique", put(tmp_path / "n.json", [musique_question("2hop__1", ())]), tmp_path / "out")
-
-
-def test_what_does_not_pass_the_checks_is_not_left_behind(tmp_path):
-    broken = musique_question("2hop__1_1")
-    broken["paragraphs"][0]["paragraph_text"] = "a NUL \0 character"
-    source = put(tmp_path / "b.json", [broken])
-    with pytest.raises(HopgateError, match="NUL"):
-        import_dataset("musique", source, tmp_path / "new")
-    assert not (tmp_path / "new").exists()
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(HopgateError, match="NUL"):
-        import_dataset("musique", source, tmp_path / "empty")
-    assert list((tmp_path / "empty").iterdir()) == []
-    with pytest.raises(HopgateError, match="is not in the layout of HippoRAG's extraction"):
-        good = put(tmp_path / "m.json", [musique_question("2hop__1_1")])
-        import_dataset("musique", good, tmp_path / "new", triples=put(tmp_path / "t.json", [{"no": "passage"}]))
-
-
-def lines(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
-def beir(folder: Path, splits: dict[str, range]) -> Path:
-    folder.mkdir()
-    lines(
-        folder / "corpus.jsonl",
-        [{"_id": f"d{i}", "title": "", "text": f"t{i}", "metadata": {"url": "u"}} for i in range(9)],
-    )
-    lines(folder / "queries.jsonl", [{"_id": f"q{i}", "text": f"what {i}?", "metadata": {}} for i in range(20)])
-    (folder / "qrels").mkdir()
-    for name, numbers in splits.items():
-        rows = [f"q{i}\td{i % 9}\t{i % 3}" for i in numbers]
-        (folder / "qrels" / f"{name}.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *rows]) + "\n")
-    return folder
-
-
-def test_a_beir_folder_keeps_its_splits_and_its_own_fields(tmp_path: Path) -> None:
-    data = import_dataset("beir", beir(tmp_path / "b", {"train": range(10), "test": range(10, 20)}), tmp_path / "out")
-    assert set(data.splits) == {"dev", "test"} and set(data.split("test")) == {f"q{i}" for i in range(10, 20) if i % 3}
-    assert data.memories[0].source and data.memories[0].source["metadata"] == {"extra": {"url": "u"}}
-    assert "q0" not in data.queries
-
-
-def test_a_beir_folder_with_one_split_is_divided(tmp_path: Path) -> None:
-    data = import_dataset("beir", beir(tmp_path / "b", {"test": range(20)}), tmp_path / "out")
-    assert set(data.splits) == {"dev", "test"}
-    with pytest.raises(HopgateError, match=r"corpus\.jsonl is missing"):
-        import_dataset("beir", tmp_path, tmp_path / "other")
-
-
 def test_longmemeval(tmp_path: Path) -> None:
     def row(name: str, marked: bool) -> dict[str, Any]:
-        turns = [{"role": "user", "content": "I got a cat."}, {"role": "assistant", "content": "Nice."}]
-        turns[0] |= {"has_answer": True} if marked else {}
+        turns: list[dict[str, Any]] = [{"role": "user", "content": "I got a cat.", "has_answer": marked}]
+        turns.append({"role": "assistant", "content": "Nice."})
         return {
             "question_id": name,
             "question_type": "single-session-user",
@@ -186,13 +120,54 @@ def test_longmemeval(tmp_path: Path) -> None:
             "answer_session_ids": ["s1"],
         }
 
-    source = tmp_path / "l.json"
-    source.write_text(
-        json.dumps([row("a", True), row("b", False), row("c_abs", True), *(row(f"x{i}", True) for i in range(9))])
-    )
-    data = import_dataset("longmemeval", source, tmp_path / "out")
-    gold = {query: set(judged) for qrels in data.splits.values() for query, judged in qrels.items()}
+    rows = [row("a", True), row("b", False), row("c_abs", True), *(row(f"x{i}", True) for i in range(9))]
+    data = import_dataset("longmemeval", put(tmp_path / "l.json", rows), tmp_path / "out")
+    gold = gold_of(data)
     assert gold["a"] == {"a/s1/0"} and gold["b"] == {"b/s1/0", "b/s1/1"} and "c_abs" not in gold
     first = data.memories[0]
     assert (first.scope, first.thread, first.text) == ("a", "a/s1", "user: I got a cat.")
     assert data.queries["a"].scope == "a"
+
+
+def beir(folder: Path, splits: dict[str, range]) -> Path:
+    (folder / "qrels").mkdir(parents=True)
+    corpus = [{"_id": f"d{i}", "title": "", "text": f"t{i}", "metadata": {"url": "u"}} for i in range(9)]
+    lines(folder / "corpus.jsonl", corpus)
+    lines(folder / "queries.jsonl", [{"_id": f"q{i}", "text": f"what {i}?", "metadata": {}} for i in range(20)])
+    for name, numbers in splits.items():
+        rows = [f"q{i}\td{i % 9}\t{i % 3}" for i in numbers]
+        (folder / "qrels" / f"{name}.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *rows]) + "\n")
+    return folder
+
+
+def test_a_beir_folder_keeps_its_splits_and_its_own_fields_and_one_split_is_divided(tmp_path: Path) -> None:
+    data = import_dataset("beir", beir(tmp_path / "b", {"train": range(10), "test": range(10, 20)}), tmp_path / "out")
+    assert set(data.splits) == {"dev", "test"} and set(data.split("test")) == {f"q{i}" for i in range(10, 20) if i % 3}
+    assert data.memories[0].source and data.memories[0].source["metadata"] == {"extra": {"url": "u"}}
+    assert "q0" not in data.queries
+    data = import_dataset("beir", beir(tmp_path / "one", {"test": range(20)}), tmp_path / "divided")
+    assert set(data.splits) == {"dev", "test"}
+    with pytest.raises(HopgateError, match=r"corpus\.jsonl is missing"):
+        import_dataset("beir", tmp_path, tmp_path / "other")
+
+
+def test_what_is_wrong_is_said_and_nothing_is_left_behind(tmp_path: Path, musique: Path) -> None:
+    broken = musique_question("2hop__1_1")
+    broken["paragraphs"][0]["paragraph_text"] = "a NUL \0 character"
+    (tmp_path / "empty").mkdir()
+    for layout, source, more, reason in (
+        ("squad", musique, {}, "no importer for 'squad'"),
+        ("hotpotqa", musique, {}, "is not in the layout of hotpotqa"),
+        ("musique", tmp_path / "none.json", {}, "cannot be read"),
+        ("musique", musique, {"triples": put(tmp_path / "t.json", {"docs": []})}, "holds nothing about the documents"),
+        ("musique", musique, {"triples": put(tmp_path / "u.json", [{"no": "passage"}])}, "of HippoRAG's extraction"),
+        ("musique", put(tmp_path / "n.json", [musique_question("2hop__1", ())]), {}, "has no supporting document"),
+        ("musique", put(tmp_path / "b.json", [broken]), {}, "NUL"),
+    ):
+        for out in ("new", "empty"):
+            with pytest.raises(HopgateError, match=reason):
+                import_dataset(layout, source, tmp_path / out, **more)
+        assert not (tmp_path / "new").exists() and list((tmp_path / "empty").iterdir()) == []
+    put(tmp_path / "empty" / "x", 1)
+    with pytest.raises(HopgateError, match="is not empty"):
+        import_dataset("musique", musique, tmp_path / "empty")

@@ -135,15 +135,6 @@ class Dataset:
         return self.folder.resolve().name
 
     @cached_property
-    def fingerprint(self) -> str:
-        """What was read, in twelve hexadecimal digits: the same files, the same digits."""
-        digest = hashlib.sha256()
-        for path in sorted([*self.folder.glob("*.jsonl"), *self.folder.glob("qrels/*.tsv")]):
-            digest.update(f"{path.relative_to(self.folder)}\0{path.stat().st_size}\0".encode())
-            digest.update(path.read_bytes())
-        return digest.hexdigest()[:12]
-
-    @cached_property
     def texts(self) -> Mapping[str, Cleared]:
         """Id → text of the memories that the sensitivity guard lets pass."""
         return dict(cleared((memory.external_id, memory) for memory in self.memories))
@@ -169,26 +160,20 @@ class Dataset:
             "facts": facts,
             "mentions": len(self.triples) - facts,
             "statements": len(self.statements),
-            "fingerprint": self.fingerprint,
         }
 
 
 def read_dataset(folder: str | Path, memories: Iterable[Memory] | None = None) -> Dataset:
-    """Read and check a BEIR folder.
+    """Read and check a BEIR folder; the first thing that is wrong is refused, naming file, line and reason.
 
     Parameters
     ----------
     folder : path
-        Holds `corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv` and, where facts were extracted or statements
-        written, `triples.jsonl` and `statements.jsonl`.
+        Holds `corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv` and, where there are some, `triples.jsonl` and
+        `statements.jsonl`.
     memories : iterable of Memory, optional
         What the queries are about where that is not in the folder, as with a store: then only queries and judgements
         are read.
-
-    Raises
-    ------
-    HopgateError
-        For the first thing that is wrong, naming file, line and reason.
     """
     dataset, problems = check_dataset(folder, memories)
     if dataset is None:
@@ -225,14 +210,13 @@ def check_dataset(folder: str | Path, known: Iterable[Memory] | None = None) -> 
     if queries is not None and len(splits) == len(paths) > 0:
         problems += _unjudged(folder / "queries.jsonl", queries, splits)
     triples: tuple[Triple, ...] | None = ()
-    if known is None and scopes is not None and (folder / "triples.jsonl").exists():
-        triples = attempt(lambda path: read_triples(path, scopes), folder / "triples.jsonl")
+    if known is None and scopes is not None and (path := folder / "triples.jsonl").exists():
+        triples = attempt(lambda path: read_triples(path, scopes), path)
         if triples == ():
-            empty = f"{folder / 'triples.jsonl'} is empty"
-            problems.append(f"{empty}: remove it to have the facts extracted from the corpus")
+            problems.append(f"{path} is empty: remove it to have the facts extracted from the corpus")
     statements: tuple[Statement, ...] | None = ()
-    if scopes is not None and (folder / "statements.jsonl").exists():
-        statements = attempt(lambda path: read_statements(path, scopes), folder / "statements.jsonl")
+    if scopes is not None and (path := folder / "statements.jsonl").exists():
+        statements = attempt(lambda path: read_statements(path, scopes), path)
     if problems or memories is None or queries is None or triples is None or statements is None:
         return None, problems
     return Dataset(folder, memories, queries, splits, triples, statements), []
@@ -383,17 +367,9 @@ def divide(
 ) -> dict[str, dict[str, Mapping[str, int]]]:
     """Divide judged queries into `dev` and `test`, so that nothing tuned on the one is known of the other.
 
-    Queries of one scope, with the same text or with a relevant memory in common stay together. What stays together
-    goes to `dev` as a whole, in the order of a hash of its first id, until `dev` has its share.
-
-    Parameters
-    ----------
-    dev : float
-        The share of `dev`, of the queries whose split is not given.
-    by_scope : bool
-        Whether a scope stays together, so that nothing is tuned on a conversation that is reported.
-    given : mapping of query to split, optional
-        The queries whose split is known already.
+    Queries of one scope, where `by_scope`, with the same text or with a relevant memory in common stay together. What
+    stays together goes to `dev` as a whole, in the order of a hash of its first id, until `dev` has its share of the
+    queries whose split is not `given`.
     """
     if not 0 <= dev <= 1:
         raise HopgateError(f"the share of development queries must be between 0 and 1, not {dev:g}")
@@ -453,23 +429,6 @@ def write_queries(folder: Path, queries: Iterable[Query]) -> None:
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write JSON lines."""
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-
-
-def fact_key(triple: Triple) -> str:
-    """Name a fact by what it says and where, in twelve hexadecimal digits.
-
-    Examples
-    --------
-    >>> fact_key(Triple("m1", "NAS", "runs", "Immich")) == fact_key(Triple("m1", "nas", "Runs", " immich"))
-    True
-    """
-    parts = (triple.doc_id, *(folded_name(part) for part in (triple.subject, triple.relation, triple.object)))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
-
-
-def folded_name(text: str) -> str:
-    """Fold case and white space, so that two spellings of a name compare equal."""
-    return " ".join(text.casefold().split())
 
 
 def folded(text: str) -> str:

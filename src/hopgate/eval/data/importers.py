@@ -251,16 +251,12 @@ def import_dataset(
     triples: str | Path | None = None,
     dev: float = 0.5,
 ) -> Dataset:
-    """Turn a public file into a BEIR folder, and read that back with every check.
+    """Turn a public file into a BEIR folder that is new or empty, and read that back with every check.
 
     Parameters
     ----------
-    layout : str
-        One of `LAYOUTS`.
     source : path
         The questions, as JSON or JSON lines; for `beir` the folder, for `trec` the judgements.
-    out : path
-        A new or empty folder.
     corpus : path, optional
         HippoRAG's `*_corpus.json`; without it the corpus is what the questions carry. For `trec` a `corpus.jsonl`.
     queries : path, optional

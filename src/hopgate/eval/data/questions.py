@@ -48,14 +48,7 @@ Pool: TypeAlias = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 @dataclass(frozen=True)
 class OwnQuestion:
-    """A question with its candidates.
-
-    Parameters
-    ----------
-    text : str
-    candidates : mapping of memory id to bool
-        Whether each was ticked.
-    """
+    """A question with the ids of its candidates, and whether each was ticked."""
 
     text: str
     candidates: Mapping[str, bool]
@@ -67,13 +60,7 @@ class OwnQuestion:
 
 
 def read_questions(path: Path) -> list[OwnQuestion]:
-    """Read the questions; headings without a text are left out.
-
-    Raises
-    ------
-    HopgateError
-        For a question that stands twice, or a box that cannot be read, naming file and line.
-    """
+    """Read the questions; headings without a text are left out."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -123,14 +110,8 @@ def with_candidates(
     """Add what each leg finds first to the questions that have no candidates yet, and say who found what.
 
     Every leg gives as many, whether the store's own settings use it or not, and so does recall with these settings.
-    They are put in an order that says nothing: who ticks must not see which leg found what.
-
-    Parameters
-    ----------
-    texts : collection of str
-        The ids of the memories that may be shown.
-    depth : int
-        How many candidates each leg gives.
+    They are put in an order that says nothing: who ticks must not see which leg found what. Only what is in `texts` may
+    be shown.
     """
     names = kb.id_map()
     settings = kb.settings(lexical=1, dense=1, graph=1)
@@ -174,11 +155,7 @@ def write_judged(
     """Write the judged questions as `queries.jsonl` and `qrels/`, for `hopgate gate FOLDER --store`.
 
     A candidate without a tick is judged with the grade 0. A question keeps the split that it has in the folder already.
-
-    Returns
-    -------
-    tuple of int
-        How many were written, and how many had no box ticked.
+    Gives how many were written, and how many had no box ticked.
     """
     judged = {f"q-{hashlib.sha256(each.text.encode()).hexdigest()[:10]}": each for each in questions if each.gold}
     unknown = {memory for question in judged.values() for memory in question.gold} - set(known)

@@ -51,13 +51,7 @@ def relevant(gold: Mapping[str, int], least: int = 1) -> set[str]:
 
 
 def read_run(path: str | Path) -> dict[str, list[tuple[str, float]]]:
-    """Read `query Q0 memory rank score tag` lines; as in trec_eval the score decides, not the rank.
-
-    Raises
-    ------
-    HopgateError
-        For the first line that is wrong, naming file, line and reason.
-    """
+    """Read `query Q0 memory rank score tag` lines; as in trec_eval the score decides, not the rank."""
     path = Path(path)
     run: dict[str, dict[str, float]] = {}
     for number, line in text_lines(path):
@@ -108,13 +102,7 @@ def write_run(path: str | Path, run: Run, tag: str = "hopgate") -> None:
 
 
 def read_qrels(path: str | Path) -> dict[str, dict[str, int]]:
-    """Read judgements: in a `.tsv` BEIR's three columns below a header, in any other file TREC's four.
-
-    Raises
-    ------
-    HopgateError
-        For the first line that is wrong, naming file, line and reason, and for a file without judgements.
-    """
+    """Read judgements: in a `.tsv` BEIR's three columns below a header, in any other file TREC's four."""
     return numbered_qrels(Path(path))[0]
 
 
