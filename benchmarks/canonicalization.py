@@ -67,8 +67,8 @@ def read(path: Path) -> tuple[list[ContextMention], list[str]]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:
             row = json.loads(line)
-            said = (row.get("relation") or "", row.get("object") or "")
-            mentions.append(ContextMention(row["phrase"], context=(said,) if any(said) else ()))
+            located = row.get("relation") in ("located in", "is located in", "in")
+            mentions.append(ContextMention(row["phrase"], None, (row["object"],) if located else ()))
             gold.append(str(row["cluster"]))
         except (json.JSONDecodeError, KeyError, AttributeError) as reason:
             raise HopgateError(f"{path}:{number}: not a mention with phrase and cluster ({reason!r})") from reason
@@ -88,13 +88,12 @@ def synthetic(count: int, seed: int = 0) -> tuple[list[ContextMention], list[int
     ).tolist()
     parts = np.stack([random.integers(0, size, size=concepts) for size in (600, 600, 4000, 4000)], axis=1).tolist()
     chosen = random.choice(5, size=count, p=[0.5, 0.2, 0.15, 0.1, 0.05]).tolist()
-    said = np.stack([random.integers(0, 40, size=count), random.integers(0, 4000, size=count)], axis=1).tolist()
     mentions = []
-    for concept, form, (relation, thing) in zip(rank, chosen, said, strict=True):
+    for concept, form in zip(rank, chosen, strict=True):
         one, two, three, four = parts[concept]
         first, middle, last, other = firsts[one], firsts[two], lasts[three], lasts[four]
         forms = (f"{first} {last}", last, f"{first} {middle} {last}", f"{first[0]}. {last}", f"{last} {other}")
-        mentions.append(ContextMention(forms[form], context=((f"relation {relation}", lasts[thing]),)))
+        mentions.append(ContextMention(forms[form]))
     return mentions, rank
 
 
@@ -112,12 +111,12 @@ def people(count: int, seed: int = 0) -> tuple[list[ContextMention], list[int]]:
     person = 0
     while len(seen) < count:
         one, two = (firsts[at] for at in random.integers(0, len(firsts), 2))
-        last, thing = (lasts[at] for at in random.integers(0, len(lasts), 2))
+        last = lasts[random.integers(0, len(lasts))]
         misspelt = last[:-2] + last[-1]
         for name in (f"{one} {last}", f"{one} {two} {last}", f"{one[0]}. {last}", f"{one} {misspelt}"):
             if len(seen) < count and name.lower() not in seen:
                 seen.add(name.lower())
-                mentions.append(ContextMention(name, "person", (("works at", thing),)))
+                mentions.append(ContextMention(name, "person"))
                 gold.append(person)
         person += 1
     return mentions, gold

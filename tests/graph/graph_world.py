@@ -9,8 +9,6 @@ from typing import Any
 
 from psycopg import Connection
 
-from hopgate.store.graph import version
-
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -73,10 +71,3 @@ def write_edges(connection: Connection[Any], edges: Iterable[Edge]) -> None:
                 (edge.source, edge.target, edge.relation, edge.weight, edge.valid_from, edge.valid_to,
                  edge.recorded_at, edge.retired_at, [])
             )  # fmt: skip
-
-
-def clear(connection: Connection[Any]) -> None:
-    # Not TRUNCATE: PostgreSQL shows its effect to snapshots that were taken before it.
-    for table in ("concept_edges", "memory_concepts", "concepts", "memories"):
-        connection.execute(f"DELETE FROM {table}")
-    version.bump(connection)

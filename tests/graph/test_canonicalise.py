@@ -82,9 +82,9 @@ def test_kinds_are_soft_evidence() -> None:
 
 
 def test_what_is_in_a_place_is_not_the_place() -> None:
-    facts = {"Anson Airport": (("located in", "anson"),)}
+    places = {"Anson Airport": ("Anson",)}
     names = ("Anson Airport", "Anson", "Anson", "Nile river", "Nile")
-    result = Canonicaliser().fit([ContextMention(name, context=facts.get(name, ())) for name in names])
+    result = Canonicaliser().fit([ContextMention(name, located_in=places.get(name, ())) for name in names])
     assert not together(result, "Anson Airport", "Anson") and together(result, "Nile river", "Nile")
 
 

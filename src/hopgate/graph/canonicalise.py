@@ -255,7 +255,7 @@ class Canonicaliser:
             kinds=(mention.kind, *(row.kind for _, row, *_ in named)),
             counts=np.array([1.0, *counts]),
             spellings=spellings,
-            contexts=({},) * len(spellings),
+            places=(frozenset(),) * len(spellings),
             of_mention=np.zeros(0, dtype=np.int64),
         )
         i, j = (side.astype(np.int64) for side in np.triu_indices(len(given), 1))

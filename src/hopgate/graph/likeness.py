@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
@@ -46,18 +47,18 @@ ROWS_AT_ONCE = 1024
 class ContextMention:
     """A memory talks about something by a name, as written.
 
-    Its kind (person, project, tool, place …), where an extractor gave one, is soft evidence. Its context is the
-    (relation, object) pairs of which it is the subject: what is in a place is not the place.
+    Its kind (person, project, tool, place …), where an extractor gave one, is soft evidence. What is in a place is not
+    the place.
 
     Examples
     --------
-    >>> ContextMention("Ada Lovelace", "person", (("wrote", "note g"),)).name
-    'Ada Lovelace'
+    >>> ContextMention("Anson Airport", "place", located_in=("Anson",)).name
+    'Anson Airport'
     """
 
     name: str
     kind: str | None = None
-    context: tuple[tuple[str, str], ...] = ()
+    located_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Units:
     kinds: tuple[str | None, ...]
     counts: NDArray[np.float64] = field(repr=False)
     spellings: tuple[str, ...] = field(repr=False)  # the most frequent way each was written
-    contexts: tuple[Mapping[tuple[str, str], int], ...] = field(repr=False)
+    places: tuple[AbstractSet[str], ...] = field(repr=False)  # the normal names of what each is in
     of_mention: IntArray = field(repr=False)
 
     def __len__(self) -> int:
@@ -122,7 +123,7 @@ def units(mentions: Sequence[ContextMention]) -> Units:
     """
     index: dict[tuple[str, str | None], int] = {}
     written: list[Counter[str]] = []
-    contexts: list[Counter[tuple[str, str]]] = []
+    places: list[set[str]] = []
     of_mention = np.empty(len(mentions), dtype=np.int64)
     for at, mention in enumerate(mentions):
         name = normalise(mention.name)
@@ -131,16 +132,16 @@ def units(mentions: Sequence[ContextMention]) -> Units:
         unit = index.setdefault((name, mention.kind), len(index))
         if unit == len(written):
             written.append(Counter())
-            contexts.append(Counter())
+            places.append(set())
         written[unit][mention.name] += 1
-        contexts[unit].update(pair for pair in mention.context if any(pair))
+        places[unit].update(map(normalise, mention.located_in))
         of_mention[at] = unit
     return Units(
         names=tuple(name for name, _ in index),
         kinds=tuple(kind for _, kind in index),
         counts=np.array([spellings.total() for spellings in written], dtype=np.float64),
         spellings=tuple(min(row.items(), key=lambda item: (-item[1], item[0]))[0] for row in written),
-        contexts=tuple(contexts),
+        places=tuple(places),
         of_mention=of_mention,
     )
 
@@ -474,8 +475,6 @@ def likeness(columns: FloatArray, units: Units, i: IntArray, j: IntArray) -> Flo
     return combined
 
 
-# What is in a place is not the place, however alike their names.
-LOCATED = frozenset(("located in", "is located in", "in"))
 _OWNED = re.compile(r"(.+?)['’]s .+")
 _HYPHENED = re.compile(r"\w+(?:[-\u2010\u2011]\w+)+")
 # Whoever says "I" in memories that name no owner; in a scope the name says in which: "I (home)".
@@ -497,22 +496,18 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
     owners = [_token_set(owned[1]) if (owned := _OWNED.fullmatch(name)) else frozenset() for name in units.spellings]
     joined = [[_token_set(word) for word in _HYPHENED.findall(name)] for name in units.spellings]
     writers = [bool(_WHO_WRITES.fullmatch(name)) for name in units.spellings]
-    places = [
-        {name for relation, name in context if relation in LOCATED and name != units.names[unit]}
-        for unit, context in enumerate(units.contexts)
-    ]
 
     def differ(a: int, b: int) -> bool:
         """Whether what the first is called or said to be tells it from the second."""
         return bool(
             (owners[a] and (owners[a].isdisjoint(owners[b]) if owners[b] else owners[a] >= tokens[b]))
             or any(not word.isdisjoint(tokens[b]) and not word <= tokens[b] for word in joined[a])
-            or units.names[b] in places[a]
+            or (units.names[b] in units.places[a] and units.names[a] != units.names[b])
         )
 
     marked = np.array(
         [
-            bool(owners[unit] or joined[unit] or places[unit] or writers[unit] or markers(own) or numbers(own))
+            bool(owners[unit] or joined[unit] or units.places[unit] or writers[unit] or markers(own) or numbers(own))
             for unit, own in enumerate(units.tokens)
         ],
         dtype=bool,

@@ -201,7 +201,7 @@ class Material(NamedTuple):
 
     version: int
     names: Sequence[NameRow]
-    contexts: Mapping[int, Mapping[tuple[str, str], int]]
+    places: Mapping[int, frozenset[str]]
     relations: Mapping[str, Mapping[str, int]]
 
 
@@ -245,7 +245,7 @@ def _read_material(connection: Connection[Any]) -> Material:
     return Material(
         version.current(connection),
         name_rows.all_names(connection),
-        fact_rows.contexts(connection),
+        fact_rows.places(connection),
         fact_rows.raw_relations(connection),
     )
 
@@ -263,7 +263,7 @@ def _clustered(read: Material, embed: Embed | None) -> Clusters:
             kinds=tuple(row.kind for row in rows),
             counts=np.array([max(1, row.uses) for row in rows], dtype=np.float64),
             spellings=tuple(row.name for row in rows),
-            contexts=tuple(read.contexts.get(row.id, {}) for row in rows),
+            places=tuple(read.places.get(row.id, frozenset()) for row in rows),
             of_mention=np.arange(len(rows), dtype=np.int64),
         )
         result = Canonicaliser(threshold=MERGE).fit_units(units, embed, floor=MERGE)

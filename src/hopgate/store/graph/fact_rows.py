@@ -7,7 +7,6 @@ single-valued together: a source has one target of them at a time.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import datetime
@@ -228,17 +227,13 @@ def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
     )
 
 
-def contexts(connection: Connection[Any]) -> dict[int, dict[tuple[str, str], int]]:
-    """The facts about each name: the (relation, object) pairs of which it is the subject, and how often each."""
+def places(connection: Connection[Any]) -> dict[int, frozenset[str]]:
+    """The normal names of what each name is said to be located in."""
     rows = connection.execute(
-        "SELECT f.subject_id, f.relation, o.normal_name, count(*) FROM facts f "
-        "JOIN concept_names o ON o.id = f.object_id WHERE f.read_with IS NULL GROUP BY 1, 2, 3 "
-        "ORDER BY 1, min(f.memory_id), min(f.id)"
-    ).fetchall()
-    found: dict[int, dict[tuple[str, str], int]] = {}
-    for name_id, relation, name, count in rows:
-        found.setdefault(name_id, {})[sys.intern(relation), name] = count
-    return found
+        "SELECT f.subject_id, array_agg(o.normal_name) FROM facts f JOIN concept_names o ON o.id = f.object_id "
+        "WHERE f.read_with IS NULL AND f.relation IN ('located in', 'is located in', 'in') GROUP BY 1"
+    )
+    return {name_id: frozenset(names) for name_id, names in rows}
 
 
 # Groups of facts that can end one another.
