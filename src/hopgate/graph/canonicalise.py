@@ -49,7 +49,6 @@ __all__ = [
     "ContextMention",
     "Decision",
     "MergeExplanation",
-    "Relations",
     "Units",
     "canonicalise_relations",
     "closeness",
@@ -182,7 +181,7 @@ class Canonicaliser:
     [('Marilyn Monroe', 'Monroe'), ('James Dean',)]
     >>> known = [Candidate(1, ("Marilyn Monroe",), mentions=9), Candidate(2, ("James Dean",))]
     >>> Canonicaliser().resolve(ContextMention("marilyn  monroe"), known)
-    Decision(action='merge', concept=1, score=1.0, reason='same name')
+    Decision(action='merge', concept=1, score=1.0)
     >>> [Canonicaliser().resolve(ContextMention(name), known).action for name in ("Monroe", "Berlin")]
     ['merge', 'new']
     """
@@ -223,22 +222,20 @@ class Canonicaliser:
         wanted = normalise(mention.name)
         exact = [candidate for candidate in candidates if wanted in map(normalise, candidate.names)]
         if len(exact) == 1:
-            return Decision("merge", exact[0].id, 1.0, "same name")
+            return Decision("merge", exact[0].id, 1.0)
         if exact:
             best = max(exact, key=lambda candidate: (candidate.kind == mention.kind, candidate.mentions))
-            return Decision("ask", best.id, 1.0, f"{len(exact)} concepts have this name")
+            return Decision("ask", best.id, 1.0)
         if not candidates:
-            return Decision("new", None, 0.0, "no neighbour")
+            return Decision("new", None, 0.0)
         scores = self._candidate_scores(mention, candidates)
         order = sorted(range(len(scores)), key=lambda at: (-scores[at], -candidates[at].mentions, at))
         best, score = candidates[order[0]], scores[order[0]]
         if score < self.ask:
-            return Decision("new", None, score, f"nearest is {best.names[0]!r}")
+            return Decision("new", None, score)
         second = scores[order[1]] if len(order) > 1 else 0.0
-        if score >= self.threshold > second:
-            return Decision("merge", best.id, score, f"like {best.names[0]!r}")
-        reason = "two are near enough" if second >= self.threshold else "between the thresholds"
-        return Decision("ask", best.id, score, f"{reason}: {best.names[0]!r}")
+        # Where two are near enough somebody is asked which.
+        return Decision("merge" if score >= self.threshold > second else "ask", best.id, score)
 
     def _candidate_scores(self, mention: ContextMention, candidates: Sequence[Candidate]) -> list[float]:
         """Score each candidate: the average over its names, weighted as in `fit`.
@@ -301,7 +298,6 @@ class Decision:
     action: Literal["merge", "ask", "new"]
     concept: int | None
     score: float
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,23 +420,10 @@ _AUXILIARY = words("be is are was were been being am has have had do does did wi
 _TURNING = words("not no never non by to from before after of former ex")
 
 
-@dataclass(frozen=True)
-class Relations:
-    """The canonical relation of each raw one, and how alike the two are.
-
-    Examples
-    --------
-    >>> born = canonicalise_relations({"was born in": 2, "born in": 1, "works at": 1})
-    >>> born.canonical["born in"], born.canonical["works at"]
-    ('was born in', 'works at')
-    """
-
-    canonical: Mapping[str, str]
-    scores: Mapping[str, float] = field(repr=False)
-
-
-def canonicalise_relations(counts: Mapping[str, int], embed: Embed | None = None, threshold: float = 0.6) -> Relations:
-    """Cluster relations by their words and embeddings; the most frequent gives its name.
+def canonicalise_relations(
+    counts: Mapping[str, int], embed: Embed | None = None, threshold: float = 0.6
+) -> dict[str, str]:
+    """Cluster relations by their words and embeddings; give each its canonical one, the most frequent of its cluster.
 
     Parameters
     ----------
@@ -450,23 +433,22 @@ def canonicalise_relations(counts: Mapping[str, int], embed: Embed | None = None
         Gives unit rows for texts, such as an embedder's `documents`.
     threshold : float
         Those of a cluster are at least this alike on average.
+
+    Examples
+    --------
+    >>> born = canonicalise_relations({"was born in": 2, "born in": 1, "works at": 1})
+    >>> born["born in"], born["works at"]
+    ('was born in', 'works at')
     """
     raws = list(counts)
     if not raws:
-        return Relations({}, {})
+        return {}
     scored = _scored_relations(raws, None if embed is None else _embedded(embed, raws))
     labels = cut(agglomerate(scored, np.ones(len(raws)), floor=threshold), len(raws), threshold).tolist()
-    pairs = dict(zip(zip(scored.i.tolist(), scored.j.tolist(), strict=True), scored.score.tolist(), strict=True))
-    first: dict[int, int] = {}
-    for at in sorted(range(len(raws)), key=lambda at: (-counts[raws[at]], len(raws[at]), at)):
-        first.setdefault(labels[at], at)
-    heads = [first[label] for label in labels]
-    canonical = {raw: raws[head] for raw, head in zip(raws, heads, strict=True)}
-    scores = {
-        raw: 1.0 if head == at else pairs.get((min(at, head), max(at, head)), 0.0)
-        for at, (raw, head) in enumerate(zip(raws, heads, strict=True))
-    }
-    return Relations(canonical, scores)
+    first: dict[int, str] = {}
+    for raw, label in sorted(zip(raws, labels, strict=True), key=lambda pair: (-counts[pair[0]], len(pair[0]))):
+        first.setdefault(label, raw)
+    return {raw: first[label] for raw, label in zip(raws, labels, strict=True)}
 
 
 def _scored_relations(raws: list[str], rows: FloatArray | None) -> Scored:

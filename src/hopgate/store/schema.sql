@@ -455,7 +455,6 @@ CREATE TABLE relations (
   raw text NOT NULL,
   canonical text NOT NULL,
   single_valued boolean NOT NULL DEFAULT false,
-  score real,
   PRIMARY KEY (scope, raw)
 );
 ALTER TABLE relations ALTER raw SET STATISTICS 0, ALTER canonical SET STATISTICS 0;

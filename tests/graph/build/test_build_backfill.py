@@ -99,7 +99,7 @@ def test_declared_late_is_as_good_as_declared_early(kb):
 def test_relations_that_mean_the_same_are_single_valued_together(kb):
     with kb.store.transaction() as connection:
         fact_rows.ensure_relations(connection, [("", raw) for raw in ("lives in", "living in", "knows")])
-        fact_rows.set_canonical(connection, "", {"living in": "lives in"}, {"living in": 0.9})
+        fact_rows.set_canonical(connection, "", {"living in": "lives in"})
         assert set(fact_rows.declare_single_valued(connection, ["lives in"])) == {("", "lives in"), ("", "living in")}
         assert fact_rows.declare_single_valued(connection, ["lives in"]) == []
 
@@ -141,24 +141,6 @@ def test_a_new_name_is_found_by_its_vector_alone(kb, embedding):
     built = embedding.build(extractor, only=["second"])
     assert built.incremental and built.resolution.merged == 1
     assert any('"gotham", "nyc"' in row for row in content(kb)["concepts"])
-
-
-def test_the_vectors_of_a_sensitive_memorys_names_and_facts_leave_the_cache(kb, monkeypatch, tmp_path):
-    from hopgate.embed import CachedEmbedder, EmbeddingCache
-
-    monkeypatch.setenv("HOPGATE_CACHE", str(tmp_path))
-
-    class Cached(Embeds):
-        def embedder(self):
-            return CachedEmbedder(Words(), EmbeddingCache.default())
-
-    with kb.store.transaction() as connection:
-        vectors.claim(connection, Words.identity)
-    add(kb, "a")
-    GraphBuilder(kb.store, Cached()).build(Scripted({"a": found([], [Fact("Swordfish", "opens", "the vault")])}))
-    assert EmbeddingCache.default().info().vectors > 0
-    kb.mark_sensitive(["a"])
-    assert EmbeddingCache.default().info().vectors == 0
 
 
 SOME = corpus().memories[:220]

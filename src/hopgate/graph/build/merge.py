@@ -44,20 +44,15 @@ class Change:
     edges: int
 
 
-def pairs(connection: Connection[Any], kept: str, merged: str, scope: str | None = None) -> list[tuple[int, int]]:
-    """The concepts that two names belong to, in this scope or in each that has both; unknown names are refused."""
-    both = concept_rows.pairs(connection, normalise(kept), normalise(merged), scope)
-    if not both:
-        for name in (kept, merged):
-            concept_rows.find(connection, normalise(name), name, View() if scope is None else View((scope,)))
-        raise HopgateError(f"no scope has both {kept!r} and {merged!r}: name two concepts of one scope")
-    return both
-
-
 def merge_named(connection: Connection[Any], kept: str, merged: str, scope: str | None = None) -> Change:
-    """Make two concepts one, in this scope or in each that has both."""
+    """Make two concepts one, in this scope or in each that has both; unknown names are refused."""
     name_rows.lock(connection)
-    changes = [merge(connection, *pair) for pair in pairs(connection, kept, merged, scope)]
+    pairs = concept_rows.pairs(connection, normalise(kept), normalise(merged), scope)
+    if not pairs:
+        for name in (kept, merged):
+            concept_rows.find(connection, normalise(name), name, _within(scope))
+        raise HopgateError(f"no scope has both {kept!r} and {merged!r}: name two concepts of one scope")
+    changes = [merge(connection, *pair) for pair in pairs]
     names = tuple(dict.fromkeys(name for change in changes for name in change.names))
     memories, edges = sum(change.memories for change in changes), sum(change.edges for change in changes)
     return Change(changes[0].kept, changes[0].other, names, memories, edges)
@@ -66,9 +61,13 @@ def merge_named(connection: Connection[Any], kept: str, merged: str, scope: str 
 def split_named(connection: Connection[Any], name: str, scope: str | None = None) -> list[Change]:
     """Undo every merge into a concept, in this scope or in each that has it, the last one first."""
     name_rows.lock(connection)
-    concepts = {first for first, _ in pairs(connection, name, name, scope)}
-    merged = [key for key in sorted(concepts) if journal.merges_into(connection, key)]
-    return [change for key in merged or sorted(concepts)[:1] for change in split(connection, key)]
+    concepts = sorted(concept_rows.find_all(connection, normalise(name), name, _within(scope)))
+    merged = [key for key in concepts if journal.merges_into(connection, key)]
+    return [change for key in merged or concepts[:1] for change in split(connection, key)]
+
+
+def _within(scope: str | None) -> View:
+    return View() if scope is None else View((scope,))
 
 
 def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: str = BY_HAND) -> Change:

@@ -22,7 +22,6 @@ from hopgate.graph.canonicalise import (
     Candidate,
     Canonicaliser,
     ContextMention,
-    Relations,
     Units,
     canonicalise_relations,
     closeness,
@@ -210,7 +209,7 @@ class Clusters(NamedTuple):
 
     version: int
     names: Sequence[Sequence[NameRow]]
-    relations: Mapping[str, Relations]
+    relations: Mapping[str, Mapping[str, str]]
 
 
 def canonicalise_store(store: Store, embed: Embed | None, show: Callable[[Progress], object]) -> None:
@@ -292,8 +291,8 @@ def _write(clusters: Clusters, show: Callable[[Progress], object], connection: C
     journal.merge(connection, merges, method=f"global, threshold {MERGE}")
     join_aliases(connection)
     apply_rulings(connection, decided)
-    for scope, relations in clusters.relations.items():
-        fact_rows.set_canonical(connection, scope, relations.canonical, relations.scores)
+    for scope, canonical in clusters.relations.items():
+        fact_rows.set_canonical(connection, scope, canonical)
     show(Progress(stage="deriving edges"))
     rederive_all(connection)
     return True

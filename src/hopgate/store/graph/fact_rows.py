@@ -397,15 +397,12 @@ def raw_relations(connection: Connection[Any]) -> dict[str, dict[str, int]]:
     return counts
 
 
-def set_canonical(
-    connection: Connection[Any], scope: str, canonical: Mapping[str, str], scores: Mapping[str, float]
-) -> None:
+def set_canonical(connection: Connection[Any], scope: str, canonical: Mapping[str, str]) -> None:
     """Set the canonical relation of a scope's raw ones; edges change at the next derivation."""
     connection.execute(
-        "UPDATE relations r SET canonical = c.canonical, score = c.score, single_valued = EXISTS "
+        "UPDATE relations r SET canonical = c.canonical, single_valued = EXISTS "
         "(SELECT 1 FROM single_valued_relations d WHERE d.raw = r.raw) "
-        "FROM unnest(%s::text[], %s::text[], %s::real[]) AS c (raw, canonical, score) "
-        "WHERE r.scope = %s AND r.raw = c.raw",
-        (*_columns([(raw, name, scores[raw]) for raw, name in canonical.items()], 3), scope),
+        "FROM unnest(%s::text[], %s::text[]) AS c (raw, canonical) WHERE r.scope = %s AND r.raw = c.raw",
+        (list(canonical), list(canonical.values()), scope),
     )
     _share_single_valued(connection)
