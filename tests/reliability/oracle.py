@@ -36,7 +36,7 @@ _ROWS = {
     "JOIN concepts d ON d.id = dst_id",
     "merges": "SELECT merged_name, method, undone_at IS NULL FROM journal WHERE action = 'merge'",
     "settings": "SELECT name, value FROM store_settings WHERE name <> 'id key'",
-    "space": "SELECT name, dimension, next_identity, late FROM embedding_space",
+    "space": "SELECT name, dimension, late FROM embedding_space",
     "derived": "SELECT derived FROM graph_state",
 }
 _ALIAS = {"memories": "m", "passages": "p", "concepts": "concepts", "edges": "e"}

@@ -114,24 +114,23 @@ class Embedding:
             kept = 0 if space and space.indexed else memories.count_kept(connection)
             if space is None and kept == 0:
                 return 0
-        embedder = self.embedder(spec, space)
-        made = self._run(embedder, self.late(space), "embedding", progress)
+        made = self._fill(self.embedder(spec, space), self.late(space), progress)
         if kept >= vectors.EXACT_BELOW:
             self.index()
         return made
 
     def change(self, spec: str, progress: Progress | None = None) -> int:
-        """Embed everything anew beside the old vectors, then swap; resumable, and recall goes on meanwhile."""
+        """Embed everything anew into the cache, then change over; resumable, and recall goes on meanwhile."""
         embedder = resolved(spec)
         with self._store.transaction() as connection:
             found = vectors.space(connection)
         if found is None or found.identity.key == embedder.identity.key:
             return self.fill(spec, progress)
-        self._store.run(lambda connection: vectors.begin_next(connection, embedder.identity))
-        made = self._run(embedder, None, "next_embedding", progress)
-        self._store.run(lambda connection: vectors.finish_next(connection, embedder.identity))
+        self._run(embedder, None, memories.open_ids, lambda _: set(), progress)
+        self._store.run(lambda connection: vectors.change_over(connection, found.identity, embedder.identity))
         with self._making:
             self._embedder = embedder
+        made = self._fill(embedder, self.late(), None)
         self.index()
         return made
 
@@ -144,38 +143,48 @@ class Embedding:
         parts = [passage_text(Cleared(text), span) for text in texts for span in passages(text)]
         EmbeddingCache.default().forget([*texts, *parts])
 
+    def _fill(self, embedder: CachedEmbedder, late: LateModel | None, progress: Progress | None) -> int:
+        """Make what waits, and write it."""
+        late_identity = late.identity if late else None
+
+        def write(batch: Sequence[vectors.Embedded]) -> set[int]:
+            written = self._store.run(
+                partial(vectors.write, batch=batch, identity=embedder.identity, late=late_identity)
+            )
+            # What changed, went or turned sensitive on the way must not stay in the cache either.
+            self.forget([memory.content for memory in batch if memory.memory_id not in written])
+            return written
+
+        return self._run(embedder, late, vectors.pending, write, progress)
+
     def _run(
-        self, embedder: CachedEmbedder, late: LateModel | None, column: vectors.Column, progress: Progress | None
+        self,
+        embedder: CachedEmbedder,
+        late: LateModel | None,
+        listed: Callable[..., list[int]],
+        keep: Callable[[Sequence[vectors.Embedded]], set[int]],
+        progress: Progress | None,
     ) -> int:
+        """Let models read the memories that are listed, page by page; give how many were kept."""
         from hopgate.embed.texts import TextModels
 
         models = TextModels(embedder, late)
-        late_identity = late.identity if late else None
-        write = partial(vectors.write, identity=embedder.identity, column=column, late=late_identity)
         made = after = 0
         while True:
             with self._store.transaction() as connection:
-                ids = vectors.pending(connection, limit=BATCH, after=after, column=column)
+                ids = listed(connection, limit=BATCH, after=after)
                 known = clearance.open_memories(connection, ids)
                 # Vectors that were taken over from a column of the owner's lack their tokens alone.
-                there = vectors.embedded(connection, ids, column)
+                there = vectors.embedded(connection, ids) if late else set()
             if not ids:
                 return made
-            passed = list(cleared(sorted(known.items())))
-            if not passed:
-                # All of them were deleted or turned sensitive between the two statements.
-                after = ids[-1]
-                continue
             try:
                 with guarded(clearance.memory_guard(self._store, known)):
-                    batch = _embedded(models, passed, there)
+                    batch = _embedded(models, list(cleared(sorted(known.items()))), there)
             except WithdrawnError:
                 # One of them is not what it was: the page is read again; what was embedded comes from the cache.
                 continue
-            written = self._store.run(partial(write, batch=batch))
-            # What changed, went or turned sensitive on the way must not stay in the cache either.
-            self.forget([memory.content for memory in batch if memory.memory_id not in written])
-            made += len(written)
+            made += len(keep(batch))
             after = ids[-1]
             if progress:
                 progress(len(ids))

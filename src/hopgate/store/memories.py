@@ -411,6 +411,12 @@ def all_ids(connection: Connection[Any]) -> list[int]:
     return rows.values(connection, "SELECT id FROM memories ORDER BY id")
 
 
+def open_ids(connection: Connection[Any], *, limit: int, after: int = 0) -> list[int]:
+    """The next memories after an id that are not sensitive."""
+    statement = "SELECT id FROM memories WHERE id > %s AND NOT is_sensitive ORDER BY id LIMIT %s"
+    return rows.values(connection, statement, (after, limit))
+
+
 class IdRange(NamedTuple):
     """The ids from `first` to `last`, both of them in it."""
 

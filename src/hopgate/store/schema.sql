@@ -120,9 +120,8 @@ CREATE UNIQUE INDEX memories_external_id ON memories (external_id);
 CREATE INDEX memories_search_vector ON memories USING gin (search_vector);
 CREATE INDEX memories_scope ON memories (scope) WHERE scope IS NOT NULL;
 CREATE INDEX memories_created_at ON memories (created_at DESC, id);
--- By these the neighbours of one memory are found. A load without dates gives a category one time: the id decides.
+-- By these the neighbours of one memory are found.
 CREATE INDEX memories_thread ON memories (thread, created_at) WHERE thread IS NOT NULL;
-CREATE INDEX memories_category ON memories (category, created_at, id) WHERE thread IS NULL AND category IS NOT NULL;
 CREATE INDEX memories_reply ON memories (reply_to) WHERE reply_to IS NOT NULL;
 
 -- One notification a statement, however many rows it writes: `hopgate watch` looks for itself what is pending.
@@ -228,13 +227,12 @@ $body$;
 -- ---- Vectors --------------------------------------------------------------------------------------------------------
 
 -- Who made the store's vectors. The first vector adds a column `embedding halfvec(n)` to memories, passages, concepts,
--- concept_edges and statements, and `next_embedding` stands beside it while the embedder is being changed.
+-- concept_edges and statements.
 CREATE TABLE embedding_space (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   name text NOT NULL,
   dimension integer NOT NULL CHECK (dimension > 0),
   identity jsonb NOT NULL,
-  next_identity jsonb,
   late jsonb,  -- who makes the tokens; null where the store keeps none
   created_at timestamptz NOT NULL DEFAULT now()
 );
@@ -576,9 +574,6 @@ DECLARE
 BEGIN
   IF EXISTS (SELECT FROM embedding_space) THEN
     EXECUTE 'UPDATE memories SET embedding = NULL WHERE id = ANY($1) AND embedding IS NOT NULL' USING ids;
-    IF EXISTS (SELECT FROM embedding_space WHERE next_identity IS NOT NULL) THEN
-      EXECUTE 'UPDATE memories SET next_embedding = NULL WHERE id = ANY($1) AND next_embedding IS NOT NULL' USING ids;
-    END IF;
   END IF;
   DELETE FROM passages WHERE memory_id = ANY(ids);
   DELETE FROM memory_tokens WHERE memory_id = ANY(ids);

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared, Memory, cleared
-from hopgate.passages import Extent, passage_text, passages
+from hopgate.passages import passages
 from hopgate.store import memories, tokens
 from hopgate.store.memories import lock
+from hopgate.store.rows import value, values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,29 +24,23 @@ if TYPE_CHECKING:
     from hopgate.embed.late import Tokens
     from hopgate.embed.texts import Made
 
-Column = Literal["embedding", "next_embedding"]
-"""The vectors that recall compares, or those that will take their place."""
-
 # Below this many memories a full scan is as quick as the index and exact (spec §5, issue 3).
 EXACT_BELOW = 50_000
 # Likewise within a scope, of which an index over all scopes finds few; on a busy machine 12,500 took 110 ms.
 EXACT_WITHIN = 20_000
 INDEX = "memories_embedding"
 PASSAGE_INDEX = "passages_embedding"
-# Tables whose rows carry a vector of this space: those of texts, and those that `hopgate build` makes anew.
-TEXT_TABLES = ("memories", "passages")
-GRAPH_TABLES = ("concepts", "concept_edges", "statements")
+# Tables whose rows carry a vector of this space; those of the last three are made by `hopgate build`.
+TABLES = ("memories", "passages", "concepts", "concept_edges", "statements")
 # An index that is being built, or whose build was interrupted, is there and not valid.
 _INDEXED = "coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%(index)s)), false)"
-_PASSAGES = "EXISTS (SELECT 1 FROM passages)"
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSpace:
-    """Who made a store's vectors, who makes the next ones while it is being changed, and what there is to search."""
+    """Who made a store's vectors, and what there is to search."""
 
     identity: Identity
-    next_identity: Identity | None = None
     indexed: bool = False  # whether the HNSW index is there
     passages: bool = False  # whether any memory is so long that its passages have vectors of their own
     late: Identity | None = None  # who makes the tokens of late interaction, if the store keeps any
@@ -54,29 +49,26 @@ class EmbeddingSpace:
 def space(connection: Connection[Any]) -> EmbeddingSpace | None:
     """The store's embedding space, or none while nothing is embedded."""
     row = connection.execute(
-        f"SELECT identity, next_identity, {_INDEXED}, {_PASSAGES}, late FROM embedding_space", {"index": INDEX}
+        f"SELECT identity, late, {_INDEXED}, EXISTS (SELECT 1 FROM passages) FROM embedding_space", {"index": INDEX}
     ).fetchone()
     # Late: with it comes numpy, which a lexical recall does without.
     from hopgate.embed.embedder import Identity
 
     if row is None:
         return None
-    first, following, late = (Identity(**row[at]) if row[at] else None for at in (0, 1, 4))
-    assert first is not None
-    return EmbeddingSpace(first, following, row[2], row[3], late)
+    return EmbeddingSpace(Identity(**row[0]), row[2], row[3], Identity(**row[1]) if row[1] else None)
 
 
-def embedded(connection: Connection[Any], ids: Sequence[int], column: Column) -> set[int]:
+def embedded(connection: Connection[Any], ids: Sequence[int]) -> set[int]:
     """Those of the memories that have a vector."""
     if not ids or not has_space(connection):
         return set()
-    rows = connection.execute(f"SELECT id FROM memories WHERE id = ANY(%s) AND {column} IS NOT NULL", (list(ids),))
-    return {row[0] for row in rows}
+    return set(values(connection, "SELECT id FROM memories WHERE id = ANY(%s) AND embedding IS NOT NULL", (list(ids),)))
 
 
 def has_space(connection: Connection[Any]) -> bool:
     """Whether anything is embedded: all that most writers of the graph need to know of the space."""
-    return connection.execute("SELECT 1 FROM embedding_space").fetchone() is not None
+    return value(connection, "SELECT 1 FROM embedding_space") is not None
 
 
 def claim(connection: Connection[Any], identity: Identity, late: Identity | None = None) -> None:
@@ -84,19 +76,16 @@ def claim(connection: Connection[Any], identity: Identity, late: Identity | None
     found = space(connection)
     if found is None:
         # Two processes may claim at once: the second waits here, and then finds the first one's claim.
-        lock_for_columns(connection, (*TEXT_TABLES, *GRAPH_TABLES))
+        _lock_columns(connection)
         found = space(connection)
     if found is None:
-        taken = connection.execute(
-            "SELECT 1 FROM pg_attribute WHERE attrelid = 'memories'::regclass AND attname = 'embedding' "
-            "AND NOT attisdropped"
-        ).fetchone()
-        if taken:
+        column = "attrelid = 'memories'::regclass AND attname = 'embedding' AND NOT attisdropped"
+        if value(connection, f"SELECT 1 FROM pg_attribute WHERE {column}"):
             raise HopgateError(
                 "memories.embedding exists and hopgate did not make it, so nobody knows by which embedder: "
                 "rename that column, then embed again"
             )
-        for table in (*TEXT_TABLES, *GRAPH_TABLES):
+        for table in TABLES:
             connection.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS embedding halfvec({identity.dimension})")
         connection.execute(
             "INSERT INTO embedding_space (name, dimension, identity, late) VALUES (%s, %s, %s, %s)",
@@ -128,19 +117,14 @@ def check(found: EmbeddingSpace, identity: Identity) -> None:
     )
 
 
-def pending(connection: Connection[Any], *, limit: int, after: int = 0, column: Column = "embedding") -> list[int]:
-    """Memories that still need a vector, in order; a sensitive one never does, nor any where nobody changes over."""
-    if column == "embedding":
-        source, lacks, key = waiting("waiting_vectors"), "true", "memory_id"
-    elif changing_to(connection) is not None:
-        source, lacks, key = "memories m", "next_embedding IS NULL", "m.id"
-    else:
-        return []
-    rows = connection.execute(
-        f"SELECT m.id FROM {source} WHERE NOT is_sensitive AND {lacks} AND {key} > %s ORDER BY {key} LIMIT %s",
+def pending(connection: Connection[Any], *, limit: int, after: int = 0) -> list[int]:
+    """Memories that still need a vector, in order; a sensitive one never does."""
+    return values(
+        connection,
+        f"SELECT m.id FROM {waiting('waiting_vectors')} WHERE NOT is_sensitive AND memory_id > %s "
+        "ORDER BY memory_id LIMIT %s",
         (after, limit),
     )
-    return [row[0] for row in rows]
 
 
 def pending_names(connection: Connection[Any], among: Sequence[str] | None = None) -> list[str]:
@@ -148,20 +132,14 @@ def pending_names(connection: Connection[Any], among: Sequence[str] | None = Non
     # The list is not gone through for memories that are named.
     listed = waiting("waiting_vectors") if among is None else "memories m JOIN waiting_vectors ON memory_id = m.id"
     these = "" if among is None else "AND external_id = ANY(%(among)s)"
-    rows = connection.execute(
-        f"SELECT external_id FROM {listed} WHERE NOT is_sensitive {these} ORDER BY id", {"among": among}
-    )
-    return [row[0] for row in rows]
+    statement = f"SELECT external_id FROM {listed} WHERE NOT is_sensitive {these} ORDER BY id"
+    return values(connection, statement, {"among": among})
 
 
 def count_pending(connection: Connection[Any], *, scopes: Sequence[str] | None = None) -> int:
     """How many memories, of any scope or of some, still need a vector."""
-    row = connection.execute(
-        f"SELECT count(*) FROM {waiting('waiting_vectors')} WHERE NOT is_sensitive{memories.in_scopes(scopes)}",
-        {"scopes": list(scopes or ())},
-    ).fetchone()
-    assert row is not None
-    return int(row[0])
+    source = f"{waiting('waiting_vectors')} WHERE NOT is_sensitive{memories.in_scopes(scopes)}"
+    return int(value(connection, f"SELECT count(*) FROM {source}", {"scopes": list(scopes or ())}))
 
 
 def waiting(table: Literal["waiting_vectors", "waiting_links"]) -> str:
@@ -176,21 +154,6 @@ def waiting(table: Literal["waiting_vectors", "waiting_links"]) -> str:
 # ---- Writing ---------------------------------------------------------------------------------------------------------
 
 
-class PassageRow(NamedTuple):
-    """A passage of a memory, by its number in it, and what an embedder reads of it."""
-
-    memory_id: int
-    number: int
-    span: Extent
-    text: Cleared
-
-
-def passages_of(memory_id: int, content: Cleared) -> list[PassageRow]:
-    """Give the passages of a memory's content; none where it is short."""
-    spans = passages(content)
-    return [PassageRow(memory_id, number, span, passage_text(content, span)) for number, span in enumerate(spans)]
-
-
 class Embedded(NamedTuple):
     """A memory's content, its vectors (its own, and those of its passages after it) and its tokens."""
 
@@ -201,12 +164,7 @@ class Embedded(NamedTuple):
 
 
 def write(
-    connection: Connection[Any],
-    batch: Sequence[Embedded],
-    identity: Identity,
-    column: Column = "embedding",
-    *,
-    late: Identity | None = None,
+    connection: Connection[Any], batch: Sequence[Embedded], identity: Identity, late: Identity | None = None
 ) -> set[int]:
     """Store what was made of memories, except of those that changed or turned sensitive meanwhile.
 
@@ -216,59 +174,47 @@ def write(
 
     if not batch:
         return set()
-    if column == "embedding":
-        claim(connection, identity, late)
-    elif changing_to(connection) != identity:
-        return set()
+    claim(connection, identity, late)
     lock(connection, [memory.memory_id for memory in batch])
-    open_now = connection.execute(
-        "SELECT id FROM memories JOIN unnest(%s::bigint[], %s::text[]) AS given (id, hash) USING (id) "
-        "WHERE md5(content) = hash AND NOT is_sensitive",
-        ([memory.memory_id for memory in batch], [memories.md5(memory.content) for memory in batch]),
+    written = set(
+        values(
+            connection,
+            "SELECT id FROM memories JOIN unnest(%s::bigint[], %s::text[]) AS given (id, hash) USING (id) "
+            "WHERE md5(content) = hash AND NOT is_sensitive",
+            ([memory.memory_id for memory in batch], [memories.md5(memory.content) for memory in batch]),
+        )
     )
-    written = {row[0] for row in open_now}
-    embedded = [(memory, memory.rows) for memory in batch if memory.memory_id in written and memory.rows is not None]
+    kept = [memory for memory in batch if memory.memory_id in written]
+    embedded = [(memory, memory.rows) for memory in kept if memory.rows is not None]
     if embedded:
         run_with(
             connection,
-            f"UPDATE memories m SET {column} = v.vector FROM given_vectors v WHERE m.id = v.id",
+            "UPDATE memories m SET embedding = v.vector FROM given_vectors v WHERE m.id = v.id",
             [memory.memory_id for memory, _ in embedded],
             np.stack([rows[0] for _, rows in embedded]),
         )
     parts = [
-        (part, rows[1 + part.number])
+        ((memory.memory_id, number, span.start, span.end), rows[1 + number])
         for memory, rows in embedded
-        for part in passages_of(memory.memory_id, memory.content)
+        for number, span in enumerate(passages(memory.content))
     ]
     if parts:
-        _write_passages(connection, [part for part, _ in parts], np.stack([row for _, row in parts]), column)
-    if column == "embedding":
-        kept = {one.memory_id: one.tokens for one in batch if one.memory_id in written and one.tokens is not None}
-        tokens.write(connection, kept)
-        connection.execute("DELETE FROM waiting_vectors WHERE memory_id = ANY(%s)", (list(written),))
+        keys, numbers, starts, ends = (list(column) for column in zip(*(part for part, _ in parts), strict=True))
+        run_with(
+            connection,
+            "INSERT INTO passages (memory_id, number, starts, ends, embedding) "
+            "SELECT p.memory_id, p.number, p.starts, p.ends, v.vector "
+            "FROM unnest(%(memories)s::bigint[], %(numbers)s::integer[], %(starts)s::integer[], %(ends)s::integer[]) "
+            "WITH ORDINALITY AS p (memory_id, number, starts, ends, place) JOIN given_vectors v ON v.id = p.place - 1 "
+            "ON CONFLICT (memory_id, number) DO UPDATE "
+            "SET starts = excluded.starts, ends = excluded.ends, embedding = excluded.embedding",
+            range(len(parts)),
+            np.stack([row for _, row in parts]),
+            {"memories": keys, "numbers": numbers, "starts": starts, "ends": ends},
+        )
+    tokens.write(connection, {memory.memory_id: memory.tokens for memory in kept if memory.tokens is not None})
+    connection.execute("DELETE FROM waiting_vectors WHERE memory_id = ANY(%s)", (list(written),))
     return written
-
-
-def _write_passages(
-    connection: Connection[Any], passages: Sequence[PassageRow], made: NDArray[np.float32], column: Column
-) -> None:
-    run_with(
-        connection,
-        f"INSERT INTO passages (memory_id, number, starts, ends, {column}) "
-        "SELECT p.memory_id, p.number, p.starts, p.ends, v.vector "
-        "FROM unnest(%(memories)s::bigint[], %(numbers)s::integer[], %(starts)s::integer[], %(ends)s::integer[]) "
-        "WITH ORDINALITY AS p (memory_id, number, starts, ends, place) JOIN given_vectors v ON v.id = p.place - 1 "
-        "ON CONFLICT (memory_id, number) DO UPDATE "
-        f"SET starts = excluded.starts, ends = excluded.ends, {column} = excluded.{column}",
-        range(len(passages)),
-        made,
-        parameters={
-            "memories": [row.memory_id for row in passages],
-            "numbers": [row.number for row in passages],
-            "starts": [row.span.start for row in passages],
-            "ends": [row.span.end for row in passages],
-        },
-    )
 
 
 def unchanged(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
@@ -298,17 +244,15 @@ def add_vectors(
         "SELECT id, external_id FROM memories WHERE external_id = ANY(%s) ORDER BY id", (list(by_name),)
     ).fetchall()
     texts = cleared(((key, name), by_name[name]) for key, name in rows)
-    write(connection, [Embedded(key, text, *made[name]) for (key, name), text in texts], identity, late=late)
+    write(connection, [Embedded(key, text, *made[name]) for (key, name), text in texts], identity, late)
 
 
 def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
     """Forget the vectors of memories, their passages and their tokens."""
-    found = space(connection)
-    if found is None or not ids:
+    if not ids or not has_space(connection):
         return
     lock(connection, ids)
-    also = ", next_embedding = NULL" if found.next_identity else ""
-    connection.execute(f"UPDATE memories SET embedding = NULL{also} WHERE id = ANY(%s)", (list(ids),))
+    connection.execute("UPDATE memories SET embedding = NULL WHERE id = ANY(%s)", (list(ids),))
     connection.execute("DELETE FROM passages WHERE memory_id = ANY(%s)", (list(ids),))
     tokens.drop(connection, ids)
     connection.execute(
@@ -363,68 +307,42 @@ def from_sql(texts: Sequence[str]) -> NDArray[np.float32]:
     return np.array([HalfVector.from_text(text).to_list() for text in texts], np.float32)
 
 
-# ---- Searching -------------------------------------------------------------------------------------------------------
-
-
 def has_passages(connection: Connection[Any]) -> bool:
     """Whether any memory is long, so that a search has passages to look at."""
-    row = connection.execute(f"SELECT {_PASSAGES}").fetchone()
-    return bool(row and row[0])
+    return bool(value(connection, "SELECT EXISTS (SELECT 1 FROM passages)"))
 
 
 # ---- Changing the embedder -------------------------------------------------------------------------------------------
 
 
-def changing_to(connection: Connection[Any]) -> Identity | None:
-    """The embedder that this store is being changed to, if it is."""
+def change_over(connection: Connection[Any], before: Identity, identity: Identity) -> None:
+    """Make the store another embedder's: vectors go, and memories wait for new ones; others are `hopgate build`'s."""
+    _lock_columns(connection)
     found = space(connection)
-    return found.next_identity if found else None
-
-
-def begin_next(connection: Connection[Any], identity: Identity) -> None:
-    """Add a second column of vectors, to be filled while recall goes on with the first."""
-    lock_for_columns(connection, TEXT_TABLES)
-    found = space(connection)
-    if found is None or (found.next_identity and found.next_identity.key == identity.key):
-        return
-    for table in TEXT_TABLES:
-        connection.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS next_embedding")
-        connection.execute(f"ALTER TABLE {table} ADD COLUMN next_embedding halfvec({identity.dimension})")
-    connection.execute("UPDATE embedding_space SET next_identity = %s", (json.dumps(identity.to_dict()),))
-
-
-def finish_next(connection: Connection[Any], identity: Identity) -> None:
-    """Put the second column in the first one's place; concepts' and edges' vectors are made anew by `hopgate build`."""
-    lock_for_columns(connection, (*TEXT_TABLES, *GRAPH_TABLES))
-    found = space(connection)
-    if found is not None and found.next_identity is None and found.identity.key == identity.key:
+    if found is not None and found.identity.key == identity.key:
         return  # another process changed over to the same one
-    if found is None or found.next_identity is None or found.next_identity.key != identity.key:
+    if found is None or found.identity.key != before.key:
         raise HopgateError("another process changed this store's embedder meanwhile: run hopgate embed --change again")
-    connection.execute(f"DROP INDEX IF EXISTS {INDEX}, {PASSAGE_INDEX}")
-    for table in TEXT_TABLES:
-        connection.execute(f"ALTER TABLE {table} DROP COLUMN embedding")
-        connection.execute(f"ALTER TABLE {table} RENAME COLUMN next_embedding TO embedding")
-    for table in GRAPH_TABLES:
+    for table in TABLES:
+        # Its index goes with it.
         connection.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS embedding")
         connection.execute(f"ALTER TABLE {table} ADD COLUMN embedding halfvec({identity.dimension})")
-    # Who came after the last look may have got the old embedder's vector.
     connection.execute(
-        "INSERT INTO waiting_vectors SELECT id FROM memories WHERE embedding IS NULL AND NOT is_sensitive "
-        "ON CONFLICT DO NOTHING"
+        "DELETE FROM passages; "
+        "INSERT INTO waiting_vectors SELECT id FROM memories WHERE NOT is_sensitive ON CONFLICT DO NOTHING"
     )
     connection.execute(
-        "UPDATE embedding_space SET name = %s, dimension = %s, identity = %s, next_identity = NULL, created_at = now()",
+        "UPDATE embedding_space SET name = %s, dimension = %s, identity = %s, created_at = now()",
         (identity.name, identity.dimension, json.dumps(identity.to_dict())),
     )
 
 
-def lock_for_columns(connection: Connection[Any], tables: Sequence[str]) -> None:
+def _lock_columns(connection: Connection[Any]) -> None:
     """Lock what a change of the vectors' columns rewrites, in the order of docs/reliability.md."""
     connection.execute("LOCK TABLE embedding_space IN EXCLUSIVE MODE")
     connection.execute("LOCK TABLE memories IN ACCESS EXCLUSIVE MODE")
     connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
-    connection.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")
+    connection.execute(f"LOCK TABLE {', '.join(TABLES)} IN ACCESS EXCLUSIVE MODE")
 
 
 # ---- Indexes ---------------------------------------------------------------------------------------------------------
@@ -442,8 +360,7 @@ def build_index(connection: Connection[Any], path: str = "") -> None:
     """
     # Try the lock instead of waiting for it: a waiting process holds a snapshot, and a concurrent build waits for every
     # snapshot to end.
-    row = connection.execute("SELECT pg_try_advisory_lock(hashtext('hopgate hnsw'))").fetchone()
-    if not (row and row[0]):
+    if not value(connection, "SELECT pg_try_advisory_lock(hashtext('hopgate hnsw'))"):
         return
     if path:
         connection.execute(f"SET search_path = {path}")
