@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import numpy as np
 import psycopg
@@ -14,10 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matrix_world import RELATIONS, TITLE, Edges, Mentions, matrix_of
 
+from hopgate.eval.arms import Asking
 from hopgate.eval.controls import parts_of, shuffled, with_parts
+from hopgate.eval.data.dataset import Query
 from hopgate.eval.evidence import CONCEPTS, PARTS
 from hopgate.graph.walk.matrix import GraphMatrix, load_matrix
 from hopgate.graph.walk.walk_graph import edge_graph
+from hopgate.recall.graph_leg import LookedUp
+from hopgate.recall.settings import Settings
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 
 memories, concepts = st.integers(0, 6), st.integers(0, 5)
@@ -222,3 +227,18 @@ def test_one_part_is_shuffled_and_the_others_stay(part: str) -> None:
         "facts": edges_of(matrix) != edges_of(control),
     }
     assert {name for name, moved in changed.items() if moved} == {part}
+
+
+def test_statements_are_dealt_out_among_the_memories_of_their_scope() -> None:
+    matrix = matrix_of({}, [])
+    queries = [Query(f"q{at}", "?", {"scope": f"s{at % 2}"}) for at in range(6)]
+    found = {query.id: [(10 * (at % 2) + at, 0.9), (10 * (at % 2), 0.5)] for at, query in enumerate(queries)}
+    asked: Any = {name: (None, LookedUp(matrix, statements=listed)) for name, listed in found.items()}
+    nothing: Any = None
+    asking = Asking(nothing, queries, Settings(), asked, {})
+    dealt = [asking._dealt(seed) for seed in range(20)]
+    for each in dealt:
+        for scope, memories in (("s0", {0, 2, 4}), ("s1", {10, 11, 13, 15})):
+            assert {key[1] for key in each if key[0] == scope} == memories
+            assert {other for key, other in each.items() if key[0] == scope} == memories
+    assert asking._dealt(3) == dealt[3] and len({tuple(each.values()) for each in dealt}) > 1

@@ -250,13 +250,7 @@ def reachable(evidence: Evidence) -> Check:
 
 
 def barred(entered: int, listed: int) -> bool:
-    """Say whether a leg is heard on too few queries to have been tested.
-
-    Examples
-    --------
-    >>> barred(0, 14), barred(2, 14), barred(0, 3)
-    (True, False, False)
-    """
+    """Say whether a leg is heard on too few queries to have been tested."""
     return listed >= ENOUGH_LISTS and entered < BARRED * listed
 
 

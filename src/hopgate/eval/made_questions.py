@@ -108,24 +108,19 @@ def make_questions(
     says two of its facts, no two memories of facts one after the other are adjacent in `space`, and the question names
     no concept on the path but the first.
 
+    Gives the questions, whose gold is every memory that says one of their facts, and how many facts and paths were left
+    out for which reason. Their metadata says that each was `made`, the keys of its `facts`, and the `answer`.
+
     Parameters
     ----------
     triples : sequence of Triple
         Mentions are passed over, and so are facts of memories that `space` lacks.
     space : VectorSpace
         Of an embedder other than the one under test.
-    hops, limit, seed : int
-        How many facts a path has, how many questions to make at most, and which paths come first.
     neighbours : int
         Two memories are adjacent when either is among the other's nearest so many; with 0 none are.
     now : datetime, optional
         When facts are in force; by default today.
-
-    Returns
-    -------
-    tuple of NewDataset and mapping of reason to int
-        The questions, whose gold is every memory that says one of their facts, and how many facts and paths were left
-        out. Their metadata says that each was `made`, the keys of its `facts`, and the `answer`.
     """
     if hops < 2:
         raise HopgateError("a multi-hop question needs at least 2 hops")
@@ -155,14 +150,7 @@ def make_questions(
 
 
 def template(path: Sequence[Fact]) -> str:
-    """Write a question that names the start and the relations, and neither what lies between nor the answer.
-
-    Examples
-    --------
-    >>> runs, stands = Fact("Immich", "runs on", "nas-2", ("a",)), Fact("nas-2", "stands in", "the cellar", ("b",))
-    >>> template([runs, stands])
-    'Begin at “Immich”, follow “runs on”, then “stands in”: where does that lead?'
-    """
+    """Write a question that names the start and the relations, and neither what lies between nor the answer."""
     relations = ", then ".join(f"“{hop.relation}”" for hop in path)
     return f"Begin at “{path[0].subject}”, follow {relations}: where does that lead?"
 

@@ -91,13 +91,7 @@ class Plan:
 
 
 def plan_of(values: Mapping[str, Any]) -> Plan:
-    """Make a plan of what was declared; what was not has its default, and an unknown name is refused.
-
-    Examples
-    --------
-    >>> plan_of({"k": 5, "slices": ["hops=2"]}).slices
-    ('hops=2',)
-    """
+    """Make a plan of what was declared; what was not has its default, and an unknown name is refused."""
     known = {option.name for option in options_of(Plan)}
     for name in values:
         if name not in known:
@@ -107,26 +101,12 @@ def plan_of(values: Mapping[str, Any]) -> Plan:
 
 
 def plan_text(plan: Plan) -> str:
-    """Write a plan as TOML, everything that was declared or left at its default.
-
-    Examples
-    --------
-    >>> print(plan_text(Plan()).splitlines()[1])
-    k = 10
-    """
+    """Write a plan as TOML, everything that was declared or left at its default."""
     return "# The plan of a gate, declared before it is run.\n" + to_toml(plan.to_dict())
 
 
 def declared(path: Path | None, given: Mapping[str, Any]) -> Plan:
-    """Give the plan of a file and of what the call itself says, which may not contradict it; the file is written once.
-
-    Parameters
-    ----------
-    path : Path, optional
-        The plan's file: read where it is there, written where it is not.
-    given : mapping
-        What the call says.
-    """
+    """Give the plan of a file, written where there is none, and of what the call says, which may not contradict it."""
     if path is None or not path.exists():
         plan = plan_of(given)
         if path is not None:

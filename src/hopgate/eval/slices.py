@@ -36,9 +36,8 @@ def slice_of(text: str, queries: Mapping[str, Query]) -> frozenset[str]:
 
     Examples
     --------
-    >>> queries = {"a": Query("a", "Who?", {"hops": 2, "type": "bridge"}), "b": Query("b", "Where?", {"hops": 1})}
-    >>> sorted(slice_of("hops>=2", queries)), sorted(slice_of("all - type=bridge", queries))
-    (['a'], ['b'])
+    >>> slice_of("hops>=2 - type=bridge", {"a": Query("a", "Who?", {"hops": 2})})
+    frozenset({'a'})
     """
     first, *rest = re.split(r"\s+([|&-])\s+", text.strip())
     found = _simple(first, queries)
@@ -57,16 +56,9 @@ def reported_slices(
 ) -> Slices:
     """Give all reported questions, the declared slices, and each kind of question of which there are enough.
 
-    Kinds are strata, types, numbers of hops, and the hops that are not adjacent by latent semantic analysis of the
-    memories, which is no embedder under test: what a graph should help with. Of slices with the same questions only the
+    Kinds are strata, types, numbers of hops, and the hops between `memories` that are not adjacent by latent semantic
+    analysis, which is no embedder under test: what a graph should help with. Of slices with the same questions only the
     first is given. Slices can be added, and none taken away.
-
-    Parameters
-    ----------
-    declared : iterable of str
-        As `slice_of` reads them; one without a question is refused.
-    memories : iterable of Memory, optional
-        What the questions are about; without them no hop is known to be adjacent.
     """
     asked = {name: queries[name] for name in reported}
     found = {text: slice_of(text, asked) for text in (ALL, *declared)}
@@ -113,14 +105,7 @@ def non_adjacent(qrels: Qrels, space: VectorSpace, neighbours: int = NEIGHBOURS)
 def adjacent(vectors: NDArray[np.float32], rows: Sequence[int], neighbours: int) -> NDArray[np.bool_]:
     """Say for each pair of rows whether either is among the other's nearest neighbours in the whole space.
 
-    Ranks are used and not a cosine threshold, because what counts as a high cosine differs from embedder to embedder
-    (unrelated English passages lie near 0.5 in one and near 0 in another).
-
-    Examples
-    --------
-    >>> line = np.array([[1, 0], [0.9, 0.1], [0.8, 0.3], [0, 1]], dtype=np.float32)
-    >>> adjacent(line, [0, 3], neighbours=1).tolist(), adjacent(line, [0, 1], neighbours=1).tolist()
-    ([[True, False], [False, True]], [[True, True], [True, True]])
+    Ranks are used and not a cosine threshold, because what counts as a high cosine differs from embedder to embedder.
     """
     similarity = vectors[rows] @ vectors.T
     similarity[np.arange(len(rows)), rows] = -np.inf  # nothing is its own neighbour
@@ -133,13 +118,6 @@ def latent_space(memories: Iterable[Memory], dimension: int = 128) -> VectorSpac
     """Fit a space that needs no model, on the memories that pass the sensitivity guard: latent semantic analysis.
 
     It shares nothing with a dense leg's model but the texts (Deerwester et al., JASIS 41(6), 1990).
-
-    Examples
-    --------
-    >>> space = latent_space([Memory("a", "red boat"), Memory("b", "red boat sails"), Memory("c", "tax form")])
-    >>> near, far = space.vectors[0] @ space.vectors[1], space.vectors[0] @ space.vectors[2]
-    >>> bool(near > 0.9 > 0.1 > far)
-    True
     """
     from scipy.sparse.linalg import svds
 

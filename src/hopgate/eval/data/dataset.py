@@ -264,15 +264,7 @@ def _unjudged(path: Path, queries: Mapping[str, Query], splits: Mapping[str, Qre
 
 @dataclass
 class NewDataset:
-    """Rows of `corpus.jsonl`, `queries.jsonl` and `triples.jsonl`, and the gold of each query, as they are found.
-
-    Examples
-    --------
-    >>> data = NewDataset()
-    >>> data.query("q1", "Where is it?", [data.document("NAS", "It is in the cellar.")])
-    >>> data.gold, data.queries["q1"].hops
-    ({'q1': {'d000000': 1}}, 1)
-    """
+    """Rows of `corpus.jsonl`, `queries.jsonl` and `triples.jsonl`, and the gold of each query, as they are found."""
 
     corpus: dict[str, dict[str, Any]] = member(default_factory=dict)
     queries: dict[str, Query] = member(default_factory=dict)
@@ -396,13 +388,7 @@ def divide(
 
 
 def together(keys: Mapping[str, Iterable[Hashable]]) -> dict[str, str]:
-    """Give for each name the first of all the names that it hangs together with, by keys that they share.
-
-    Examples
-    --------
-    >>> together({"q1": ["m1"], "q2": ["m2"], "q3": ["m2", "m1"], "q4": []})
-    {'q1': 'q1', 'q2': 'q1', 'q3': 'q1', 'q4': 'q4'}
-    """
+    """Give for each name the first of all the names that it hangs together with, by keys that they share."""
     before = {name: name for name in keys}
     place = {name: number for number, name in enumerate(keys)}
     holder: dict[Hashable, str] = {}
@@ -432,12 +418,6 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def folded(text: str) -> str:
-    """Fold case, spaces, marks and punctuation, so that the same question compares equal.
-
-    Examples
-    --------
-    >>> folded("  Who owns the NAS?? ") == folded("who owns the nas")
-    True
-    """
+    """Fold case, spaces, marks and punctuation, so that the same question compares equal."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return " ".join("".join(letter if letter.isalnum() else " " for letter in plain).split())

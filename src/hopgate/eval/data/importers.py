@@ -48,16 +48,7 @@ def musique(questions: Rows, data: NewDataset) -> None:
 
 
 def hotpot(questions: Rows, data: NewDataset) -> None:
-    """HotpotQA, 2WikiMultiHopQA: a `context` of titles and sentences, and `supporting_facts`, as pairs or as lists.
-
-    Examples
-    --------
-    >>> data = NewDataset()
-    >>> row = {"_id": "q", "question": "?", "type": "bridge", "context": [["A", ["One.", "Two."]], ["B", ["Three."]]]}
-    >>> hotpot([row | {"supporting_facts": [["B", 0]]}], data)
-    >>> data.gold, data.corpus["d000000"]["text"]
-    ({'q': {'d000001': 1}}, 'One. Two.')
-    """
+    """HotpotQA, 2WikiMultiHopQA: a `context` of titles and sentences, and `supporting_facts`, as pairs or as lists."""
     for row in questions:
         name = row.get("_id") or row["id"]
         documents: dict[str, str] = {}
@@ -78,13 +69,7 @@ def _pairs(value: Any, first: str, second: str) -> list[tuple[str, Any]]:
 
 
 def joined(sentences: list[str] | str) -> str:
-    """Put sentences together: HotpotQA's carry their own spaces, 2WikiMultiHopQA's do not.
-
-    Examples
-    --------
-    >>> joined(["One.", " Two."]), joined(["One.", "Two."])
-    ('One. Two.', 'One. Two.')
-    """
+    """Put sentences together: HotpotQA's carry their own spaces, 2WikiMultiHopQA's do not."""
     if isinstance(sentences, str):
         return sentences
     return " ".join(sentence.strip() for sentence in sentences if sentence.strip())
@@ -203,17 +188,9 @@ def _add_judged(path: Path, qrels: Qrels, queries: Mapping[str, Query], data: Ne
 
 
 def hipporag_triples(documents: Rows, data: NewDataset) -> Iterator[dict[str, str]]:
-    r"""HippoRAG's extraction: a `triples.jsonl` row for every fact and mention of a passage that is in the corpus.
+    """HippoRAG's extraction: a `triples.jsonl` row for every fact and mention of a passage that is in the corpus.
 
     A triple that is not three texts (models write such) is left out, and so are repeated ones.
-
-    Examples
-    --------
-    >>> data = NewDataset()
-    >>> _ = data.document("A", "a is b")
-    >>> passage = {"passage": "A\na is b", "extracted_entities": ["b"], "extracted_triples": [["a", "is"]]}
-    >>> list(hipporag_triples([passage], data))
-    [{'doc_id': 'd000000', 'entity': 'b'}]
     """
     for document in documents:
         title, _, text = document["passage"].partition("\n")

@@ -81,14 +81,7 @@ def read_questions(path: Path) -> list[OwnQuestion]:
 
 
 def questions_text(questions: Sequence[OwnQuestion], texts: Mapping[str, str]) -> str:
-    """Write questions with their boxes, and with room for more.
-
-    Examples
-    --------
-    >>> text = questions_text([OwnQuestion("Who?", {"m1": True})], {"m1": "Bea waters the plants."})
-    >>> [line for line in text.splitlines() if line.startswith(("##  ", "## W", "-"))]
-    ['## Who?', '- [x] m1 · Bea waters the plants.']
-    """
+    """Write questions with their boxes, and with room for more."""
     parts = [HEAD]
     for question in questions:
         boxes = [
