@@ -1,6 +1,6 @@
 """A first build without vectors: memories a second, by stage, and the most memory that it takes.
 
-python benchmarks/build.py [--rows 50000] [--workers N] [--json]
+python benchmarks/build.py [--rows 50000] [--workers N]
 
 Notes are those of `grown_store`. Asked for: 2,000 memories a second on two cores at 50,000 (`per_second`), and at most
 1.5 GB at 200,000 (`peak_mb`, of this process and of each that reads).
@@ -27,7 +27,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--workers", type=int, help="processes that read; without it a thread of this one")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     load = os.getloadavg()[0]
     stages: dict[str, float] = {}
@@ -65,11 +64,7 @@ def main() -> None:
         "load_before": round(load, 2),
         "load_after": round(os.getloadavg()[0], 2),
     }
-    if options.json:
-        print(json.dumps(result))
-        return
-    for name, value in result.items():
-        print(f"{name:14} {value}")
+    print(json.dumps(result, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Canonicalisation against labelled mentions, scored as CESI defines it; and its time on a synthetic input.
 
-    python benchmarks/canonicalization.py FILE.jsonl [--json] [--later] [--errors]
-    python benchmarks/canonicalization.py --scale 35000 [--json]
-    python benchmarks/canonicalization.py --names 200000 --later [--json]
+    python benchmarks/canonicalization.py FILE.jsonl [--later] [--errors]
+    python benchmarks/canonicalization.py --scale 35000
+    python benchmarks/canonicalization.py --names 200000 --later
 
 Asked for: a time per name at 200,000 names within 1.5 times that at 20,000 (`us_per_name`; on a busy machine
 `cpu_us_per_name`). `merges` is a fingerprint of every join.
@@ -129,7 +129,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--names", type=int, metavar="N", help="N distinct names of made-up people, with known truth")
     parser.add_argument("--later", action="store_true", help="compare names as strings only")
     parser.add_argument("--errors", action="store_true", help="list clusters that mix gold clusters")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     if sum(given is not None for given in (options.file, options.scale, options.names)) != 1:
         parser.error("give a FILE, --scale N or --names N")
@@ -155,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "settings": repr(Canonicaliser()),
         "embedded": not options.later,
     }
-    print(json.dumps(figures) if options.json else "\n".join(f"{key:>16} {value}" for key, value in figures.items()))
+    print(json.dumps(figures, indent=1))
     if options.errors:
         _print_errors(result.labels_, mentions, gold)
     return 0

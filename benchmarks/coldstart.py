@@ -1,6 +1,6 @@
 """`hopgate recall` and `add` from the shell against the bare imports they cannot do without, in turns, the server up.
 
-python benchmarks/coldstart.py [--repeats 15] [--json]
+python benchmarks/coldstart.py [--repeats 15]
 
 Asked for: `recall_to_imports`, with all three legs, at most 2 × `python -c "import psycopg, numpy, onnxruntime,
 tokenizers"`. Beside it stand the lexical leg alone, which loads no model, the dense leg, both, one note remembered with
@@ -52,7 +52,6 @@ def run(command: list[str]) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
@@ -85,11 +84,7 @@ def main() -> None:
         "load_before": round(load, 2),
         "load_after": round(os.getloadavg()[0], 2),
     }
-    if options.json:
-        print(json.dumps(result))
-        return
-    for name, seconds in middle.items():
-        print(f"{name:8} {1000 * seconds:6.0f} ms   × {seconds / middle['imports']:.2f}")
+    print(json.dumps(result, indent=1))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ pointer moves 60 times a second, as a mouse does, whether the page keeps up or n
 Printed beside the pictures a second are what the page's own thread was busy with each of them, what all of Chromium's
 processes computed for it, and the machine's load: whoever draws by software shares the cores with everybody else.
 
-    python benchmarks/explorer.py --json
+    python benchmarks/explorer.py
 """
 
 from __future__ import annotations
@@ -182,7 +182,6 @@ async def measured(address: str, browser: str, *, hardware: bool, runs: int, sec
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print JSON alone")
     parser.add_argument("--hardware", action="store_true", help="draw with the machine's graphics card")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=4.0, help="how long is dragged")
@@ -204,24 +203,8 @@ def main() -> None:
                 measured(address, browser, hardware=given.hardware, runs=given.runs, seconds=given.seconds)
             )
     found["load_before"] = round(load, 2)
-    if given.json:
-        print(json.dumps(found))
-        return
-    print(f"{found['nodes']:,} nodes, {found['edges']:,} edges, {found['gl']}, {found['cpu']}, {found['browser']}")
-    print(f"load before it began: {load:.1f}")
-    server = found["of_that_the_server_s"]
-    best = found["first_paint_best_s"]
-    print(
-        f"first paint {found['first_paint_s']:.2f} s, at best {best:.2f} s (≤ {PAINTED_S} asked), of that the server "
-        f"{server:.2f} s"
-    )
-    for name in ("drag_a_node", "drag_the_picture"):
-        frames = found[name]
-        print(
-            f"{name.replace('_', ' ')}: {frames['drawn']:.0f} pictures a second (≥ {FRAMES:.0f} asked), one in 20 "
-            f"after {frames['slowest_of_20_ms']:.0f} ms or more; each {frames['page_ms']:.1f} ms of the page's thread, "
-            f"{frames['computed_ms']:.1f} ms of all processors"
-        )
+    found["asked_for"] = {"first_paint_s": PAINTED_S, "drawn": FRAMES}
+    print(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Goldens: the figures that must survive a change of the code, compared with those of `goldens.json`.
 
-    python benchmarks/goldens.py [--only locomo,notes,…] [--data FOLDER] [--slow] [--write] [--json]
+    python benchmarks/goldens.py [--only locomo,notes,…] [--data FOLDER] [--slow] [--write]
 
 Everything is asked as a user asks: `hopgate.open`, `kb.ingest`, `kb.embed`, `kb.build`, `kb.recall`, `kb.graph`. A
 section stands alone, and says how many seconds it took. `--write` puts what was measured into `goldens.json`, the
@@ -118,7 +118,7 @@ def reverb(folder: Path) -> Figures:
     """F1 of the canonicalisation of ReVerb's labelled mentions, as `benchmarks/canonicalization.py` scores it."""
     figures: Figures = {}
     for name in ("base", "ambiguous"):
-        command = [sys.executable, str(HERE / "canonicalization.py"), str(folder / f"reverb_{name}.jsonl"), "--json"]
+        command = [sys.executable, str(HERE / "canonicalization.py"), str(folder / f"reverb_{name}.jsonl")]
         scores = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         figures |= {f"reverb {name} {kind} f1": scores[f"{kind}_f1"] for kind in ("macro", "micro", "pair")}
     return figures

@@ -1,6 +1,6 @@
 """What it costs to remember one thing: `kb.add` and `kb.upkeep.catch_up`, to where the next recall sees it.
 
-python benchmarks/insert.py [--small 5000] [--large 200000] [--inserts 30] [--folder DIR] [--statements] [--json]
+python benchmarks/insert.py [--small 5000] [--large 200000] [--inserts 30] [--folder DIR] [--statements]
 
 It is what `hopgate add` does: the memory is stored, embedded by the bundled model, extracted from by the rules, its
 names are resolved and embedded, its edges derived and embedded. Beside it stand the cost of embedding its text alone,
@@ -122,7 +122,6 @@ def main() -> None:
     parser.add_argument("--inserts", type=int, default=30)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--statements", action="store_true", help="print every statement and its time, by store")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as temporary:
@@ -149,14 +148,9 @@ def main() -> None:
         "load_before": round(load, 2),
         "load_after": round(os.getloadavg()[0], 2),
     }
-    if options.json:
-        print(json.dumps(result))
-        return
-    for size, statements in zip((small, large), counted, strict=True):
-        print(json.dumps(size))
-        if options.statements:
-            statements.show(options.inserts)
-    print({name: value for name, value in result.items() if name not in ("small", "large")})
+    print(json.dumps(result, indent=1))
+    for statements in counted if options.statements else ():
+        statements.show(options.inserts)
 
 
 if __name__ == "__main__":

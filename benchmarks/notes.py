@@ -1,6 +1,6 @@
 """The extractor without a model on labelled notes: names, facts, changes, and its speed.
 
-    python benchmarks/notes.py [--half tune|report] [--quick] [--errors] [--json]
+    python benchmarks/notes.py [--half tune|report] [--quick] [--errors]
 
 `benchmarks/notes/RELATIONS.md` says how the notes were labelled; each set is one file of notes with their labels and
 of stories. The tuning half may be read, the reporting half is counted alone. A name is right when it equals a form of a
@@ -266,7 +266,6 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="names and facts of the extractor, without a store")
     parser.add_argument("--extractor", default="phrases", help="of the stores: phrases, or rules without the model")
     parser.add_argument("--errors", action="store_true", help="list what is wrong (of the tuning half only)")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     show = options.errors and options.half == "tune"
 
@@ -278,7 +277,7 @@ def main() -> None:
         tallies = of_store(store, options.half, show, options.extractor)
         result |= {f"stores, {title}": shares(tally) for title, tally in tallies.items()}
     result["speed"] = speed()
-    print(json.dumps(result) if options.json else "\n".join(f"{name}: {value}" for name, value in result.items()))
+    print(json.dumps(result, indent=1))
 
 
 if __name__ == "__main__":

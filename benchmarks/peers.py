@@ -138,18 +138,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset", type=Path)
     parser.add_argument("--out", type=Path, required=True, help="the run, in TREC's format")
-    parser.add_argument("--json", action="store_true", help="print recall@5 and @10 by split as JSON")
     arguments = parser.parse_args()
     sys.meta_path.append(StandIn())
     dataset = read_dataset(arguments.dataset)
     run = run_peer(dataset)
     write_run(arguments.out, run, tag="hipporag-2.0.0a4")
     figures = {split: _recall(run, dataset, split) for split in dataset.splits}
-    if arguments.json:
-        print(json.dumps({"dataset": dataset.name, "peer": "hipporag 2.0.0a4", **figures}))
-    else:
-        for split, values in figures.items():
-            print(f"{dataset.name} {split}: recall@5 {values['recall@5']:.3f}, recall@10 {values['recall@10']:.3f}")
+    print(json.dumps({"dataset": dataset.name, "peer": "hipporag 2.0.0a4", **figures}, indent=1))
 
 
 def _recall(run: Mapping[str, Sequence[tuple[str, float]]], dataset: Dataset, split: str) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """What a recall takes, as a user makes it: `kb.recall` by words, by words and meaning, and with the graph.
 
-python benchmarks/recall.py [--sizes 2000,20000,200000] [--queries 100] [--folder DIR] [--json]
-python benchmarks/recall.py --store DIRECTORY --dataset FOLDER [--json]      a store of one's own, a data set's queries
+python benchmarks/recall.py [--sizes 2000,20000,200000] [--queries 100] [--folder DIR]
+python benchmarks/recall.py --store DIRECTORY --dataset FOLDER      a store of one's own, a data set's queries
 
 A synthetic store has five facts a memory, and vectors around random centres, so that everything has neighbours; the
 query is embedded by the bundled model, which takes what it takes, and a vector of the store's space is used instead.
@@ -201,7 +201,6 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--store", type=Path)
     parser.add_argument("--dataset", type=Path)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if options.store:
         results = [of_store(options.store, options.dataset, options.queries)]
@@ -210,20 +209,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as temporary:
             folder = options.folder or Path(temporary)
             results = [synthetic(size, options.queries, options.dimension, folder) for size in sizes]
-    if options.json:
-        ratios = {str(found["memories"]): found["three_to_two"] for found in results}
-        print(json.dumps({"queries": options.queries, "sizes": results, "three_to_two": ratios}))
-        return
-    for found in results:
-        print(f"{found['memories']:,} memories, {found['facts']:,} facts, load {found['load']}")
-        for arm in ARMS:
-            print(f"  {arm:8} p50 {found[arm]['p50_ms']:8.2f} ms   p95 {found[arm]['p95_ms']:8.2f} ms   "
-                  f"processor {found[arm]['cpu_ms']:8.2f} ms")  # fmt: skip
-        print(f"  three / two {found['three_to_two']:.2f}, p95 / p50 {found['three_p95_to_p50']:.2f}")
-        if "after_to_next" in found:
-            print(f"  right after a change of the graph / the next one {found['after_to_next']:.2f}")
-        for part, spent in found["parts_ms"].items():
-            print(f"    {part:32} {spent:8.2f} ms")
+    ratios = {str(found["memories"]): found["three_to_two"] for found in results}
+    print(json.dumps({"queries": options.queries, "sizes": results, "three_to_two": ratios}, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What a memory costs, part by part, measured at several sizes; and what that says about sizes nobody has here.
 
-python benchmarks/scale.py [--sizes 10000,100000] [--queries 30] [--no-vectors] [--json]
+python benchmarks/scale.py [--sizes 10000,100000] [--queries 30] [--no-vectors]
 
 Stores are those of `grown_store`: notes of four names and three facts, a real build, vectors drawn at random. For each
 size: bytes a memory by part, as PostgreSQL counts them; seconds of load, build and vectors, by the clock and of
@@ -67,7 +67,6 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=30)
     parser.add_argument("--no-vectors", action="store_true")
     parser.add_argument("--folder", type=Path, help="where the stores are made, and removed")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     sizes = sorted(int(size) for size in options.sizes.split(","))
     measured = {}
@@ -75,24 +74,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory(dir=options.folder) as folder, hopgate.open(Path(folder) / "store") as kb:
             measured[size] = measure(kb, size, options.queries, embedded=not options.no_vectors)
     result = {"measured": measured, "extrapolated": {target: extrapolated(measured, target) for target in TARGETS}}
-    if options.json:
-        print(json.dumps(result))
-        return
-    for size, found in measured.items():
-        print(f"\n{size:,} memories")
-        show(found)
-    for target, found in result["extrapolated"].items():
-        print(f"\n{target:,} memories, extrapolated")
-        show(found)
-
-
-def show(found: dict[str, Any]) -> None:
-    for name, value in found.items():
-        if isinstance(value, dict):
-            for part, number in value.items():
-                print(f"  {name} {part:24} {number:>16,}")
-        else:
-            print(f"  {name:38} {value:>16,}")
+    print(json.dumps(result, indent=1))
 
 
 def measure(kb: KnowledgeBase, size: int, queries: int, *, embedded: bool) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What HTTP costs a recall: the same queries by `kb.recall` and by `POST /api/v1/recall`, in turn, in one run.
 
-    python benchmarks/serve.py [--store DIRECTORY] [--queries 60] [--turns 5] [--json]
+    python benchmarks/serve.py [--store DIRECTORY] [--queries 60] [--turns 5]
 
 The store is the demo's, made in a temporary folder; the server runs in a process of its own, as `hopgate serve` does,
 and the client keeps its connection. Both sides explain their hits. Before the clock starts both are warm.
@@ -35,7 +35,6 @@ def main() -> None:
     parser.add_argument("--store", type=Path, help="a store of your own, asked the demo's questions all the same")
     parser.add_argument("--queries", type=int, default=60)
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     queries = [query.text for query in corpus().queries[:: max(1, len(corpus().queries) // options.queries)]]
     with contextlib.ExitStack() as stack:
@@ -48,11 +47,7 @@ def main() -> None:
             kb.recall(query, explain=True)
             asked(client, query)
         figures = measured(kb, client, queries, options.turns)
-    if options.json:
-        print(json.dumps(figures))
-    else:
-        for name, value in figures.items():
-            print(f"{name:20} {value}")
+    print(json.dumps(figures, indent=1))
 
 
 def measured(kb: hopgate.KnowledgeBase, client: httpx.Client, queries: list[str], turns: int) -> dict[str, float]:

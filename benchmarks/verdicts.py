@@ -1,6 +1,6 @@
 """How often each verdict, by truth, clusters and correlation within them, through the gate's own `judge`.
 
-    python benchmarks/verdicts.py [--repetitions N] [--json]
+    python benchmarks/verdicts.py [--repetitions N]
 
 A question's difference is drawn as two measures have it: at `recall@10` most questions tie and the others are won or
 lost by 1, a half or a quarter; at `ndcg@10` half of them tie and the others move by any amount. Questions of a cluster
@@ -173,20 +173,11 @@ def rows(repetitions: int) -> Iterator[dict[str, float | str | int]]:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print a row after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=500)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    if options.json:
-        print(json.dumps(list(rows(options.repetitions))))
-        return
-    shares = (*(name.value for name in Verdict), "plain")
-    heads = " ".join(f"{name:>12}" for name in shares)
-    print(f"{'measure':10} {'shape':17} {'icc':>4} {'gain':>5} {heads} {'mean':>7}")
-    for each in rows(options.repetitions):
-        print(f"{each['measure']:10} {each['shape']:17} {each['icc']:4.2f} {each['gain']:5.2f} ", end="")
-        print(f"{' '.join(f'{each[name]:12.1%}' for name in shares)} {each['mean']:7.4f}", flush=True)
+    for each in rows(parser.parse_args().repetitions):
+        print(json.dumps(each), flush=True)
 
 
 if __name__ == "__main__":
