@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,42 +84,31 @@ def shuffled(matrix: GraphMatrix, part: str, seed: int = 0) -> GraphMatrix:
         `threads`, `titles`, `names`, `facts`, or `concepts` for the last three at once.
     """
     rng = np.random.default_rng(seed)
-    graph = matrix.graph
+    graph, memory = matrix.graph, matrix.graph.memories
     first = np.repeat(np.arange(graph.nodes), np.diff(graph.indptr))
-    second, weight = graph.indices.astype(np.int64), np.asarray(graph.weights)
-    once = first <= second
-    first, second, weight = first[once], second[once], weight[once]
-    memory = graph.memories
-    among_memories, among_concepts = second < memory, first >= memory
-    ends = second.copy()
-    arcs: tuple[NDArray[Any], NDArray[Any]] = matrix.arc_source, matrix.arc_target
-    edges: tuple[NDArray[Any], NDArray[Any]] = matrix.edge_source, matrix.edge_target
+    ends, weight = graph.indices.astype(np.int64), np.asarray(graph.weights)
+    once = first <= ends
+    first, ends, weight = first[once], ends[once], weight[once]
+    among_memories, among_concepts = ends < memory, first >= memory
+    rows: dict[str, Any] = {}
     if part in ("titles", "names", CONCEPTS):
         mentions = ~among_memories & ~among_concepts
-        left, right = first[mentions], second[mentions]
+        left, right = first[mentions], ends[mentions]
         of_title = np.isin(right - memory, matrix.title_concept)
-        own_title = np.isin(
-            left * graph.nodes + right,
-            matrix.title_memory.astype(np.int64) * graph.nodes + matrix.title_concept + memory,
-        )
+        own_title = np.isin(_keys(left, right), _keys(matrix.title_memory, matrix.title_concept + memory))
         free = ~own_title & (of_title if part == "titles" else ~of_title if part == "names" else True)
         ends[mentions] = rewired(rng, left, right, free.astype(np.int64) - 1)
     if part == "threads":
-        ends[among_memories], arcs = _rewired_arcs(rng, matrix, first[among_memories], second[among_memories])
+        alike = matrix.memory_scope[matrix.arc_source].astype(np.int64) << 8 | 1 << matrix.arc_kind.astype(np.int64)
+        moved = _moved(rng, matrix.arc_source, matrix.arc_target, alike)
+        first[among_memories], ends[among_memories] = moved.of(first[among_memories], ends[among_memories])
+        rows = {"arc_source": moved.source, "arc_target": moved.target}
     if part in ("facts", CONCEPTS):
-        joined, edges = _rewired_edges(rng, matrix)
-        pairs = _edge_pairs(matrix)
-        # The pairs of the edges as they were, to find each arc's new ends and to leave its weight with it.
-        place = np.searchsorted(pairs[0], (first * graph.nodes + second)[among_concepts])
-        first[among_concepts], ends[among_concepts] = joined[0][place] + memory, joined[1][place] + memory
-    return replace(
-        matrix,
-        graph=edge_graph(graph.nodes, first, ends, weight, memories=memory),
-        edge_source=edges[0].astype(np.int32),
-        edge_target=edges[1].astype(np.int32),
-        arc_source=arcs[0].astype(np.int32),
-        arc_target=arcs[1].astype(np.int32),
-    )
+        moved = _moved(rng, matrix.edge_source, matrix.edge_target, -_of_names(matrix).astype(np.int64))
+        left, right = moved.of(first[among_concepts] - memory, ends[among_concepts] - memory)
+        first[among_concepts], ends[among_concepts] = left + memory, right + memory
+        rows = {"edge_source": moved.source, "edge_target": moved.target}
+    return replace(matrix, graph=edge_graph(graph.nodes, first, ends, weight, memories=memory), **rows)
 
 
 def _mentions(matrix: GraphMatrix) -> tuple[Ints, Ints, NDArray[np.float32]]:
@@ -138,63 +127,43 @@ def _of_names(matrix: GraphMatrix) -> Mask:
     return np.asarray(inside[matrix.edge_relation])
 
 
-def _edge_pairs(matrix: GraphMatrix) -> tuple[Ints, Ints]:
-    """The distinct pairs of concepts that edges join, ascending and as numbers of two nodes; and each edge's pair."""
-    source, target = matrix.edge_source.astype(np.int64), matrix.edge_target.astype(np.int64)
-    nodes, memory = matrix.graph.nodes, matrix.graph.memories
-    low, high = np.minimum(source, target) + memory, np.maximum(source, target) + memory
-    pairs, of_edge = np.unique(low * nodes + high, return_inverse=True)
-    return pairs, of_edge.ravel()
+class _Moved(NamedTuple):
+    """Pairs of nodes as one number each, ascending, with the new ends of each; and the new ends of every row."""
+
+    pairs: Ints
+    left: Ints
+    right: Ints
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+
+    def of(self, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+        """The new ends of these pairs, each in its place, so that its weight stays with it."""
+        place = np.searchsorted(self.pairs, _keys(first, second))
+        return self.left[place], self.right[place]
 
 
-def _rewired_edges(rng: np.random.Generator, matrix: GraphMatrix) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
-    """New ends for every joined pair, and for every edge of it.
+def _moved(rng: np.random.Generator, sources: NDArray[Any], targets: NDArray[Any], alike: Ints) -> _Moved:
+    """Give new ends to every pair that rows join; a pair moves with all its rows, so that a walk's degrees stay.
 
-    A pair moves with all its edges, so that a walk's degrees stay; and it changes ends only with a pair that has as
-    many edges in each direction, so that each concept keeps how many edges leave and reach it.
+    It changes ends only with a pair whose rows are alike, and that has as many of them in each direction, so that each
+    node keeps how many rows leave and reach it. A pair with a row below 0 stays, and so does a loop.
     """
-    source, target = matrix.edge_source.astype(np.int64), matrix.edge_target.astype(np.int64)
-    pairs, of_edge = _edge_pairs(matrix)
-    count = len(pairs)
-    if not count:
-        return (source, target), (source, target)
-    low, high = pairs // matrix.graph.nodes - matrix.graph.memories, pairs % matrix.graph.nodes - matrix.graph.memories
-    upward = np.bincount(of_edge, source == low[of_edge], count)
-    # The end that more edges leave comes first, the lower one where as many do: the order of rows says nothing.
-    rises = 2 * upward >= np.bincount(of_edge, minlength=count)
+    source, target = sources.astype(np.int64), targets.astype(np.int64)
+    pairs, of_row = np.unique(_keys(source, target), return_inverse=True)
+    count, low, high = len(pairs), pairs >> 32, pairs & 0xFFFFFFFF
+    upward = np.bincount(of_row, source == low[of_row], count)
+    # The end that more rows leave comes first, the lower one where as many do: the order of rows says nothing.
+    rises = 2 * upward >= np.bincount(of_row, minlength=count)
     left, right = np.where(rises, low, high), np.where(rises, high, low)
-    forward = source == left[of_edge]
-    kept = _of_names(matrix)
-    onward = np.bincount(of_edge, forward, count).astype(np.int64)
-    backward = np.bincount(of_edge, ~forward, count).astype(np.int64)
-    # One number for the edges in each direction; what is kept, and a loop, stays where it is.
-    kind = onward * (1 + int(backward.max(initial=0))) + backward
-    kind[(np.bincount(of_edge, kept, count) > 0) | (left == right)] = -1
-    ends = rewired(rng, left, right, kind)
-    new_source = np.where(forward, left[of_edge], ends[of_edge])
-    new_target = np.where(forward, ends[of_edge], left[of_edge])
-    return (left, ends), (new_source, new_target)
-
-
-def _rewired_arcs(
-    rng: np.random.Generator, matrix: GraphMatrix, first: Ints, second: Ints
-) -> tuple[Ints, tuple[Ints, Ints]]:
-    """New second ends for the pairs of memories that arcs join, and new ends for every arc.
-
-    A pair moves with all its arcs, and changes ends only with a pair of its own scope that has arcs of the same kinds:
-    which memories of a conversation follow each other is drawn anew, and none is joined to another conversation.
-    """
-    source, target = matrix.arc_source.astype(np.int64), matrix.arc_target.astype(np.int64)
-    if not len(first):
-        return second.copy(), (source, target)
-    nodes = matrix.graph.nodes
-    of_arc = np.searchsorted(first * nodes + second, np.minimum(source, target) * nodes + np.maximum(source, target))
-    kinds = np.zeros(len(first), np.int64)
-    np.bitwise_or.at(kinds, of_arc, 1 << matrix.arc_kind.astype(np.int64))
-    kind = matrix.memory_scope[first].astype(np.int64) * (1 + int(kinds.max())) + kinds
-    ends = rewired(rng, first, second, np.where(first == second, -1, kind))
-    forward = source == first[of_arc]
-    return ends, (np.where(forward, first[of_arc], ends[of_arc]), np.where(forward, ends[of_arc], first[of_arc]))
+    forward = source == left[of_row]
+    kinds = np.zeros((count, 3), np.int64)
+    np.bitwise_or.at(kinds[:, 0], of_row, alike)
+    kinds[:, 1], kinds[:, 2] = np.bincount(of_row, forward, count), np.bincount(of_row, ~forward, count)
+    _, kind = np.unique(kinds, axis=0, return_inverse=True)
+    ends = rewired(rng, left, right, np.where((kinds[:, 0] < 0) | (left == right), -1, kind.ravel()))
+    ours, theirs = left[of_row], ends[of_row]
+    new = np.where(forward, ours, theirs).astype(np.int32), np.where(forward, theirs, ours).astype(np.int32)
+    return _Moved(pairs, left, ends, *new)
 
 
 def rewired(rng: np.random.Generator, left: Ints, right: Ints, kind: Ints) -> Ints:
@@ -238,6 +207,6 @@ def rewired(rng: np.random.Generator, left: Ints, right: Ints, kind: Ints) -> In
     return ends
 
 
-def _keys(left: Ints, right: Ints) -> Ints:
+def _keys(left: NDArray[Any], right: NDArray[Any]) -> Ints:
     """Each pair as one number, whichever end comes first."""
-    return np.minimum(left, right) << 32 | np.maximum(left, right)
+    return np.asarray(np.minimum(left, right).astype(np.int64) << 32 | np.maximum(left, right))
