@@ -13,9 +13,7 @@ from typing import NamedTuple
 from hopgate.extract.dates import checked
 from hopgate.extract.rules.words import LANGUAGES, Language, table
 
-_TABLE = table("dates")
-_FEASTS = _TABLE["feasts"]
-_WORDS = {key: frozenset(text.split()) for key, text in _TABLE.items() if isinstance(text, str)}
+_WORDS = {key: frozenset(text.split()) for key, text in table("dates").items()}
 _RUNS_OUT = frozenset(tuple(pair.split("_")) for pair in _WORDS["runs_out"])
 _IS_ON = frozenset((("is", "on"), ("are", "on"), ("ist", "am"), ("sind", "am"), ("est", "le"), ("is", "op")))
 # In lower case these are no months by themselves.
@@ -33,11 +31,9 @@ _FORMS = r"""
     (?:(?:[ ](?:,|de|of|\.))?[ ](?P<year>[12][0-9]{3}))?
   | (?P<month2>MONTH)(?:[ ]\.(?=[ ][12]))?(?:[ ](?P<number2>[0-9]{1,2})(?:st|nd|rd|th)?)?
     (?:(?:[ ](?:,|de))?[ ](?P<year2>[12][0-9]{3}))?
-  | (?P<digits>[0-9]{1,2}\.[0-9]{1,2})(?P<stop>[ ]\.)?
-  | (?P<nth>[0-9]{1,2})(?:st|nd|rd|th)
   | (?P<way>LAST|NEXT)[ ](?P<unit>DAY|MONTH) | (?P<unit2>DAY|MONTH)[ ](?P<way2>LAST|NEXT)
   | (?P<ago>PAST)[ ](?P<period>month|monat|year|jahr)
-  | (?P<shift>SHIFT) | (?P<day>DAY) | (?P<feast>FEAST) | (?P<alone>[12][0-9]{3})
+  | (?P<shift>SHIFT) | (?P<day>DAY) | (?P<alone>[12][0-9]{3})
 """
 
 
@@ -63,7 +59,7 @@ def _forms(code: str) -> re.Pattern[str]:
     language = LANGUAGES[code]
     names = {
         "MONTH": language.months, "DAY": language.days, "LAST": language.last, "NEXT": language.next,
-        "PAST": _WORDS["last"], "SHIFT": language.shifts, "FEAST": _FEASTS,
+        "PAST": _WORDS["last"], "SHIFT": language.shifts,
     }  # fmt: skip
     forms = _FORMS
     for key, words in names.items():
@@ -81,8 +77,7 @@ def date_spans(tokens: list[str], lower: list[str], code: str, written: datetime
     ['2024-05-03', '2024-06', '2024-03']
     """
     language = LANGUAGES[code]
-    words = language.of_dates | language.days.keys() | _FEASTS.keys()
-    if words.isdisjoint(lower) and not any(word[0].isdigit() for word in lower):
+    if (language.of_dates | language.days.keys()).isdisjoint(lower) and not any(word[0].isdigit() for word in lower):
         return []
     starts = list(accumulate((len(word) + 1 for word in lower), initial=0))
     day = written.date() if written else None
@@ -124,10 +119,6 @@ def _read(match: re.Match[str], tokens: list[str], place: _Place) -> str | None:
         return _of_month(part, place.language.months[name], tokens, place)
     if place.day is None:
         return None
-    if part["digits"]:
-        return _of_digits(part, place)
-    if part["nth"]:
-        return _of_this_month(int(part["nth"]), place)
     if unit := part["unit"] or part["unit2"]:
         return _beside(unit, (part["way"] or part["way2"]) in place.language.next, place)
     if part["ago"]:
@@ -137,7 +128,7 @@ def _read(match: re.Match[str], tokens: list[str], place: _Place) -> str | None:
         return period if is_since else None
     if part["shift"]:
         return _shifted(place.day, place.language.shifts[part["shift"]])
-    return _weekday(part["day"], place) if part["day"] else _feast(part["feast"], place)
+    return _weekday(part["day"], place)
 
 
 def _of_month(part: dict[str, str | None], month: int, tokens: list[str], place: _Place) -> str | None:
@@ -159,32 +150,6 @@ def _of_month(part: dict[str, str | None], month: int, tokens: list[str], place:
     if not number and not _WORDS["end"].isdisjoint(place.before[-2:]):
         return f"{year}-{month:02}-{monthrange(int(year), month)[1]}"  # "the end of September"
     return checked(year, f"{month:02}", *((number.zfill(2),) if number else ()))
-
-
-def _of_digits(part: dict[str, str | None], place: _Place) -> str | None:
-    """A day and a month in digits, "am 12.05." and "bis 3.6."; "ab 2.4" may be a version."""
-    number, _, month = (part["digits"] or "").partition(".")
-    said, follows = place.before[-1:], place.after[:1]
-    is_certain = part["stop"] or (len(month) == len("05") and said not in (["ab"], ["seit"]))
-    if place.language.code != "de" or not is_certain or said[0:1] == [] or _WORDS["no_date"].intersection(follows):
-        return None
-    if said[0] not in ("am", "vom", "zum", "bis", "ab", "seit") or not 1 <= int(month) <= 12:
-        return None
-    return checked(f"{_year(int(month), int(number), place):04}", month.zfill(2), number.zfill(2))
-
-
-def _of_this_month(number: int, place: _Place) -> str | None:
-    """A day of this month or the next, of what lies ahead: "due on the 14th", "by the 3rd"."""
-    day, before = place.day, place.before[-5:]
-    is_ahead = before[-1:] == ["the"] and _WORDS["ahead"].intersection(before[-3:]) and _WORDS["was"].isdisjoint(before)
-    if (
-        day is None
-        or not is_ahead
-        or (place.after and place.after[0].isalpha() and place.after[0] not in ("now", "at"))
-    ):
-        return None
-    ahead = day if number >= day.day else day.replace(day=1) + timedelta(days=32)
-    return checked(f"{ahead.year:04}", f"{ahead.month:02}", f"{number:02}")
 
 
 def _beside(unit: str, is_next: bool, place: _Place) -> str | None:
@@ -217,23 +182,6 @@ def _weekday(name: str, place: _Place) -> str | None:
     if before[-1] in ("on", "am") and not _has_happened(before, after):
         return None
     return _shifted(day, -((day.weekday() - place.language.days[name]) % 7 or 7))
-
-
-def _feast(name: str, place: _Place) -> str | None:
-    """The next feast of a name that something is so until, or the last one that it has been so since."""
-    before, after, day = place.before, place.after, place.day
-    said = before[-1] if before else ""
-    goes_on = after[:1] not in ([], ["and"], ["but"], ["when"]) and after[0].isalpha()
-    is_other_day = place.language.code == "en" and goes_on
-    if day is None or is_other_day or any(word[0].isdigit() for word in after[:3]):
-        return None  # "the Christmas party", "since Christmas (2019)"
-    is_over = said in _WORDS["since"] or not _WORDS["was"].isdisjoint(before)
-    if said not in _WORDS["until"] | _WORDS["since"] or not MINYEAR < day.year < MAXYEAR:
-        return None
-    this_year = f"{day.year:04}-{_FEASTS[name]}"
-    if is_over:
-        return this_year if this_year < day.isoformat() else f"{day.year - 1:04}-{_FEASTS[name]}"
-    return this_year if this_year >= day.isoformat() else f"{day.year + 1:04}-{_FEASTS[name]}"
 
 
 def _year(month: int, number: int | None, place: _Place) -> int:

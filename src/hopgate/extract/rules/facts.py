@@ -482,6 +482,8 @@ def _fits(
     room = "room" not in groups or is_room(target[0])
     if relation == "located in" and subject[1] and not target[1]:
         return False  # "mail is at Gmail"
+    if groups.get("with") and talk.is_person(target[0]):
+        return False  # "works with Ada"
     ends = ((row.get("subject", ""), subject), (row.get("object", ""), target))
     return host and room and all(_is(kind, *end, talk) for kinds, end in ends for kind in kinds.split())
 
@@ -499,6 +501,6 @@ def _is(kind: str, name: str, is_noun: bool, talk: Talk) -> bool:  # noqa: PLR09
     if kind == "town":
         return is_capital and not talk.is_person(name) and talk.kind(name) not in ("host", "service")
     if kind == "firm":
-        return is_noun or (is_capital and talk.kind(name) not in ("host", "service") and not talk.is_person(name))
+        return is_noun or (is_capital and talk.kind(name) not in ("host", "service"))
     # A spot: a room, or a name that is neither somebody's nor a machine's.
     return is_room(name) if is_noun else not talk.is_person(name) and talk.kind(name) != "host"

@@ -19,9 +19,7 @@ from hopgate.extract.rules.words import (
     KIN,
     LANGUAGES,
     MONTHS,
-    TITLES,
     Language,
-    is_compound,
     is_given,
     plain,
     table,
@@ -155,8 +153,8 @@ def name_capitals(  # noqa: PLR0912 - one kind of capital after another
             changed[at] = "w"
         elif mark in "UP":
             before = changed[at - 1] if at else "¶"
-            starts = before in _BEFORE_START or (at and tokens[at - 1] == "|") or (at == 1 and before == "'")
-            if len(word) > 3 and word[1] == "'" and word[0] in "ldcjmnst" and tokens[at][2].islower():
+            starts = before in _BEFORE_START or (at and tokens[at - 1] == "|")
+            if word[1:2] == "'" and tokens[at][2:3].islower():
                 is_name = False  # l'affitto: the capital is the article's
             elif code == "de":
                 is_name = _is_german_name(lower, changed, marks, at, known)
@@ -165,29 +163,12 @@ def name_capitals(  # noqa: PLR0912 - one kind of capital after another
                 is_name = not is_again and _is_name_at_start(lower, marks, at, language, known, is_terse)
             else:  # English, French …: a capital inside a sentence is a name
                 is_name = word not in language.function or marks[at + 1 : at + 2] in ("U", "P")
-            if not is_name or (word in _WORDS["tickets"] and marks[at + 1 : at + 2] == "K"):
+            if not is_name:
                 changed[at] = "w"
-    for at in range(1, len(changed) - 1) if not _WORDS["linking"].isdisjoint(lower) else ():
-        is_between = changed[at - 1] + changed[at + 1] == "UU" and lower[at - 1] not in KIN
-        is_somebody = lower[at + 1].rstrip(".") in KIN or is_given(lower[at + 1])
-        if lower[at] in _WORDS["joining"] and is_between:
+    for at in range(1, len(changed) - 1) if not _WORDS["joining"].isdisjoint(lower) else ():
+        if lower[at] in _WORDS["joining"] and changed[at - 1] + changed[at + 1] == "UU":
             changed[at] = "p"  # "Praxis am Deich"
-        elif code == "de" and lower[at] in ("von", "zu") and is_somebody:
-            changed[at] = "s"  # "Projekt Lotse von Jens Harms"
-    for start, end in _header_rows(tokens, marks):
-        changed[start:end] = ["w" if mark in "UAPK" else mark for mark in changed[start:end]]
     return "".join(changed)
-
-
-def _header_rows(tokens: list[str], marks: str) -> Iterator[tuple[int, int]]:
-    """The heads of tables, whose words are no names: a row above a line of dashes."""
-    if "|" not in tokens:
-        return
-    start = 0
-    while (end := marks.find("¶", start)) >= 0:
-        if tokens[start] == "|" and tokens[end + 1 : end + 2] == ["|"] and tokens[end + 2 : end + 3] == ["-"]:
-            yield start, end
-        start = end + 1
 
 
 def _is_name_at_start(  # noqa: PLR0911
@@ -196,25 +177,20 @@ def _is_name_at_start(  # noqa: PLR0911
     """Whether the first word of a sentence in English, French … is a name: that needs more than its capital."""
     word = lower[at].replace("’", "'").removesuffix("'s")
     follows = marks[at + 1 : at + 2]
-    is_full = is_given(word) and follows == "U"  # "Mia Chen", though "mia" is "my" in Italian
-    if word in language.openers or word in _WORDS["doing"] or (word in language.function and not is_full):
+    if word in language.openers or word in _WORDS["doing"] or word in language.function:
         return False
-    if is_given(word) or word in KIN:
+    if is_given(word):
         return True
-    if follows and lower[at + 1].rstrip(".") in TITLES and word not in TITLES:
-        return False  # "Luckily Mrs Niehaus has a key"
     frequency = zipf(word, language.code)
-    if word in known and (zipf(word, "en") < _EVERYDAY or (follows and follows in "UPiKA&p")):
+    is_before_name = follows and follows in "UPiKA&p"
+    if word in known and (zipf(word, "en") < _EVERYDAY or is_before_name):
         return True
-    is_form = word.endswith(("ing", "ed", "ly"))
-    if follows and follows in "UPiKA&p":
-        return not is_form or frequency < ORDINARY
+    if word.endswith(("ing", "ed", "ly")):
+        return bool(is_before_name and frequency < ORDINARY)
+    if is_before_name:
+        return True
     if follows == ":" and frequency > ORDINARY:
         return False  # "Provider: …"
-    if marks[at] == "P":
-        return True
-    if is_form:
-        return False
     if not is_terse or (frequency < _SUBJECT and _does_what_names_do(lower, marks, at)):
         return True
     return max(frequency, zipf(word, "en")) < ORDINARY
@@ -227,8 +203,6 @@ def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
         return False
     if rest[0] in _WORDS["name_verbs"]:
         return True
-    if rest[0] in ("and", "und", "et", "y", "&"):
-        return marks[at + 2 : at + 3] == "U" and zipf(lower[at], "en") < 3.9
     is_state = rest[0] in ("is", "was", "are", "has", "est", "es", "è", "wird", "wurde")
     return is_state and ((len(rest) > 1 and rest[1] in _WORDS["participles"]) or "P" in marks[at + 2 : at + 4])
 
@@ -241,30 +215,20 @@ def _is_german_name(  # noqa: PLR0911
     before, follows = lower[at - 1] if at else "", marks[at + 1 : at + 2]
     after = lower[at + 1].rstrip(".") if at + 1 < len(lower) else ""
     frequency, english = zipf(word, "de"), zipf(word, "en")
-    if word in language.function or word in language.openers:
+    if word in language.function:
         return False
     if is_given(word) or word in _WORDS["brands"] or before.rstrip(".") in language.kin:
         return True
-    if word in known and frequency < _EVERYDAY:
+    if (word in known and frequency < _EVERYDAY) or after in _WORDS["company"]:
         return True
     if word in language.kin:
         return follows in ("U", "P") or after in ("dr", "prof")
-    if after in _WORDS["company"] or (word in _WORDS["company"] and at and changed[at - 1] == "U"):
-        return True
-    if at and changed[at - 1] == "U" and lower[at - 1].endswith(tuple(_WORDS["firms"])):
-        return True
-    if is_compound(word) and english < 2:
-        return (
-            follows == "U" and word.endswith(tuple(_WORDS["firms"])) and zipf(after, "de") < 3.5 and not is_given(after)
-        )
     if word.endswith(_NOUN_ENDS) or after in language.kin or (follows in ("U", "P") and is_given(after)):
         return False  # "Zahnarzt Dr. Thiele", "meine Tochter Thea"
-    if at and changed[at - 1] == "U" and marks[at - 1] == "U":
+    if changed[at - 1 : at] == ["U"] or (follows in ("U", "K") and frequency < 5 and zipf(after, "de") < 3.5):
         return True  # "Praxis Külper": two nouns side by side are a name
-    if follows in ("U", "K") and frequency < 5:
-        return zipf(after, "de") < 3.5 and not is_compound(after)
     if before in ("in", "nach", "aus", "bei", "von", "zu", "durch", "statt"):
-        return frequency - english < 2.1 or frequency < 2
+        return frequency - english < 2.1
     return frequency < 1.2 or (frequency < 3 and english < 3.2 and frequency - english < 0.6)
 
 

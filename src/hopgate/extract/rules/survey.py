@@ -28,16 +28,12 @@ LONGEST_TEXT = 2000
 """Of a longer text only so many tokens are searched for what they introduce."""
 # By zipf: what is rarer is a name when it is met in two memories, or where one introduces it.
 RARE, INTRODUCED = 2.5, 4.2
-BARE = 4.1
-"""The same of a word without an article after a preposition, "rebooted cedar"."""
 WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
 _CALENDAR = frozenset(
     word
     for language in LANGUAGES.values()
     for word in (*language.months, *language.days, *(f"{day}s" for day in language.days), *language.shifts)
 )
-# By zipf: "put gitea on birch".
-_VERBS = 5.0
 _TABLE = table("names")
 _WORDS = {key: words(text) for key, text in _TABLE.items() if isinstance(text, str)}
 _IN_CAPITALS = frozenset(("person", "organisation", "place"))
@@ -72,14 +68,10 @@ def is_rare(word: str, code: str, limit: float) -> bool:
 
     Examples
     --------
-    >>> is_rare("vaultwarden", "en", 1), is_rare("running", "en", 3), is_rare("follow-up", "en", 2.5)
-    (True, False, False)
+    >>> is_rare("vaultwarden", "en", 1), is_rare("running", "en", 3)
+    (True, False)
     """
     if len(word) < 3 or word in SMALL or word in _CALENDAR or not WORD.fullmatch(word):
-        return False
-    parts = word.split("-")
-    is_common = all(len(part) < 3 or max(zipf(part, code), zipf(part, "en")) > 3 for part in parts)
-    if len(parts) > 1 and len(parts[-1]) > 1 and is_common:
         return False
     stem = word.removesuffix("s")
     return all(max(zipf(word, one), zipf(stem, one)) < limit for one in {code, "en"})
@@ -105,7 +97,7 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
             if wrong and not all(key.startswith("service") for key in wrong):
                 continue
             for key, name in names.items():
-                if key not in wrong and not found.get(name) and not _is_second(text, match.start(key), key):
+                if key not in wrong and not found.get(name):
                     found[name] = _KINDS[key.rstrip("2")]
     for at, token in enumerate(tokens):
         is_software = "-" in token and token.islower() and token.rpartition("-")[2] in _WORDS["software"]
@@ -129,14 +121,6 @@ def _can_be(kind: str, word: str, given: set[str]) -> bool:
     return is_named and (kind == "host" or not is_given(word))
 
 
-def _is_second(text: str, at: int, key: str) -> bool:
-    """Whether a noun stands before what runs somewhere: "redis cache sits on kappa" is about no cache."""
-    before = text[:at].rsplit(" ", 2)[-2:-1]
-    word = before[0] if before else ""
-    is_noun = word.isalpha() and word not in SMALL and word not in _CALENDAR and not word.endswith(("ly", "ed", "ing"))
-    return key == "service" and is_noun and zipf(word, "en") < _VERBS
-
-
 def lower_places(tokens: list[str], known: Iterable[str], code: str) -> Iterator[int]:
     """Yield where names in lower case stand: known ones, and words that no language has."""
     wanted = set(known)
@@ -148,19 +132,12 @@ def lower_places(tokens: list[str], known: Iterable[str], code: str) -> Iterator
             yield at
 
 
-_ENDINGS = ("ed", "ing", "er", "ers", "ly", "ish", "y", "ness", "able", "less", "d", "es", "ier")
-
-
 @lru_cache(maxsize=32768)
 def is_unknown(word: str, code: str) -> bool:
     """Whether no language knows a word, nor what it is derived from: then it is a name even where it stands once."""
     if code in ("de", "nl") or "-" in word or re.search(r"(.)\1\1", word):
         return False
     if not is_rare(word, code, 2.0) or is_common_anywhere(word):
-        return False
-    stems = [word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)]
-    stems += [stem.removeprefix("re") for stem in (word, *stems) if stem.startswith("re")]  # "rehosted"
-    if any(max(zipf(stem, "en"), zipf(stem + "e", "en"), zipf(stem + "y", "en")) > 2 for stem in stems):
         return False
     # Two known words written together ("doorbell") are a word; the service names of that form recur or are introduced.
     return not any(zipf(word[:at], "en") > 3.3 and zipf(word[at:], "en") > 3.3 for at in range(3, len(word) - 2))
@@ -183,9 +160,7 @@ class Survey:
     introduced: dict[str, str] = field(default_factory=dict)
     capitals: Counter[str] = field(default_factory=Counter)
     lower: Counter[str] = field(default_factory=Counter)
-    bare: Counter[str] = field(default_factory=Counter)
     starts: set[str] = field(default_factory=set)
-    speakers: Counter[str] = field(default_factory=Counter)
 
     def add(self, source: Source) -> None:
         """Count one memory."""
@@ -194,12 +169,6 @@ class Survey:
             if self.introduced.get(name) != "service":  # an arrow makes hosts of both its ends, also of a service
                 self.introduced[name] = kind
         self.lower.update(token for token in set(tokens) if token.islower() and WORD.fullmatch(token))
-        for before, token, word in zip(lower, tokens[1:], lower[1:], strict=False):
-            if before in _WORDS["prepositions"] and token.islower():
-                self.bare[word] += 1
-        is_turn = len(tokens) > 2 and tokens[1] == ":" and tokens[0][0].isupper() and lower[0] not in SMALL
-        if is_turn and lower[2] not in _WORDS["said_of_things"] and any(map(str.islower, tokens[2:])):
-            self.speakers[lower[0]] += 1
         self.starts.update([word for word, token in zip(lower, tokens, strict=True) if token[0].isupper()])
         if code != "de":
             inside = zip(marks, marks[1:], lower[1:], strict=False)
@@ -208,7 +177,7 @@ class Survey:
     def merge(self, later: Survey) -> None:
         """Take in a survey of memories that come after those of this one."""
         self.introduced |= later.introduced
-        for name in ("capitals", "lower", "bare", "speakers"):
+        for name in ("capitals", "lower"):
             getattr(self, name).update(getattr(later, name))
         self.starts |= later.starts
 
@@ -223,10 +192,8 @@ class Survey:
             if kind is not None and not (kind in _IN_CAPITALS and token.islower()):
                 found.setdefault(word, kind)
             elif token[:1].isupper():
-                if self.speakers.get(word, 0) > 1:
-                    found.setdefault(word, "person")
-                elif self.capitals.get(word, 0) > lower:
+                if self.capitals.get(word, 0) > lower:
                     found.setdefault(word, "")
-            elif lower > 1 and is_rare(word, code, BARE if self.bare.get(word, 0) > 1 else RARE):
+            elif lower > 1 and is_rare(word, code, RARE):
                 found.setdefault(word, "")
         return tuple(sorted(found.items()))

@@ -132,26 +132,6 @@ def is_common_anywhere(word: str) -> bool:
 
 
 @lru_cache(maxsize=16384)
-def is_compound(word: str) -> bool:
-    """Whether a German or Dutch word is two known ones written together, as common nouns are and names are not.
-
-    Examples
-    --------
-    >>> is_compound("sommerausflug"), is_compound("fußballtraining"), is_compound("aumund")
-    (True, True, False)
-    """
-    word = word.replace("ß", "ss")  # as the lists have them
-    for at in range(3, len(word) - 2):
-        # "theorg" is a programme: two short words are seldom a noun, unless the second is frequent.
-        if zipf(word[at:], "de") < (4 if len(word) <= len("theorg") else 3):
-            continue
-        lefts = [word[:at].removesuffix(link) for link in ("", "s", "n", "en", "es")]
-        if any(len(left) > 2 and zipf(left, "de") >= 3 for left in lefts):
-            return True
-    return False
-
-
-@lru_cache(maxsize=16384)
 def plain(word: str) -> str:
     """Fold case and accents, and take off a genitive's s after an apostrophe.
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import WithdrawnError
 from hopgate.extract.context import TURNS, known_to, thread_of, with_turns
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source, State, bounded
-from hopgate.extract.rules.survey import BARE, Survey, is_rare
+from hopgate.extract.rules.survey import RARE, Survey, is_rare
 from hopgate.extract.runner import Extracted
 from hopgate.graph.build.derive import rederive, revoke
 from hopgate.graph.build.merge import join_aliases
@@ -320,7 +320,7 @@ def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str,
     survey = Survey()
     for source in batch:
         survey.add(source)
-    lower = [word for word in survey.lower if is_rare(word, "en", BARE)]
+    lower = [word for word in survey.lower if is_rare(word, "en", RARE)]
     # Of "Tola's" the store knows Tola.
     starts = {word.replace("’", "'").removesuffix("'s") for word in survey.starts}
     normals = {normalise(word): word for word in (*lower, *starts)}
@@ -328,7 +328,7 @@ def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str,
     for row in name_rows.by_normal(connection, wanted, [scope]):
         word = normals[row.normal]
         if row.kind == "person":
-            survey.speakers[word] += 2
+            survey.introduced.setdefault(word, "person")
         if row.name[:1].isupper():
             survey.capitals[word] += 1 + survey.lower[word]
         elif row.kind in LOWER_KINDS:
