@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import stat
-import sys
 import zipfile
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +17,7 @@ import hopgate
 from hopgate.cli import main
 from hopgate.errors import HopgateError
 from hopgate.exports.graph import node_link, write_network
-from hopgate.exports.memories import write_csv, write_parquet, write_vault
+from hopgate.exports.memories import write_csv, write_vault
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.sources.read import read_source
@@ -218,12 +217,6 @@ def test_no_cell_is_a_formula_and_what_is_written_is_the_owners_alone(kb: Knowle
     assert stat.S_IMODE((tmp_path / "vault").stat().st_mode) == 0o700
     [page] = (tmp_path / "vault" / "Memories").iterdir()
     assert "# &lt;b>\\[\\[x\\]\\]\n" in page.read_text()
-
-
-def test_parquet_without_its_package(kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(HopgateError, match=r"pip install 'hopgate\[parquet\]'"):
-        write_parquet(kb.export(), tmp_path / "x.parquet")
 
 
 def test_statements_come_back(kb: KnowledgeBase, dsn: str, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def ended(running: Running, key: str) -> dict[str, object]:
 
 
 def test_a_gate_is_run_followed_and_applied(gated: Running, judged_kb: KnowledgeBase, tmp_path: Path) -> None:
-    assert gated.get("gates").json() == {"gates": [], "questions": ["questions"]}
+    assert gated.get("gates").json() == {"gates": [], "questions": ["synthetic-homelab"]}
     begun = gated.post("gates", {"shuffles": 19})
     assert begun.status_code == 202 and begun.json()["state"] == "running", begun.text
     key = begun.json()["id"]
@@ -105,7 +105,7 @@ def test_a_gate_is_cancelled_and_one_that_cannot_run_says_why(gated: Running, tm
         time.sleep(0.05)
     failed = ended(gated, other.json()["id"])
     assert failed["state"] == "failed" and "nothing.tsv is missing" in str(failed["error"])
-    assert "there are questions" in gated.post("gates", {"questions": "others"}).json()["detail"]
+    assert "there are synthetic-homelab" in gated.post("gates", {"questions": "others"}).json()["detail"]
     # What was running when a server was killed is not running any more.
     record = tmp_path / "gates" / key / RECORD
     record.write_text(json.dumps({**json.loads(record.read_text()), "state": "running"}))

@@ -31,8 +31,7 @@ BASE = ("lexical", "dense")
 WIDTH = 96
 REPORT = "page.html"
 SAMPLED = 8
-DATASET = "synthetic-homelab"
-QUESTIONS = "questions"
+QUESTIONS = "synthetic-homelab"
 
 
 @click.command("demo")
@@ -40,7 +39,7 @@ QUESTIONS = "questions"
 @flag("--serve", "Show the filled store in a browser, instead of the questions and the gate.")
 @path(
     "--folder",
-    "Where the report goes, and the data set and store that are kept.",
+    "Where the report goes, and the store that is kept.",
     show_default="demo in the user's cache directory",
 )
 def demo(keep: bool, serve: bool, folder: Path | None) -> None:
@@ -68,25 +67,17 @@ def demo(keep: bool, serve: bool, folder: Path | None) -> None:
         for title, (key, top) in SHOWN.items():
             query = next(query for query in synthetic.queries if query.id == key)
             answer(kb, title, query, synthetic, top)
-        report = gate(kb, place)
+        report = gate(kb, place, synthetic)
     if keep:
         say(f"store:  {place / 'store'}   (try: hopgate recall --data {place / 'store'} --explain '…')")
     say(f"report: {report}")
 
 
-def dataset(place: Path) -> Path:
-    """Write the corpus as a data set without its triples; give the folder.
-
-    Its questions were made from the facts in the triples. A gate that judged a graph made of them by those questions
-    would be circular; without the file `hopgate gate` reads the texts, as this demo does.
-    """
-    from hopgate.demo import write
-
-    return write(place / DATASET, leave_out=("triples.jsonl",))
-
-
 def questions(place: Path, synthetic: Corpus) -> Path:
-    """Write every eighth question of each half and its judgements, for gates that are run in the browser."""
+    """Write every eighth question of each half and its judgements: enough for an illustration, and little waiting.
+
+    Without the triples, of whose facts they were made: a gate that judged a graph made of them would be circular.
+    """
     from hopgate.demo import write
 
     few = {name: dict(list(rows.items())[::SAMPLED]) for name, rows in synthetic.qrels.items()}
@@ -164,7 +155,7 @@ def answer(kb: KnowledgeBase, title: str, query: Question, synthetic: Corpus, to
         say(f"   {edge_line(edge)}")
 
 
-def gate(kb: KnowledgeBase, place: Path) -> Path:
+def gate(kb: KnowledgeBase, place: Path, synthetic: Corpus) -> Path:
     """Judge the graph that was just asked; give the report's path."""
     from hopgate.eval.data.dataset import read_dataset
     from hopgate.eval.gate import gate_store
@@ -172,11 +163,8 @@ def gate(kb: KnowledgeBase, place: Path) -> Path:
     from hopgate.eval.plan import Plan
     from hopgate.eval.report import headline
 
-    read = read_dataset(dataset(place), kb.export())
-    # Every eighth question of each half: enough for an illustration, and little waiting.
-    splits = {name: dict(list(qrels.items())[::SAMPLED]) for name, qrels in read.splits.items()}
-    read = replace(read, splits=splits)
-    count = sum(map(len, splits.values()))
+    read = read_dataset(questions(place, synthetic), kb.export())
+    count = sum(map(len, read.splits.values()))
     say(
         f"\nthe gate, on this store and its graph: {count} of the corpus's questions, half to tune on and half to judge"
     )
