@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 import hopgate
 from hopgate.embed.bundled import BgeSmall
+from hopgate.embed.late import BundledLate
 from hopgate.kb import KnowledgeBase
 from hopgate.store import connect, vectors
 from hopgate.store.graph import graph_vectors
@@ -109,7 +110,7 @@ def fill(kb: KnowledgeBase, world: World, rows: int, *, embedded: bool = True) -
 def _embed(kb: KnowledgeBase) -> None:
     """Give everything a vector that is drawn, and index these."""
     with kb.store.transaction() as connection:
-        vectors.claim(connection, BgeSmall().identity)
+        vectors.claim(connection, BgeSmall().identity, BundledLate().identity)
     noise = np.random.default_rng(0)
     centres = noise.standard_normal((CENTRES, BgeSmall().identity.dimension)).astype(np.float32)
     for table in ("memories", "concepts", "concept_edges"):

@@ -62,23 +62,23 @@ def row(*values: float) -> NDArray[np.float32]:
 @given(st.dictionaries(st.text(), st.lists(st.floats(width=32), min_size=3, max_size=3), max_size=8))
 def test_what_goes_in_comes_out_to_the_bit(cache: EmbeddingCache, entries: dict[str, list[float]]) -> None:
     vectors = {text: row(*values) for text, values in entries.items()}
-    cache.put(TINY, vectors)
+    cache.put((TINY, "document", vectors))
     found = cache.get(TINY, entries)
     assert found.keys() == vectors.keys()
     assert all(found[text].tobytes() == vectors[text].tobytes() for text in vectors)
 
 
 def test_embedders_and_roles_are_apart(cache: EmbeddingCache) -> None:
-    cache.put(TINY, {"a": row(1, 2, 3)})
+    cache.put((TINY, "document", {"a": row(1, 2, 3)}))
     assert cache.get(OTHER, ["a"]) == {}
     assert cache.get(TINY, ["a"], "query") == {}
-    cache.put(OTHER, {"a": row(4, 5)})
+    cache.put((OTHER, "document", {"a": row(4, 5)}))
     assert cache.info().embedders == {"other": 1, "tiny": 1}
 
 
 def test_more_texts_than_a_statement_takes(cache: EmbeddingCache) -> None:
     vectors = {str(number): row(number, 0, 0) for number in range(1203)}
-    cache.put(TINY, vectors)
+    cache.put((TINY, "document", vectors))
     assert len(cache.get(TINY, vectors)) == 1203
     assert cache.forget(list(vectors)[:1100]) == 1100
     assert cache.info().vectors == 103
@@ -86,9 +86,9 @@ def test_more_texts_than_a_statement_takes(cache: EmbeddingCache) -> None:
 
 def test_forget_takes_every_embedder_and_role_and_leaves_no_bytes(cache: EmbeddingCache) -> None:
     marked = row(1234.5678, 2345.6789, 3456.789)
-    cache.put(TINY, {"secret": marked, "open": row(1, 1, 1)})
-    cache.put(TINY, {"secret": marked}, "query")
-    cache.put(OTHER, {"secret": marked[:2]})
+    cache.put((TINY, "document", {"secret": marked, "open": row(1, 1, 1)}))
+    cache.put((TINY, "query", {"secret": marked}))
+    cache.put((OTHER, "document", {"secret": marked[:2]}))
     assert cache.forget(["secret", "never seen"]) == 3
     assert cache.info().vectors == 1
     for file in cache.path.parent.iterdir():
@@ -135,7 +135,7 @@ def test_a_damaged_file_is_told_and_can_be_cleared(cache: EmbeddingCache) -> Non
     with pytest.raises(HopgateError, match="hopgate cache clear"):
         cache.get(TINY, ["a"])
     cache.clear()
-    cache.put(TINY, {"a": row(1, 2, 3)})
+    cache.put((TINY, "document", {"a": row(1, 2, 3)}))
     assert cache.info().vectors == 1
 
 
@@ -143,10 +143,10 @@ def test_a_file_that_grows_too_large_lets_go_of_a_part_and_one_that_is_cleared_o
     cache: EmbeddingCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vectors = {str(number): row(number, 0, 0) for number in range(2000)}
-    cache.put(TINY, vectors)
+    cache.put((TINY, "document", vectors))
     before = cache.info()
     monkeypatch.setattr(cached_module, "MOST_BYTES", before.bytes // 2)
-    cache.put(TINY, vectors)
+    cache.put((TINY, "document", vectors))
     assert 1200 < cache.info().vectors < 1800
     assert cache.clear() > 1200
     after = cache.info()
@@ -158,7 +158,7 @@ def test_a_file_that_grows_too_large_lets_go_of_a_part_and_one_that_is_cleared_o
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(HopgateError, match="cannot be used"):
-        EmbeddingCache(tmp_path / "file" / "cache.sqlite3").put(TINY, {"a": row(1, 2, 3)})
+        EmbeddingCache(tmp_path / "file" / "cache.sqlite3").put((TINY, "document", {"a": row(1, 2, 3)}))
 
 
 WRITER = """
@@ -166,7 +166,7 @@ import sys, numpy as np
 from hopgate.embed import EmbeddingCache, Identity
 cache, tiny = EmbeddingCache(sys.argv[1]), Identity("tiny", 3, spec="tiny")
 for number in range(10**6):
-    cache.put(tiny, {f"{number}-{i}": np.ones(3, np.float32) for i in range(5)})
+    cache.put((tiny, "document", {f"{number}-{i}": np.ones(3, np.float32) for i in range(5)}))
 """
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hopgate.embed.cache import EmbeddingCache
+from hopgate.embed import EmbeddingCache, embedder_from
 from hopgate.embed.late import SCALE, BundledLate, joined, late_matches, late_model, late_scores
+from hopgate.embed.texts import TextModels
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
 
@@ -63,12 +64,14 @@ def test_matches_are_the_best_of_each_memory_and_scores_their_mean(model: Bundle
 
 def test_the_cache_keeps_tokens_and_forgets_them_with_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = EmbeddingCache(tmp_path / "cache.sqlite3")
-    (made,) = BundledLate(cache=cache).memory_tokens([SHORT])
-    again = BundledLate(cache=cache)
-    monkeypatch.setattr(again, "_rows", lambda texts: pytest.fail("it was read before"))
-    assert np.array_equal(again.memory_tokens([SHORT])[0], made)
-    assert cache.info().embedders == {"answerai-colbert-small-v1": 1}
-    assert cache.forget([SHORT]) == 1
+    models = TextModels(embedder_from("bge-small"), BundledLate(), cache)
+    (made,) = models.made([SHORT])
+    assert made.rows is not None and made.rows.shape == (1, 384)
+    monkeypatch.setattr(BundledLate, "_rows", lambda self, texts: pytest.fail("it was read before"))
+    (again,) = models.made([SHORT], embedded=True)
+    assert again.rows is None and np.array_equal(again.tokens, made.tokens)
+    assert cache.info().embedders == {"answerai-colbert-small-v1": 1, "bge-small-en-v1.5": 1}
+    assert cache.forget([SHORT]) == 2
 
 
 def test_a_model_that_is_none_is_refused() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,7 @@ class EmbeddingCache:
     >>> import tempfile
     >>> cache = EmbeddingCache(Path(tempfile.mkdtemp()) / "embeddings.sqlite3")
     >>> tiny = Identity("tiny", 2, spec="tiny")
-    >>> cache.put(tiny, {"a text": np.array([0.6, 0.8], dtype=np.float32)})
+    >>> cache.put((tiny, "document", {"a text": np.array([0.6, 0.8], dtype=np.float32)}))
     >>> cache.get(tiny, ["a text", "another"])
     {'a text': array([0.6, 0.8], dtype=float32)}
     >>> cache.forget(["a text"]), cache.info().vectors
@@ -96,15 +96,16 @@ class EmbeddingCache:
             return {text: np.frombuffer(vector, np.int8).reshape(-1, identity.dimension) for text, vector in whole}
         return {text: np.frombuffer(vector, dtype="<f4").astype(np.float32) for text, vector in whole}
 
-    def put(self, identity: Identity, vectors: Mapping[str, NDArray[Any]], role: Role = "document") -> None:
-        """Keep vectors, or tokens: all of them or, when anything fails, none."""
-        kind = np.int8 if role == "tokens" else "<f4"
-        rows = [
-            (_digest(text, role), _key(identity), np.ascontiguousarray(vector, dtype=kind).tobytes())
-            for text, vector in vectors.items()
-        ]
-        if not all(_fits(row[2], identity, role) for row in rows):
-            raise HopgateError(f"a vector is not of {identity.name}'s dimension {identity.dimension}")
+    def put(self, *made: tuple[Identity, Role, Mapping[str, NDArray[Any]]]) -> None:
+        """Keep what models made of texts: all of it or, when anything fails, none."""
+        rows = []
+        for identity, role, vectors in made:
+            kind = np.int8 if role == "tokens" else "<f4"
+            for text, vector in vectors.items():
+                data = np.ascontiguousarray(vector, dtype=kind).tobytes()
+                if not _fits(data, identity, role):
+                    raise HopgateError(f"a vector is not of {identity.name}'s dimension {identity.dimension}")
+                rows.append((_digest(text, role), _key(identity), data))
         with self._open() as connection, connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
@@ -224,30 +225,39 @@ class CachedEmbedder:
         return self.embedder.queries(texts)
 
     def _embed(self, texts: Sequence[Text], role: Role, embed: Callable[[Sequence[Text]], Vectors]) -> Vectors:
-        rows = kept(self.cache, self.identity, texts, role, embed)
+        [rows] = kept(self.cache, Making(self.identity, role, texts, embed))
         return np.stack(rows) if rows else np.zeros((0, self.identity.dimension), dtype=np.float32)
 
 
-def kept(
-    cache: EmbeddingCache | None,
-    identity: Identity,
-    texts: Sequence[Text],
-    role: Role,
-    make: Callable[[Sequence[Text]], Iterable[NDArray[Any]]],
-) -> list[NDArray[Any]]:
-    """Give what a model makes of each text, as the cache has it or made now and kept, batch by batch."""
-    unique = list(dict.fromkeys(texts))
-    known = cache.get(identity, unique, role) if cache else {}
-    missing = [text for text in unique if text not in known]
-    for start in range(0, len(missing), BATCH):
-        batch = missing[start : start + BATCH]
-        check_sending()
-        made = dict(zip(batch, make(batch), strict=True))
+class Making(NamedTuple):
+    """Texts, and the model that makes something of each, under a role in the cache."""
+
+    identity: Identity
+    role: Role
+    texts: Sequence[Any]
+    make: Callable[[Sequence[Any]], Iterable[NDArray[Any]]]
+
+
+def kept(cache: EmbeddingCache | None, *makings: Making) -> list[list[NDArray[Any]]]:
+    """Give what each model makes of its texts, as the cache has it or made now and kept, batch by batch."""
+    known = [cache.get(one.identity, one.texts, one.role) if cache else {} for one in makings]
+    missing = [
+        [text for text in dict.fromkeys(one.texts) if text not in there]
+        for one, there in zip(makings, known, strict=True)
+    ]
+    for start in range(0, max(map(len, missing)), BATCH):
+        made: list[dict[str, NDArray[Any]]] = []
+        for one, texts in zip(makings, missing, strict=True):
+            batch = texts[start : start + BATCH]
+            if batch:
+                check_sending()
+            made.append(dict(zip(batch, one.make(batch), strict=True)) if batch else {})
         if cache:
             with kept_safely():
-                cache.put(identity, made, role)
-        known.update(made)
-    return [known[text] for text in texts]
+                cache.put(*((one.identity, one.role, new) for one, new in zip(makings, made, strict=True)))
+        for there, new in zip(known, made, strict=True):
+            there.update(new)
+    return [[there[text] for text in one.texts] for one, there in zip(makings, known, strict=True)]
 
 
 def _used_bytes(connection: sqlite3.Connection) -> int:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.embed.bundled import MAX_TOKENS, Bundled, ModelFiles
-from hopgate.embed.cache import EmbeddingCache, kept
 from hopgate.embed.embedder import Identity
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
@@ -52,16 +51,7 @@ class QueryTokens(NamedTuple):
 
 
 class LateModel(ABC):
-    """A model of token vectors; what it makes of a text does not depend on the texts beside it.
-
-    Parameters
-    ----------
-    cache : EmbeddingCache, optional
-        Keeps memories' tokens, so that none is read twice.
-    """
-
-    def __init__(self, cache: EmbeddingCache | None = None) -> None:
-        self._cache = cache
+    """A model of token vectors; what it makes of a text does not depend on the texts beside it."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.identity.name!r})"
@@ -79,15 +69,14 @@ class LateModel(ABC):
     def _rows(self, texts: Sequence[Cleared]) -> list[Floats]:
         """Give the rows of texts that are read whole, of unit length."""
 
+    def tokens(self, texts: Sequence[Cleared]) -> list[Tokens]:
+        """Give the tokens of texts that are read whole."""
+        return [np.round(rows * SCALE).astype(np.int8) for rows in self._rows(texts)]
+
     def memory_tokens(self, texts: Sequence[Cleared]) -> list[Tokens]:
         """Give the tokens of memories' contents; those of a long one are its passages', one after the other."""
-        read = [[passage_text(text, span) for span in passages(text)[:MOST_PASSAGES]] or [text] for text in texts]
-        made = kept(self._cache, self.identity, [part for parts in read for part in parts], "tokens", self._tokens)
-        rows = iter(made)
-        return [np.concatenate([next(rows) for _ in parts]) for parts in read]
-
-    def _tokens(self, texts: Sequence[Cleared]) -> list[Tokens]:
-        return [np.round(rows * SCALE).astype(np.int8) for rows in self._rows(texts)]
+        read = [late_parts(text) for text in texts]
+        return gathered(read, self.tokens([part for parts in read for part in parts]))
 
 
 class BundledLate(LateModel):
@@ -110,8 +99,7 @@ class BundledLate(LateModel):
     True
     """
 
-    def __init__(self, threads: int | None = None, cache: EmbeddingCache | None = None) -> None:
-        super().__init__(cache)
+    def __init__(self, threads: int | None = None) -> None:
         self._model = Bundled(*LATE, threads)
 
     @cached_property
@@ -146,7 +134,7 @@ class BundledLate(LateModel):
             return np.asarray(np.load(stream), np.float32)
 
 
-def late_model(spec: str, *, threads: int | None = None, cache: EmbeddingCache | None = None) -> LateModel | None:
+def late_model(spec: str, threads: int | None = None) -> LateModel | None:
     """Make the late-interaction model that a spec names; none for "off".
 
     Examples
@@ -157,8 +145,19 @@ def late_model(spec: str, *, threads: int | None = None, cache: EmbeddingCache |
     if spec == OFF:
         return None
     if spec == BUNDLED:
-        return BundledLate(threads, cache)
+        return BundledLate(threads)
     raise HopgateError(f"there is no late-interaction model {spec!r}: say {BUNDLED} or {OFF}")
+
+
+def late_parts(text: Cleared) -> list[Cleared]:
+    """What a late-interaction model reads of a memory's content: its passages where it is long."""
+    return [passage_text(text, span) for span in passages(text)[:MOST_PASSAGES]] or [text]
+
+
+def gathered(read: Sequence[Sequence[Cleared]], tokens: Sequence[Tokens]) -> list[Tokens]:
+    """Put the tokens of all parts together again, a memory's in one array."""
+    rows = iter(tokens)
+    return [np.concatenate([next(rows) for _ in parts]) for parts in read]
 
 
 def joined(tokens: Sequence[Tokens]) -> tuple[Tokens, NDArray[np.intp]]:

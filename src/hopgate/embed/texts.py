@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hopgate.embed.cache import EmbeddingCache, Making, kept
 from hopgate.embed.embedder import Embedder
-from hopgate.embed.late import LateModel, Tokens
+from hopgate.embed.late import LateModel, Tokens, gathered, late_parts
 from hopgate.memory import Cleared
 from hopgate.passages import passage_text, passages
 
@@ -32,23 +34,23 @@ class Made(NamedTuple):
 
 @dataclass(frozen=True)
 class TextModels:
-    """An embedder and, where the store keeps tokens, a late-interaction model."""
+    """An embedder and, where the store keeps tokens, a late-interaction model; what they made lies in a cache."""
 
     embedder: Embedder
     late: LateModel | None = None
+    cache: EmbeddingCache | None = None
 
-    def made(self, texts: Sequence[Cleared]) -> list[Made]:
-        """Make vectors and tokens of memories' contents."""
+    def made(self, texts: Sequence[Cleared], *, embedded: bool = False) -> list[Made]:
+        """Make vectors and tokens of memories' contents; tokens alone where these have their vectors."""
         if not texts:
             return []
-        read = [[text, *(passage_text(text, span) for span in passages(text))] for text in texts]
-        rows = self.embedder.documents([text for parts in read for text in parts])
-        ends = np.cumsum([len(parts) for parts in read])
-        return [Made(*both) for both in zip(np.split(rows, ends[:-1]), self._tokens(texts), strict=True)]
-
-    def tokens_alone(self, texts: Sequence[Cleared]) -> list[Made]:
-        """Make tokens of contents whose vectors are there."""
-        return [Made(None, tokens) for tokens in self._tokens(texts)]
-
-    def _tokens(self, texts: Sequence[Cleared]) -> Sequence[Tokens | None]:
-        return self.late.memory_tokens(texts) if self.late else [None] * len(texts)
+        read = [] if embedded else [[text, *(passage_text(text, span) for span in passages(text))] for text in texts]
+        late_read = [late_parts(text) for text in texts] if self.late else []
+        makings = [Making(self.embedder.identity, "document", list(chain(*read)), self.embedder.documents)]
+        if self.late:
+            makings.append(Making(self.late.identity, "tokens", list(chain(*late_read)), self.late.tokens))
+        vectors, *tokens = kept(self.cache, *makings)
+        rows = iter(vectors)
+        own = [None] * len(texts) if embedded else [np.stack([next(rows) for _ in parts]) for parts in read]
+        late = gathered(late_read, tokens[0]) if self.late else [None] * len(texts)
+        return [Made(*both) for both in zip(own, late, strict=True)]

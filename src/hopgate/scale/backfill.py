@@ -380,9 +380,7 @@ class _Embedding:
 
         made = embedder_from(spec)
         self._store = store
-        self._models = TextModels(
-            BgeSmall(threads) if isinstance(made, BgeSmall) else made, late_model(late, threads=threads)
-        )
+        self._models = TextModels(BgeSmall(threads) if isinstance(made, BgeSmall) else made, late_model(late, threads))
         self._failures = 0
 
     def __call__(self, batch: _Readable) -> _Embedded:

@@ -76,7 +76,6 @@ class Embedding:
 
     def late(self, space: vectors.EmbeddingSpace | None = None) -> LateModel | None:
         """The store's late-interaction model; none where it does without."""
-        from hopgate.embed.cache import EmbeddingCache
         from hopgate.embed.late import OFF, late_model
 
         with self._making:
@@ -87,7 +86,7 @@ class Embedding:
             if spec == OFF:
                 return None
             if self._late is None or self._late.identity.spec != spec:
-                self._late = late_model(spec, cache=EmbeddingCache.default())
+                self._late = late_model(spec)
             if space and self._late:
                 vectors.check_late(space, self._late.identity)
             return self._late
@@ -168,7 +167,7 @@ class Embedding:
         """Let models read the memories that are listed, page by page; give how many were kept."""
         from hopgate.embed.texts import TextModels
 
-        models = TextModels(embedder, late)
+        models = TextModels(embedder.embedder, late, embedder.cache)
         made = after = 0
         while True:
             with self._store.transaction() as connection:
@@ -208,7 +207,7 @@ def _embedded(
     """Make what contents lack: tokens alone of those whose vectors are there."""
     lacking = {key: text for key, text in passed if key not in there}
     given = {key: text for key, text in passed if key in there}
-    made = [*models.made(list(lacking.values())), *models.tokens_alone(list(given.values()))]
+    made = [*models.made(list(lacking.values())), *models.made(list(given.values()), embedded=True)]
     return [vectors.Embedded(key, text, *one) for (key, text), one in zip((lacking | given).items(), made, strict=True)]
 
 
