@@ -78,7 +78,8 @@ NAMES = [("Mill Street", 0), ("Norwich", 1), ("Mill Street, Norwich", 2), ("Bob 
 
 
 def test_a_memory_that_is_nothing_but_a_name_is_titled_by_it() -> None:
-    assert title_links(name_index(NAMES), [("norwich", 0)]) == [(0, 1)]
+    titles = [("norwich", 5), ("Mill Street (road)", 7), ("A walk to Norwich", 8)]
+    assert title_links(name_index(NAMES), titles) == [(5, 1), (7, 0)]
 
 
 def test_a_title_and_the_same_without_its_brackets_may_be_two_names() -> None:
@@ -90,3 +91,8 @@ def test_the_longest_name_hides_the_names_inside_it_and_containment_brings_them_
     index = name_index(NAMES)
     assert [match.concept for match in index.find("A fire in Mill Street, Norwich.")] == [2]
     assert inside_links(index, NAMES) == [(2, 0), (2, 1)]
+
+
+def test_one_word_is_inside_a_name_only_where_it_is_a_name_there() -> None:
+    names = [("winter tyres", 0), ("Winter", 1), ("28-622", 2), ("28", 3), ("Winter Garden", 4)]
+    assert inside_links(name_index(names), names) == [(4, 1)]

@@ -76,13 +76,6 @@ def agglomerate(scored: Scored, weights: NDArray[np.float64], floor: float = FLO
 
     Groups are as alike as their pairs are on average, each unit weighing `weights` (what its mentions are worth);
     scores of successive merges never rise, so that a tree cut higher is the clustering at that threshold.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> chain = Scored(np.array([0, 1]), np.array([1, 2]), np.array([0.9, 0.8]), np.zeros((2, 7)))
-    >>> [(merge.left, merge.right, round(merge.score, 2)) for merge in agglomerate(chain, np.ones(3))]
-    [(0, 1, 0.9), (2, 3, 0.4)]
     """
     # The weighted sum of scores between two groups.
     near: dict[int, dict[int, float]] = {}
@@ -136,13 +129,7 @@ def _that_matter(scored: Scored, floor: float, count: int) -> Iterator[tuple[int
 
 
 def cut(merges: list[Join], count: int, threshold: float) -> IntArray:
-    """Label each of `count` units by its cluster at a threshold; labels are 0.. in order of first unit.
-
-    Examples
-    --------
-    >>> cut([Join(0, 2, 0.9), Join(1, 3, 0.4)], 3, 0.5).tolist()
-    [0, 1, 0]
-    """
+    """Label each of `count` units by its cluster at a threshold; labels are 0.. in order of first unit."""
     parent = list(range(count + len(merges)))
     for made, merge in enumerate(merges, start=count):
         if merge.score >= threshold:

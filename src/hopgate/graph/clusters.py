@@ -309,11 +309,6 @@ def keep_ids(before: Mapping[int, AbstractSet[Key]], now: Sequence[AbstractSet[K
     """Give each cluster of now the id of the one before that it shares most with, by Jaccard; none to a new one.
 
     The largest overlaps choose first; no id goes to two.
-
-    Examples
-    --------
-    >>> keep_ids({4: {"a", "b"}, 7: {"c", "d", "e"}}, [{"c", "d"}, {"a", "b", "x"}, {"y"}])
-    [7, 4, None]
     """
     home = {node: key for key, nodes in before.items() for node in nodes}
     pairs = []

@@ -113,14 +113,7 @@ class Units:
 
 
 def units(mentions: Sequence[ContextMention]) -> Units:
-    """Gather mentions by normalised name and kind.
-
-    Examples
-    --------
-    >>> gathered = units([ContextMention("NAS"), ContextMention("the nas"), ContextMention("Berlin", "place")])
-    >>> gathered.names, gathered.of_mention.tolist(), gathered.counts.tolist()
-    (('nas', 'berlin'), [0, 0, 1], [2.0, 1.0])
-    """
+    """Gather mentions by normalised name and kind."""
     index: dict[tuple[str, str | None], int] = {}
     written: list[Counter[str]] = []
     places: list[set[str]] = []
@@ -218,13 +211,7 @@ def pair_codes(pairs: Iterable[tuple[int, int]]) -> IntArray:
 
 
 def shared_item(bags: Iterable[Iterable[str]]) -> IntArray:
-    """Bags that share an item which is not in too many bags, and bags that are the same.
-
-    Examples
-    --------
-    >>> [(code >> 32, code & 0xFFFFFFFF) for code in shared_item([["new", "york"], ["york"], ["paris"]]).tolist()]
-    [(0, 1)]
-    """
+    """Bags that share an item which is not in too many bags, and bags that are the same."""
     holders: dict[Hashable, list[int]] = defaultdict(list)
     for at, bag in enumerate(map(frozenset, bags)):
         items: tuple[Hashable, ...] = (bag, *bag)
@@ -364,13 +351,6 @@ def expansion_shares(
     "Monroe" may be short for Marilyn or for James: an expansion's share is its part of all mentions of expansions,
     each weighed by how well it fits the short name, by default fully. Names that expand one another (Barack Obama,
     Barack Hussein Obama) are allies and count together.
-
-    Examples
-    --------
-    >>> names = ("Monroe", *["Marilyn Monroe"] * 3, "James Monroe", "James Earl Monroe")
-    >>> gathered = units([ContextMention(name) for name in names])
-    >>> expansion_shares(gathered, {0: [1, 2, 3]}, {})
-    ({(0, 1): 0.6, (0, 2): 0.0, (0, 3): 0.0}, {0: 1})
     """
     shares: dict[tuple[int, int], float] = {}
     strongest: dict[int, int] = {}
@@ -399,13 +379,6 @@ def spelling(first: tuple[str, ...], second: tuple[str, ...]) -> float:
     """Say how far two names are the same but for the spelling of some tokens, or initials for them.
 
     A misspelt name of one token is weak evidence (Austria, Australia); beside tokens that agree it is strong.
-
-    Examples
-    --------
-    >>> round(spelling(("barack", "obama"), ("barak", "obama")), 2)
-    0.95
-    >>> round(spelling(("j", "smith"), ("john", "smith")), 2), round(spelling(("austria",), ("australia",)), 2)
-    (0.93, 0.37)
     """
     if len(first) != len(second):
         return 0.0

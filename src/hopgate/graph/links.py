@@ -38,12 +38,6 @@ def title_links(index: NameIndex, titles: Iterable[tuple[str, int]]) -> list[tup
 
     Only whole titles: names found anywhere in a text add 0.02 to recall@5 (docs/measurements.md), but they would
     rebuild most of a graph whose triples are wrong, and no control would show it.
-
-    Examples
-    --------
-    >>> index = name_index([("Norwich", 0), ("Mill Street", 1)])
-    >>> title_links(index, [("Mill Street (road)", 7), ("A walk to Norwich", 8)])
-    [(7, 1)]
     """
     named = ((memory, index.exact(name)) for title, memory in titles for name in {title, without_addition(title)})
     return sorted({(memory, concept) for memory, concept in named if concept is not None})
@@ -65,12 +59,6 @@ def inside_links(index: NameIndex, names: Iterable[tuple[str, int]]) -> list[tup
     """Give (concept, other concept) where the other's name is inside one of the concept's names.
 
     One word counts only where it is a name there, too: Winter has nothing to do with winter tyres, nor 28 with 28-622.
-
-    Examples
-    --------
-    >>> names = [("Mill Street, Norwich", 0), ("Norwich", 1), ("winter tyres", 2), ("Winter", 3)]
-    >>> inside_links(name_index(names), names)
-    [(0, 1)]
     """
     links = {
         (concept, match.concept)

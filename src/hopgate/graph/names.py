@@ -108,25 +108,13 @@ def tokens(name: str) -> tuple[str, ...]:
 
 
 def numbers(name_tokens: tuple[str, ...]) -> frozenset[str]:
-    """Tokens that number or date a thing; a month counts beside a number only, for May and March are words and names.
-
-    Examples
-    --------
-    >>> sorted(numbers(("january", "16", "1977"))), sorted(numbers(("may",)))
-    (['16', '1977', 'january'], [])
-    """
+    """Tokens that number or date a thing; a month only beside a number, for May and March are words and names."""
     numerals = {token for token in name_tokens if _NUMERAL.fullmatch(token)}
     return frozenset(numerals | (_MONTHS & set(name_tokens)) if numerals else ())
 
 
 def markers(name_tokens: tuple[str, ...]) -> frozenset[str]:
-    """Words like "new" and "east", with which a name is another thing than without.
-
-    Examples
-    --------
-    >>> sorted(markers(("new", "england"))), sorted(markers(("new",)))
-    (['new'], [])
-    """
+    """Words like "new" and "east", with which a name is another thing than without."""
     return _DISTINGUISHING & frozenset(name_tokens) if len(name_tokens) > 1 else frozenset()
 
 

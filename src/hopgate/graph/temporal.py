@@ -43,11 +43,6 @@ class EdgeVersion:
     """A typed relation between two concepts: when it was true, when that was known, and the memories that say so.
 
     A fact as it was recorded has this shape, and so has a row of the edges' table that follows from facts.
-
-    Examples
-    --------
-    >>> EdgeVersion("ada", "lives in", "berlin", datetime(2020, 1, 1), None, datetime(2021, 1, 1)).retired_at is None
-    True
     """
 
     src: Hashable

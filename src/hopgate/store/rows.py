@@ -37,6 +37,11 @@ def values(connection: Connection[Any], statement: str, parameters: Parameters =
     return [row[0] for row in connection.execute(statement, parameters)]
 
 
+def columns_of(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:
+    """Give rows as so many columns, each a parameter that a statement unnests."""
+    return [[row[place] for row in rows] for place in range(width)]
+
+
 def fetch(connection: Connection[Any], kind: type[Row], statement: str, parameters: Parameters = None) -> list[Row]:
     """Give the rows of a statement as values of a type, a column for each of its fields; arrays come as tuples."""
 

@@ -179,16 +179,7 @@ class Stated:
 
 
 def propose(newer: Stated, older: Sequence[Stated]) -> Iterator[Proposal]:
-    """Say what a memory means for older ones of its scope.
-
-    Examples
-    --------
-    >>> from hopgate.memory import Memory
-    >>> notes = [Stated(Memory(name, "The NAS is in the attic.", created_at=datetime(2024, 5, 1)), ()) for name in "ab"]
-    >>> for proposal in propose(notes[1], notes[:1]):
-    ...     print(proposal.action, proposal.memory, proposal.older)
-    NOOP b a
-    """
+    """Say what a memory means for older ones of its scope."""
     name = newer.memory.external_id
     for other in older:
         if newer.repeats(other) or other.restates(newer):

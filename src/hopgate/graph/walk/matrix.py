@@ -215,13 +215,7 @@ def _nodes_of(others: NDArray[np.int64], first: NDArray[np.int64], ids: NDArray[
 
 
 def positions(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the places of ids among ascending ids; -1 for those that are not among them.
-
-    Examples
-    --------
-    >>> positions(np.array([3, 5, 9]), np.array([9, 4, 3])).tolist()
-    [2, -1, 0]
-    """
+    """Give the places of ids among ascending ids; -1 for those that are not among them."""
     if not len(ascending):
         return np.full(len(wanted), -1, np.int64)
     first, last = int(ascending[0]), int(ascending[-1])

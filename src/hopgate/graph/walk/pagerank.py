@@ -105,13 +105,6 @@ def near_walks(graph: WalkGraph, restart: Vector, *, damping: float, top: int) -
     """Walk from a restart that sums to 1 until the first `top` memories are right, and give all nodes' scores.
 
     None where that goes as far as the whole graph, or where the graph is small.
-
-    Examples
-    --------
-    >>> from hopgate.graph.walk.walk_graph import edge_graph
-    >>> chain = edge_graph(100_001, np.arange(100_000), np.arange(1, 100_001), memories=100_001)
-    >>> near_walks(chain, np.eye(1, 100_001)[0], damping=0.5, top=3)[:4].round(2)
-    array([0.58, 0.31, 0.08, 0.02], dtype=float32)
     """
     if graph.arcs < PUSH_ARCS:
         return None

@@ -109,14 +109,6 @@ def strongest_path(graph: WalkGraph, start: Starts, memory: int, *, damping: flo
 
     A path starts at a concept where one leads to the memory; else at another memory; and where the memory is its own
     only seed, the path is that memory alone.
-
-    Examples
-    --------
-    >>> from hopgate.graph.walk.seeds import starts
-    >>> from hopgate.graph.walk.walk_graph import Pairs, mention_graph
-    >>> graph = mention_graph(2, 2, Pairs([0, 1], [0, 1]), edges=Pairs([0], [1]))
-    >>> strongest_path(graph, starts(graph, names=[0]).mixed(), 1)
-    (2, 3, 1)
     """
     vector = start.vector
     mass = {seed.node: float(vector[seed.node]) for seed in start.seeds}

@@ -108,16 +108,6 @@ def source_walks(
     A column a source: it sums to 1, or to 0 where its walk starts nowhere; that of memories to less where a part of the
     base's mass is outside the graph. Where only the first `walk.depth` memories of each walk must be right (`near`) a
     large graph is walked near the seeds alone, where that is compiled.
-
-    Examples
-    --------
-    Memory 1 does not mention the concept that the query names, and is reached over the edge between the concepts:
-
-    >>> from hopgate.graph.walk.seeds import starts
-    >>> from hopgate.graph.walk.walk_graph import Pairs, mention_graph
-    >>> graph = mention_graph(3, 3, Pairs([0, 1, 2], [0, 1, 2]), edges=Pairs([0], [1]))
-    >>> source_walks(graph, starts(graph, names=[0])).round(2).tolist()
-    [[0.0, 0.63, 0.0], [0.0, 0.37, 0.0], [0.0, 0.0, 0.0]]
     """
     walk = walk or Walk()
     mass = start.columns.sum(axis=0)
@@ -174,13 +164,7 @@ def ranked_by_walks(
 
 
 def mixed_walks(walks: NDArray[np.float64], shares: Shares) -> NDArray[np.float64]:
-    """Mix the walks: one score a memory. Those that start nowhere leave their shares to the others.
-
-    Examples
-    --------
-    >>> mixed_walks(np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 0.0]]), (0.4, 0.4, 0.2)).tolist()
-    [0.75, 0.25]
-    """
+    """Mix the walks: one score a memory. Those that start nowhere leave their shares to the others."""
     used = np.where(walks.any(axis=0), np.asarray(shares, float), 0.0)
     mixed = np.zeros(len(walks))
     for column, share in enumerate(used / (used.sum() or 1.0)):
@@ -198,11 +182,6 @@ def pool_scores(scores: NDArray[Any], linked: Mapping[int, int], mass: Mapping[i
     linked). Measured on half-built stores: docs/measurements.md.
 
     `linked` gives the places in `scores` of those memories that the graph has, `mass` where walks from memories start.
-
-    Examples
-    --------
-    >>> pool_scores(np.array([0.25, 0.125]), {7: 0, 8: 1}, {7: 0.5, 8: 0.25, 9: 0.25})
-    {7: 0.25, 8: 0.125, 9: 0.125}
     """
     started = sum(mass[memory] for memory in linked if memory in mass)
     arrived = sum(float(scores[at]) for memory, at in linked.items() if memory in mass)
@@ -221,15 +200,6 @@ class ShareModel(NamedTuple):
 
     Each is standardised by its mean and scale, and counts no more beyond `clip` standard deviations. The intercept has
     one number, and the weights have one number a feature, for the walks from memories, names and facts.
-
-    Examples
-    --------
-    >>> words = {"names": ("the query names little", "the query names several things")}
-    >>> model = ShareModel(["names"], words, [1.0], [0.5], 3.0, [0.0, 0.0, 0.0], [[-1.0], [1.0], [0.0]])
-    >>> model.mixture({"names": 1.0}, (True, True, False)).shares
-    (0.5, 0.5, 0.0)
-    >>> model.mixture({"names": 0.0}, (True, True, False)).reasons
-    ('the query names little',)
     """
 
     features: Sequence[str]
@@ -295,13 +265,7 @@ def walk_features(
 
 
 def leg_features(legs: Mapping[str, Scored], base: Scored, facts: Sequence[float]) -> dict[str, float]:
-    """Describe the base legs' lists; a leg that did not run says nothing.
-
-    Examples
-    --------
-    >>> leg_features({"dense": [(1, 0.8), (2, 0.7)]}, [(1, 1.0)], [0.75])["fact_minus_memory"].__round__(2)
-    -0.05
-    """
+    """Describe the base legs' lists; a leg that did not run says nothing."""
     features = {"base_spread": _drop(base, TOP)}
     dense, lexical = legs.get("dense"), legs.get("lexical")
     if dense:

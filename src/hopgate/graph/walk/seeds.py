@@ -58,11 +58,6 @@ class Starts:
 
     What names and facts give sums to 1, or to 0 where they found nothing; what memories give to the part of the base's
     mass that is in the graph. Mixed, all of it sums to 1 or to 0.
-
-    Examples
-    --------
-    >>> Starts(3, (Seed(2, 0.75, "name"), Seed(0, 0.25, "memory"))).vector
-    array([0.25, 0.  , 0.75])
     """
 
     nodes: int
@@ -95,11 +90,6 @@ def memory_mass(base: Scored, statements: Scored = ()) -> dict[int, float]:
     """Share the walks that start at memories out among the base's hits and the memories of the nearest statements.
 
     A memory adds up its statements. What is given sums to 1, or is nothing.
-
-    Examples
-    --------
-    >>> {memory: round(mass, 3) for memory, mass in memory_mass([(7, 1.0), (8, 0.85)], [(9, 0.8)]).items()}
-    {7: 0.475, 8: 0.175, 9: 0.35}
     """
     parts = [
         (1 - STATEMENT_PART if statements else 1.0, base, BASE_TEMPERATURE),
@@ -125,16 +115,6 @@ def starts(
     """Turn what the query found into where walks start; nodes that nothing leaves start none.
 
     Memories' mass, the concepts that the query names and the nearest facts are numbered from 0, as in the graph.
-
-    Examples
-    --------
-    >>> from hopgate.graph.walk.walk_graph import Pairs, mention_graph
-    >>> graph = mention_graph(2, 2, Pairs([0, 1, 1], [0, 0, 1]))
-    >>> start = starts(graph, names=[1], facts=[NearFact(0, 1, 0.8)], memories={0: 1.0})
-    >>> start.columns.round(3).T.tolist()
-    [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.373, 0.627]]
-    >>> [(seed.node, seed.reason) for seed in start.mixed((0, 0.5, 0.5)).seeds]
-    [(3, 'name'), (3, 'fact'), (2, 'fact')]
     """
     near = sorted(facts, key=lambda fact: -fact.similarity)[:NEAR_FACTS]
     weights: dict[Reason, dict[int, float]] = {"memory": dict(memories or {}), "name": {}, "fact": {}}

@@ -109,13 +109,7 @@ NO_PAIRS = Pairs()
 def edge_graph(
     nodes: int, source: ArrayLike, target: ArrayLike, weight: ArrayLike | None = None, *, memories: int = 0
 ) -> WalkGraph:
-    """Build a graph from a list of edges: parallel ones add up, a self-loop is one arc, weight 0 is no edge.
-
-    Examples
-    --------
-    >>> edge_graph(3, [0, 0], [1, 1], [1, 2]).matrix.toarray().tolist()
-    [[0.0, 3.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-    """
+    """Build a graph from a list of edges: parallel ones add up, a self-loop is one arc, weight 0 is no edge."""
     from scipy.sparse import coo_array
 
     first, second, value = _columns(Pairs(source, target, weight))
@@ -156,13 +150,7 @@ def _columns(pairs: Pairs) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArra
 
 
 def top_k(scores: NDArray[Any], k: int, *, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-    """Give the places of the `k` highest scores above 0, best first, ties by place; only allowed ones, if given.
-
-    Examples
-    --------
-    >>> top_k(np.array([0.1, 0.0, 0.5, 0.1]), 2)
-    array([2, 0])
-    """
+    """Give the places of the `k` highest scores above 0, best first, ties by place; only allowed ones, if given."""
     if allowed is not None:
         scores = np.where(allowed, scores, 0)
     places = np.flatnonzero(scores > 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.store.graph import fact_rows
 from hopgate.store.graph.fact_rows import NamedFact
-from hopgate.store.rows import fetch
+from hopgate.store.rows import columns_of, fetch
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -207,11 +207,11 @@ def open_facts(connection: Connection[Any], memory_ids: Sequence[int], *, limit:
 
 def set_beside(connection: Connection[Any], found: Iterable[Rival]) -> None:
     """Let facts not count, beside a memory of which each ends nothing."""
-    rows = list(found)
+    rows = [(row.fact_id, row.earlier_id) for row in found]
     connection.execute(
         "UPDATE facts f SET beside = b.earlier FROM unnest(%s::bigint[], %s::bigint[]) AS b (fact, earlier) "
         "WHERE f.id = b.fact",
-        ([row.fact_id for row in rows], [row.earlier_id for row in rows]),
+        columns_of(rows, 2),
     )
 
 

@@ -14,7 +14,7 @@ from hopgate.errors import HopgateError
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.name_rows import VALUE
 from hopgate.store.graph.visible import View
-from hopgate.store.rows import fetch, value, values
+from hopgate.store.rows import columns_of, fetch, value, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -286,17 +286,12 @@ def link_titles(connection: Connection[Any], links: Sequence[tuple[int, int]], w
     """Link memories to the concepts that their titles name, in the place of a mention where there is one."""
     connection.execute(
         "WITH made AS (INSERT INTO memory_concepts AS old (memory_id, concept_id, relation, weight) "
-        "SELECT m, c, %(relation)s, %(weight)s FROM unnest(%(memories)s::bigint[], %(concepts)s::bigint[]) AS l (m, c) "
+        "SELECT m, c, %s, %s FROM unnest(%s::bigint[], %s::bigint[]) AS l (m, c) "
         "ON CONFLICT (memory_id, concept_id) DO UPDATE SET relation = excluded.relation, weight = excluded.weight "
         "WHERE old.relation <> excluded.relation RETURNING concept_id, xmax = 0 AS is_new), "
         "counted AS (SELECT concept_id, count(*) AS n FROM made WHERE is_new GROUP BY concept_id) "
         "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
-        {
-            "memories": [memory for memory, _ in links],
-            "concepts": [concept for _, concept in links],
-            "relation": TITLED,
-            "weight": weight,
-        },
+        (TITLED, weight, *columns_of(links, 2)),
     )
 
 

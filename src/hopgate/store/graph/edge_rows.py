@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.store import vectors
 from hopgate.store.graph.fact_rows import FactGroup
 from hopgate.store.graph.visible import View
-from hopgate.store.rows import fetch, values
+from hopgate.store.rows import columns_of, fetch, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -23,8 +23,7 @@ NAME_INSIDE = "has in its name"
 SORTED_IN = "64MB"
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeRow:
+class EdgeRow(NamedTuple):
     """A row of `concept_edges`: true from `valid_from` to `valid_to`, known from `recorded_at` to `retired_at`."""
 
     src_id: int
@@ -65,10 +64,8 @@ def replace(connection: Connection[Any], groups: Sequence[FactGroup], rows: Iter
         f"AS r (src, dst, relation, weight, valid_from, valid_to, recorded_at, retired_at, evidence) "
         f"JOIN concepts c ON c.id = r.src {join}",
         (
-            *([g.src_id for g in groups], [g.relation for g in groups], [g.dst_id for g in groups]),
-            *([r.src_id for r in new], [r.dst_id for r in new], [r.relation for r in new], [r.weight for r in new]),
-            *([r.valid_from for r in new], [r.valid_to for r in new]),
-            *([r.recorded_at for r in new], [r.retired_at for r in new]),
+            *columns_of(groups, 3),
+            *columns_of(new, 8),
             ["{" + ",".join(map(str, row.evidence)) + "}" for row in new],
         ),
     )
@@ -103,7 +100,7 @@ def replace_name_links(
         "INSERT INTO concept_edges (scope, src_id, dst_id, relation, weight, recorded_at, evidence_memory_ids) "
         "SELECT c.scope, s, d, %s, %s, '-infinity', '{}' FROM unnest(%s::bigint[], %s::bigint[]) AS l (s, d) "
         "JOIN concepts c ON c.id = s",
-        (NAME_INSIDE, weight, [source for source, _ in links], [target for _, target in links]),
+        (NAME_INSIDE, weight, *columns_of(links, 2)),
     )
 
 

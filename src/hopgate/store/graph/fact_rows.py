@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.store.rows import fetch, values
+from hopgate.store.rows import columns_of, fetch, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -21,8 +21,7 @@ RelationKey = tuple[str, str]
 """A scope, and a relation as an extractor wrote it there."""
 
 
-@dataclass(frozen=True, slots=True)
-class FactRow:
+class FactRow(NamedTuple):
     """A fact by the ids of its names, stated by one memory and recorded at `recorded_at`.
 
     `read_with` is the other memory where two say it together: it goes with either of them.
@@ -40,8 +39,7 @@ class FactRow:
     read_with: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FactGroup:
+class FactGroup(NamedTuple):
     """Facts that can end one another: those of one source and relation, and of one target unless single-valued."""
 
     src_id: int
@@ -49,8 +47,7 @@ class FactGroup:
     dst_id: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class CanonicalFact:
+class CanonicalFact(NamedTuple):
     """A fact between concepts, with its canonical relation."""
 
     src_id: int
@@ -108,7 +105,7 @@ def add_mentions(connection: Connection[Any], rows: Iterable[tuple[int, int, str
         "ON CONFLICT DO NOTHING RETURNING name_id), "
         "counted AS (SELECT name_id, count(*) AS n FROM made GROUP BY name_id) "
         "UPDATE concept_names SET uses = uses + n FROM counted WHERE id = name_id",
-        _columns([(*key, *value) for key, value in unique.items()], 4),
+        columns_of([(*key, *value) for key, value in unique.items()], 4),
     )
 
 
@@ -124,13 +121,8 @@ def add_facts(connection: Connection[Any], rows: Iterable[FactRow]) -> None:
         "INSERT INTO facts (memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at, "
         "scope, read_with) SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::real[], "
         "%s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::text[], %s::bigint[]) ON CONFLICT DO NOTHING",
-        _columns([astuple(row) for row in unique.values()], 10),
+        columns_of(list(unique.values()), 10),
     )
-
-
-def _columns(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:
-    """Rows as so many columns."""
-    return [[row[place] for row in rows] for place in range(width)]
 
 
 def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
@@ -263,7 +255,7 @@ def groups_of_names(connection: Connection[Any], name_ids: Sequence[int]) -> lis
 def groups_of_relations(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[FactGroup]:
     """The groups of all facts with these raw relations of these scopes."""
     where = "(f.scope, f.relation) IN (SELECT * FROM unnest(%s::text[], %s::text[]))"
-    return _groups(connection, where, *_columns(relations, 2)) if relations else []
+    return _groups(connection, where, *columns_of(relations, 2)) if relations else []
 
 
 def all_groups(connection: Connection[Any]) -> list[FactGroup]:
@@ -287,7 +279,7 @@ def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) ->
         "JOIN concept_names o ON o.id = f.object_id WHERE g.dst_id IS NULL AND f.beside IS NULL) "
         "SELECT src_id, relation, dst_id, (f).weight, (f).valid_from, (f).valid_to, (f).recorded_at, (f).memory_id "
         "FROM counted ORDER BY (f).recorded_at, (f).id",
-        _columns([astuple(group) for group in groups], 3),
+        columns_of(groups, 3),
     )
     return [CanonicalFact(*row) for row in rows]
 
@@ -301,7 +293,7 @@ def ensure_relations(connection: Connection[Any], relations: Collection[Relation
         "INSERT INTO relations (scope, raw, canonical, single_valued) SELECT s, r, r, "
         "EXISTS (SELECT 1 FROM single_valued_relations d WHERE d.raw = r) "
         "FROM unnest(%s::text[], %s::text[]) AS n (s, r) ON CONFLICT DO NOTHING",
-        _columns(sorted(relations), 2),
+        columns_of(sorted(relations), 2),
     )
 
 
@@ -358,14 +350,14 @@ def drop_unused_relations(connection: Connection[Any], relations: Sequence[Relat
     unused: list[RelationKey] = connection.execute(
         f"SELECT r.scope, r.raw FROM relations r JOIN {_THESE} ON g.scope = r.scope AND g.raw = r.raw WHERE NOT EXISTS "
         "(SELECT 1 FROM facts f WHERE f.scope = r.scope AND f.relation = r.raw) ORDER BY 1, 2",
-        _columns(relations, 2),
+        columns_of(relations, 2),
     ).fetchall()
     if not unused:
         return []
     heirs: list[RelationKey] = connection.execute(
         f"SELECT r.scope, r.raw FROM relations r JOIN {_THESE} ON g.scope = r.scope AND g.raw = r.canonical "
         "AND g.raw <> r.raw ORDER BY 1, 2",
-        _columns(unused, 2),
+        columns_of(unused, 2),
     ).fetchall()
     before = groups_of_relations(connection, heirs)
     connection.execute(
@@ -375,10 +367,10 @@ def drop_unused_relations(connection: Connection[Any], relations: Sequence[Relat
         "heirs AS (SELECT DISTINCT ON (scope, canonical) scope, canonical, raw FROM orphans "
         "ORDER BY scope, canonical, uses DESC, raw) "
         "UPDATE relations r SET canonical = h.raw FROM heirs h WHERE r.scope = h.scope AND r.canonical = h.canonical",
-        _columns(unused, 2),
+        columns_of(unused, 2),
     )
     connection.execute(
-        f"DELETE FROM relations r USING {_THESE} WHERE r.scope = g.scope AND r.raw = g.raw", _columns(unused, 2)
+        f"DELETE FROM relations r USING {_THESE} WHERE r.scope = g.scope AND r.raw = g.raw", columns_of(unused, 2)
     )
     return [*before, *groups_of_relations(connection, heirs)]
 

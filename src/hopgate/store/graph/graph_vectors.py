@@ -235,8 +235,7 @@ def near_statements(
     return nearest(connection, "memory_id", source, {**parameters, "as_of": view.as_of}, asked)
 
 
-@dataclass(frozen=True, slots=True)
-class StatementRow:
+class StatementRow(NamedTuple):
     """A statement about one memory, recorded when the memory was made."""
 
     memory_id: int
@@ -254,10 +253,7 @@ def add_statements(connection: Connection[Any], rows: Iterable[StatementRow]) ->
         cursor.executemany(
             "INSERT INTO statements (memory_id, statement, subject, weight, valid_from, valid_to, recorded_at) "
             "VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
-            [
-                (row.memory_id, row.statement, row.subject, row.weight, row.valid_from, row.valid_to, row.recorded_at)
-                for row in rows
-            ],
+            list(rows),
         )
         return max(0, cursor.rowcount)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.store import setting_rows
 from hopgate.store.clearance import StoreGuard
-from hopgate.store.rows import values
+from hopgate.store.rows import columns_of, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -81,7 +81,7 @@ def ensure(
             "INSERT INTO concept_names (scope, name, normal_name, kind, concept_id, initials) "
             "SELECT scope, name, normal, kind, concept_id, initials FROM new "
             f"RETURNING {_COLUMNS}",
-            tuple(list(column) for column in zip(*fresh, strict=True)),
+            columns_of(fresh, 5),
         )
         made = [replace(NameRow(*row), is_new=True) for row in rows]
         known |= {row.key: row for row in made}
@@ -265,7 +265,7 @@ def containing(connection: Connection[Any], names: Sequence[NameKey], *, limit: 
         f"WHERE {_WORDS} @> (string_to_array(t.normal, ' ') || (E'\\n' || t.scope)) AND n.normal_name <> t.normal "
         "AND position(' ' || t.normal || ' ' IN ' ' || n.normal_name || ' ') > 0 AND n.uses > 0 "
         "LIMIT %s) AS h",
-        ([scope for scope, _ in names], [normal for _, normal in names], limit + 1),
+        (*columns_of(names, 2), limit + 1),
     ).fetchall()
     return of_small_groups(rows, limit)
 
