@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hopgate.cli import output, parameters
-from hopgate.cli.output import cell, console, counted, print_json, progress, say, stages, table
+from hopgate.cli.output import counted, print_json, progress, say, stages, table
 from hopgate.cli.parameters import PATH, Where, as_json, click_options, count, flag, on_store, path, several
 from hopgate.errors import HopgateError
 from hopgate.options import options_of
@@ -146,9 +146,8 @@ def show_judgement(judgement: Judgement) -> None:
     """Print the headline, what to do, the ladder, the checks and the arms."""
     from hopgate.eval.report import headline, looks, todo
 
-    out = console()
-    out.print(cell(headline(judgement)))
-    out.print(cell(f"what to do now: {todo(judgement)}"))
+    say(headline(judgement))
+    say(f"what to do now: {todo(judgement)}")
     rows = [
         (claim.part, claim.verdict.value, f"{claim.difference:+.3f}", f"{low:+.3f} to {high:+.3f}", claim.over,
          str(claim.cost))
@@ -161,7 +160,7 @@ def show_judgement(judgement: Judgement) -> None:
     measures = [str(measure) for measure in judgement.evidence.measures]
     arms = [[name, *(f"{own[measure]:.3f}" for measure in measures)] for name, own in judgement.values.items()]
     table(("arm", *measures), arms, title="arms", right=measures)
-    out.print(cell(f"{looks(judgement)}; fingerprint {judgement.fingerprint}"))
+    say(f"{looks(judgement)}; fingerprint {judgement.fingerprint}")
 
 
 @click.command("report")

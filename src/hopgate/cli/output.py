@@ -12,9 +12,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
     from hopgate.memory import Memory
     from hopgate.store.graph.edge_rows import Edge
 
@@ -135,58 +132,46 @@ def edge_line(edge: Edge) -> str:
     return f"{edge.source} — {edge.relation} → {edge.target}  {start} to {end}{evidence}"
 
 
-def cell(text: str, style: str = "") -> Text:
-    """A text for a table or a console; what a terminal would obey is shown."""
-    from rich.text import Text
-
-    return Text(printable(text), style=style)
-
-
-def console() -> Console:
-    """A console that keeps whole lines on a pipe, where nobody sees columns."""
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else 120, highlight=False, soft_wrap=False)
-
-
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]], *, title: str = "", right: Iterable[str] = ()) -> None:
     """Print rows in columns below their heads; those named in `right` stand to the right."""
     from rich import box
+    from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left")
     numbers = set(right)
     for head in heads:
         drawn.add_column(head, overflow="fold", justify="right" if head in numbers else "left")
     for row in rows:
-        drawn.add_row(*map(cell, row))
-    console().print(drawn)
+        # What a terminal would obey is shown.
+        drawn.add_row(*(Text(printable(text)) for text in row))
+    # A pipe has no width, and nobody sees columns there.
+    Console(width=None if sys.stdout.isatty() else 120, highlight=False).print(drawn)
 
 
 @contextlib.contextmanager
 def progress(title: str, total: int | None = None) -> Iterator[Advance]:
-    """Show a bar on a terminal, and nothing on a pipe."""
+    """Show how far some work is on a terminal, and nothing on a pipe."""
     with stages() as begin:
         yield begin(title, total)
 
 
 @contextlib.contextmanager
 def stages() -> Iterator[Callable[[str, int | None], Advance]]:
-    """Show one bar after another on a terminal, and nothing on a pipe."""
-    if not sys.stderr.isatty():
-        yield lambda _title, _total: lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    """Show one stage after another on a terminal, and nothing on a pipe."""
+    with progress_line() as show:
 
         def begin(title: str, total: int | None) -> Advance:
-            for task in bar.task_ids:
-                bar.remove_task(task)
-            task = bar.add_task(title, total=total)
-            return lambda done: bar.advance(task, done)
+            done, of = 0, f" of {total:,}" if total else ""
+
+            def advance(more: int) -> None:
+                nonlocal done
+                done += more
+                show(f"{title}: {done:,}{of}")
+
+            show(title)
+            return advance
 
         yield begin
 

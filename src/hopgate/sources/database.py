@@ -69,13 +69,7 @@ def server_records(address: str, options: ReadOptions) -> Records:
 
 
 def select(query: str) -> str:
-    """A query, or all of a table that is named.
-
-    Examples
-    --------
-    >>> select("notes"), select("SELECT 1 AS text")
-    ('SELECT * FROM notes', 'SELECT 1 AS text')
-    """
+    """A query, or all of a table that is named."""
     return f"SELECT * FROM {query}" if re.fullmatch(r"\w+(\.\w+)?", query.strip()) else query
 
 

@@ -8,6 +8,7 @@ import json
 import warnings
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,33 +88,21 @@ def digest(key: bytes, *parts: object) -> str:
     """Sixteen hexadecimal digits of some values: with the same key the same in every run.
 
     Who does not know the key cannot tell by an id whether a guess at a text is right.
-
-    Examples
-    --------
-    >>> digest(b"k", "a", "b") == digest(b"k", "a", "b"), digest(b"k", "ab") == digest(b"another", "ab")
-    (True, False)
     """
     text = json.dumps(parts, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass")
     return hmac.new(key, text, hashlib.sha256).hexdigest()[:16]
 
 
 class Repeated:
-    """Numbers ids that come again: the second `x` is `x-2`.
-
-    Examples
-    --------
-    >>> numbered = Repeated()
-    >>> numbered("x"), numbered("y"), numbered("x")
-    ('x', 'y', 'x-2')
-    """
+    """Numbers ids that come again: the second `x` is `x-2`."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, int] = {}
+        self._counts: Counter[str] = Counter()
 
     def __call__(self, name: str) -> str:
         """Give the name, or the name with a number where it was given before."""
-        count = self._seen[name] = self._seen.get(name, 0) + 1
-        return name if count == 1 else f"{name}-{count}"
+        self._counts[name] += 1
+        return name if self._counts[name] == 1 else f"{name}-{self._counts[name]}"
 
 
 def read_bytes(place: Place, max_mb: int) -> bytes:
@@ -150,17 +139,13 @@ class LeftOutWarning(UserWarning):
     """A link out of a folder was not followed."""
 
 
-def files_below(place: Place, *suffixes: str) -> Iterator[tuple[str, Place]]:
+def files_below(place: Place, *suffixes: str, root: Path | None = None) -> Iterator[tuple[str, Place]]:
     """The files of a folder with one of the suffixes, each with its path in it; hidden ones and their folders not.
 
     No link is followed: what it names inside the folder is read where it lies, and what lies outside is not read,
     which a warning says.
     """
-    root = place.resolve() if isinstance(place, Path) else None
-    return _files_below(place, suffixes, root)
-
-
-def _files_below(place: Place, suffixes: tuple[str, ...], root: Path | None) -> Iterator[tuple[str, Place]]:
+    root = place.resolve() if root is None and isinstance(place, Path) else root
     inside: list[Place] = list(place.iterdir())
     for inner in sorted(inside, key=lambda entry: entry.name):
         if inner.name.startswith((".", "__MACOSX")):
@@ -170,7 +155,7 @@ def _files_below(place: Place, suffixes: tuple[str, ...], root: Path | None) -> 
                 warnings.warn(f"{inner} is a link out of {root}: it was not read", LeftOutWarning, stacklevel=2)
             continue
         if inner.is_dir():
-            yield from ((f"{inner.name}/{path}", below) for path, below in _files_below(inner, suffixes, root))
+            yield from ((f"{inner.name}/{path}", below) for path, below in files_below(inner, *suffixes, root=root))
         elif inner.name.lower().endswith(suffixes):
             yield inner.name, inner
 
