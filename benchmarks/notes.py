@@ -26,9 +26,9 @@ from typing import Any
 
 import hopgate
 from hopgate.corpus import parse_memory
-from hopgate.extract.context import with_context
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.phrases import Phrases
+from hopgate.extract.rules.survey import with_context
 from hopgate.memory import Cleared, Memory
 
 NOTES = Path(__file__).with_name("notes")

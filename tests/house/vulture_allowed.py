@@ -44,7 +44,6 @@ components  # fields of `hopgate graph stats`
 largest_component  # fields of `hopgate graph stats`
 between_queries  # fields of `hopgate graph stats`
 _.to_networkx  # public: the graph for networkx
-packed  # tools/word_lists.py writes the lists with it
 _.api_keys  # a parameter of a GGUF that is run
 _.endpoint_metrics  # a parameter of a GGUF that is run
 _.endpoint_props  # a parameter of a GGUF that is run

@@ -27,10 +27,10 @@ from hopgate.eval.data.questions import read_questions
 from hopgate.eval.data.runs import read_qrels, read_run
 from hopgate.eval.measures import parse_measure
 from hopgate.exports.memories import escaped_markdown
-from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Source
 from hopgate.extract.files import read_statements, read_triples
 from hopgate.extract.model.answer import read_answers
+from hopgate.extract.rules.dates import iso
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.spec import read_type_table
 from hopgate.graph.names import name_words

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from hopgate.errors import HopgateError
-from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Extraction, Extractor, ExtractorIdentity, Fact, Mention, Source, found
 from hopgate.extract.model.answer import fold
+from hopgate.extract.rules.dates import iso
 from hopgate.jsonl import field as text_of
 from hopgate.jsonl import json_lines, parse_json_lines, refuse
 from hopgate.memory import Cleared

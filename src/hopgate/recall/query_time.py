@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from hopgate.extract.dates import checked
+from hopgate.extract.rules.dates import checked
 from hopgate.extract.rules.words import LANGUAGES
 
 Interval = tuple[datetime | None, datetime | None]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hopgate.extract.extraction import Extraction, Source, State
 from hopgate.extract.model.answer import first_json, fold, read_answers
-from hopgate.extract.model.prompt import EXTRACT
+from hopgate.extract.model.chat import EXTRACT
 from hopgate.memory import Cleared
 
 SOURCE = Source("m1", Cleared("Ada Lovelace moved the NAS to Turin in 2019."), tags=("homelab",))

@@ -6,12 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from hopgate.extract.context import with_context
-from hopgate.extract.dates import checked, iso
 from hopgate.extract.extraction import Source
-from hopgate.extract.rules.dates import date_spans
+from hopgate.extract.rules.dates import checked, date_spans, iso
 from hopgate.extract.rules.names import read
 from hopgate.extract.rules.phrases import Phrases
+from hopgate.extract.rules.survey import with_context
 from hopgate.memory import Cleared, Memory
 
 FIRST, LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)

@@ -6,9 +6,9 @@ from datetime import datetime
 
 import pytest
 
-from hopgate.extract.context import with_context
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.phrases import Phrases
+from hopgate.extract.rules.survey import with_context
 from hopgate.memory import Memory
 
 

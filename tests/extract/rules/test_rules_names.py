@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hopgate.extract.context import with_context
 from hopgate.extract.extraction import Extraction, Source, State, sources
 from hopgate.extract.rules.phrases import Phrases
+from hopgate.extract.rules.survey import with_context
 from hopgate.extract.rules.tokens import analysed, letter, tokenise
 from hopgate.memory import Cleared, Memory
 

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State, failed
+from hopgate.extract.rules.dates import iso
 
 MAX_NAME = 200
 """Longer names are sentences: no concept is called that."""

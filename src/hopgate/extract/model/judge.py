@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.model.answer import (
     clean,
@@ -20,8 +19,8 @@ from hopgate.extract.model.answer import (
     read_entries,
     without_thoughts,
 )
-from hopgate.extract.model.chat import ChatModel
-from hopgate.extract.model.prompt import ENDS, row_of
+from hopgate.extract.model.chat import ENDS, ChatModel, row_of
+from hopgate.extract.rules.dates import iso
 
 # Tokens of a word and a short reason; of a list of numbers.
 ROOM, ROOM_OF_ENDS = 200, 60

@@ -31,7 +31,7 @@ class Phrases:
 
     Examples
     --------
-    >>> from hopgate.extract.context import with_context
+    >>> from hopgate.extract.rules.survey import with_context
     >>> from hopgate.memory import Memory
     >>> memory = Memory("m1", "immich runs on cedar since March 2024.", tags=("homelab",))
     >>> [extraction] = Phrases().extract(with_context([memory]))

@@ -1,20 +1,27 @@
-"""The words that the rules know, by language and by what they do; the lists are `tables/*.toml`."""
+"""The words that the rules know: by language and by what they do in `tables/*.toml`, by frequency in `word_lists`.
+
+`tools/word_lists.py` makes these lists of wordfreq's (Robyn Speer, CC BY-SA 4.0), which weighs 58 MB.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 import unicodedata
-from collections.abc import Iterable
+import zlib
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-from hopgate.extract.rules.word_list import word_list
+import numpy as np
 
 CODES = ("en", "de", "nl", "fr", "es", "it", "pt")
-_TABLES = resources.files("hopgate.extract.rules").joinpath("tables")
+_TABLES, _LISTS = map(resources.files("hopgate.extract.rules").joinpath, ("tables", "word_lists"))
 
 
 def words(text: str) -> frozenset[str]:
@@ -111,6 +118,63 @@ def language_of(tokens: Iterable[str]) -> str:
             scores[code] += share
     best = max(scores, key=scores.__getitem__)
     return best if scores[best] > scores["en"] + 0.4 else "en"
+
+
+class WordList:
+    """Words by their frequency: `zipf` is 7 for "the", 3 once in a million words, 0 where a word is not known.
+
+    Parameters
+    ----------
+    words : bytes
+        The words in the order of their bytes, one after the other.
+    starts, buckets : sequence of int
+        Where each begins, and how many hundredths of a decade it is below one word of 1 (9 as a zipf).
+    """
+
+    def __init__(self, words: bytes, starts: Sequence[int], buckets: Sequence[int]) -> None:
+        self._words, self._starts, self._buckets = words, starts, buckets
+        self._places = range(len(buckets))
+
+    def zipf(self, word: str) -> float:
+        """How frequent a word is."""
+        at = self._place(word)
+        return 0.0 if at is None else 9 - self._buckets[at] / 100
+
+    def __contains__(self, word: str) -> bool:
+        return self._place(word) is not None
+
+    def _place(self, word: str) -> int | None:
+        wanted = word.encode(errors="replace")
+        at = bisect_left(self._places, wanted, key=self._word)
+        return at if at < len(self._places) and self._word(at) == wanted else None
+
+    def _word(self, at: int) -> bytes:
+        return self._words[self._starts[at] : self._starts[at + 1]]
+
+
+def unpacked(content: bytes) -> WordList:
+    """Read a list as `tools/word_lists.py` writes it."""
+    data = memoryview(zlib.decompress(content))
+    rows = int.from_bytes(data[:4], "little")
+    lengths, numbers, words = data[4 : 4 + rows], data[4 + rows : 4 + 3 * rows], data[4 + 3 * rows :]
+    places = array("H", bytes(numbers))
+    if sys.byteorder == "big":
+        places.byteswap()
+    starts = np.zeros(rows + 1, np.uint32)
+    np.cumsum(np.frombuffer(lengths, np.uint8), out=starts[1:])
+    return WordList(bytes(words), array("I", starts.tobytes()), places)
+
+
+@cache
+def word_list(name: str) -> WordList:
+    """The words of a language, by its code; `common` has the thirty thousand most frequent of each language.
+
+    Examples
+    --------
+    >>> word_list("en").zipf("the") > 7, "vaultwarden" in word_list("common")
+    (True, False)
+    """
+    return unpacked(_LISTS.joinpath(f"{name}.words").read_bytes())
 
 
 @lru_cache(maxsize=65536)

@@ -15,9 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import WithdrawnError
-from hopgate.extract.context import TURNS, known_to, thread_of, with_turns
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source, State, bounded
-from hopgate.extract.rules.survey import RARE, Survey, is_rare
+from hopgate.extract.rules.survey import RARE, TURNS, Survey, is_rare, known_to, thread_of, with_turns
 from hopgate.extract.runner import Extracted
 from hopgate.graph.build.derive import rederive, revoke
 from hopgate.graph.build.merge import join_aliases
