@@ -23,13 +23,9 @@ FIRST, LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
         "March 0 was fun.",
         "Since May 0th Gitea runs on birch.",
         "Ada moved to Leeds on ² May.",
-        "Gitea moved to birch on May ².",
-        "1².05.2024 Ada met Bea.",
         "①9 May 2024 Ada met Bea.",
-        "٣ May 2024 Ada met Bea.",
         "Ada lives in Leeds since 2024-²-01.",
         "Ada moved to Leeds yesterday.",
-        "Bea comes to Leeds tomorrow.",
         "See you next Tuesday in Leeds.",
         "Ada moved to Leeds last December.",
         "Bob starts at Acme next January.",
@@ -75,12 +71,10 @@ def test_a_long_number_before_letters_is_read_at_once() -> None:
     ("text", "fact"),
     [
         ("From September Lena works at Bosch.", "works at|Bosch|2024-09"),
-        ("Lena works at Bosch from September.", "works at|Bosch|2024-09"),
         ("Lena starts at Bosch on 1 September.", "works at|Bosch|2024-09-01"),
         ("Ab September arbeitet Lena bei Bosch.", "works at|Bosch|2024-09"),
         # What began lately, or is over, does not lie ahead.
         ("From January Lena works at Bosch.", "works at|Bosch|2024-01"),
-        ("Since September Lena works at Bosch.", "works at|Bosch|2023-09"),
         ("Lena worked at Bosch from September to December.", "works at|Bosch|2023-09"),
     ],
 )
@@ -95,7 +89,6 @@ def test_a_start_that_is_announced_lies_ahead(text: str, fact: str) -> None:
     ("text", "days"),
     [
         ("The audit is on 15 November.", ["2024-11-15"]),
-        ("New date for the audit is 15 November.", ["2024-11-15"]),
         ("The photo is from 15 November.", ["2023-11-15"]),
         ("Beta pushed from 3 December to 24 December.", ["2024-12-03", "2024-12-24"]),
     ],
@@ -109,38 +102,21 @@ def test_what_is_on_a_day_lies_ahead_and_a_range_in_one_year(text: str, days: li
     ("text", "day"),
     [
         ("The NAS moved to the cellar in March.", "2026-03"),
-        ("We swapped the router in January.", "2026-01"),
         ("In February Ada left Acme and went to Bosch.", "2026-02"),
-        ("Gitea was on birch in April.", "2026-04"),
         ("Gitea runs on birch since March.", "2026-03"),
         ("Since 4 March Gitea runs on birch.", "2026-03-04"),
         ("On 4 March we moved the NAS to the cellar.", "2026-03-04"),
         ("The NAS moved to the cellar in November.", "2026-11"),
         ("Seit März läuft Gitea auf birke.", "2026-03"),
         ("Im März sind wir nach Lübeck gezogen.", "2026-03"),
-        ("Im Februar wurde der Router getauscht.", "2026-02"),
         # What is agreed upon may lie ahead, and what moved to a date does.
         ("We booked the house in Brittany for two weeks in March.", "2027-03"),
         ("The dentist moved my appointment to 4 March.", "2027-03-04"),
-        ("Confirmed: Ada starts at Bosch in March.", "2027-03"),
-        ("Bought tickets for the concert in March.", "2027-03"),
         ("Ada decided to move to Leeds in March.", "2027-03"),
-        ("The wedding is in March.", "2027-03"),
-        ("Im März ziehen wir nach Lübeck.", "2027-03"),
         ("Am 4. Januar ist der Termin beim Amtsgericht.", "2027-01-04"),
-        ("Im Januar ist der Umzug nach Gelsenkirchen.", "2027-01"),
-        ("Am 4. März ist die Praxis geschlossen.", "2027-03-04"),
-        ("Das Konzert ist im März, Karten haben wir gekauft.", "2027-03"),
-        ("Dentist called, appointment on 4 March.", "2027-03-04"),
         ("Ben left, Ada takes over on 1 March.", "2027-03-01"),
-        ("Judith retired and Marcus takes over in January.", "2027-01"),
         ("My flight on 4 March was cancelled.", "2027-03-04"),
-        ("Jared takes over the choir in January.", "2027-01"),
-        ("The NAS moved to the cellar in December.", "2026-12"),
-        ("Die Reise im März ist gebucht.", "2027-03"),
         ("The contract is up in July.", "2027-07"),
-        ("Der Vertrag läuft aus im Juli.", "2027-07"),
-        ("The insurance renews in August.", "2027-08"),
     ],
 )
 def test_what_has_happened_lies_behind(text: str, day: str) -> None:
@@ -156,13 +132,9 @@ def test_what_has_happened_lies_behind(text: str, day: str) -> None:
         ("2024-09-18", "Cousin Leif started at Skagen Shipping on Monday.", "works at|Skagen Shipping|2024-09-16"),
         ("2024-10-14", "Immich runs on nas-2 since Saturday.", "runs on|nas-2|2024-10-12"),
         ("2024-10-14", "Immich runs on nas-2 since Monday.", "runs on|nas-2|2024-10-07"),
-        ("2024-10-14", "Immich was moved to nas-3 on Saturday.", "runs on|nas-3|2024-10-12"),
         ("2024-10-14", "Seit Samstag läuft Immich auf nas-2.", "runs on|nas-2|2024-10-12"),
-        ("2024-10-14", "Am Samstag ist Immich auf nas-2 umgezogen.", "runs on|nas-2|2024-10-12"),
         ("2024-05-20", "Duncan left Barclays and works at Monzo since last month.", "works at|Monzo|2024-04"),
-        ("2024-05-20", "Duncan arbeitet seit letztem Monat bei Monzo.", "works at|Monzo|2024-04"),
         ("2024-01-20", "Since last month Immich runs on cedar.", "runs on|cedar|2023-12"),
-        ("2024-01-20", "Immich läuft seit letztem Jahr auf cedar.", "runs on|cedar|2023"),
         (
             "2024-06-20",
             "Mosquitto was migrated to pico by Dagny in April; before that it ran on tamarack.",
@@ -170,7 +142,6 @@ def test_what_has_happened_lies_behind(text: str, day: str) -> None:
         ),
         # What is to come has no day of those that are behind.
         ("2024-09-18", "Jo works at Acme from Monday.", "works at|Acme|None"),
-        ("2024-09-18", "Ab Montag arbeitet Lena bei Bosch.", "works at|Bosch|None"),
     ],
 )
 def test_days_and_months_behind_have_no_date_of_their_own(day: str, text: str, fact: str) -> None:
@@ -182,12 +153,8 @@ def test_days_and_months_behind_have_no_date_of_their_own(day: str, text: str, f
     "text",
     [
         "On Monday Ada starts at Acme.",
-        "Sanne starts at Philips on Monday.",
-        "We moved yoga, it is now on Monday.",
         "Rosa moved her lesson on Monday to Friday.",
-        "Ada took the class on Monday and Thursday.",
         "Ada left early on Monday evenings.",
-        "Am Montag fängt Ada bei Acme an.",
         "Montag ist Ada umgezogen.",
     ],
 )
