@@ -57,7 +57,7 @@ PARTS = {
     "mentions and links": _live("mentions", "memory_concepts"),
     "facts": _live("facts"),
     "edges": _live("concept_edges"),
-    "extractions": _live("extractions", "extraction_readings"),
+    "extractions": _live("extractions"),
 }
 
 

@@ -12,6 +12,7 @@ _.handle_starttag  # called by Python's HTML parser
 _.handle_endtag  # called by Python's HTML parser
 _.handle_data  # called by Python's HTML parser
 model_config  # read by pydantic
+reply_to  # a column of memories, which are made of all of their columns
 _._get_relevant_documents  # called by LangChain
 _._retrieve  # called by LlamaIndex
 _._aretrieve  # called by LlamaIndex

@@ -47,8 +47,6 @@ BATCH = 512
 TIDY_ABOVE = 1000
 # So many memories in a row that an embedder refuses are its fault and not theirs.
 PATIENCE = 50
-# So often a batch is looked at again because something of it turned sensitive while it was embedded.
-WITHDRAWALS = 3
 
 
 class BackfillOptions(TypedDict, total=False):
@@ -235,7 +233,7 @@ def _within_reach(engine: Engine, store: Store) -> Engine:
 class _Readable(NamedTuple):
     """What a model may read of a batch, and where in the source it lies."""
 
-    memories: tuple[Memory, ...]
+    memories: Sequence[Memory]
     place: str
 
 
@@ -253,10 +251,7 @@ class _Embedded(NamedTuple):
     """What a worker made of a batch, by external id."""
 
     made: dict[str, Made]
-    # Why a memory has none.
-    refused: dict[str, str]
-    # Whether one of them turned sensitive on the way: nothing was made then.
-    withdrawn: bool
+    refused: dict[str, str]  # why a memory has none
     seconds: float
 
 
@@ -287,12 +282,9 @@ class _Loader:
                 waiting.append(self._prepared(batch))
                 yield waiting[-1].readable
 
-        for made in self._embedded(readable()):
+        for made in map_batches(self._engine, self._make, readable(), place=lambda batch: batch.place):
             self._finish(waiting.popleft(), made)
             yield self.counts["read"]
-
-    def _embedded(self, readable: Iterator[_Readable]) -> Iterator[_Embedded]:
-        return map_batches(self._engine, self._make, readable, place=lambda batch: batch.place)
 
     def _prepared(self, batch: Sequence[Row]) -> _Prepared:
         """The guard: sensitive memories, by flag, by rule or by a mark in the store, stay in this process."""
@@ -302,15 +294,6 @@ class _Loader:
         return prepared
 
     def _finish(self, prepared: _Prepared, made: _Embedded) -> None:
-        for _ in range(WITHDRAWALS):
-            if not made.withdrawn:
-                break
-            prepared = self._prepared(prepared.rows)
-            [made] = self._embedded(iter([prepared.readable]))
-        if made.withdrawn:
-            raise HopgateError(
-                "memories turn sensitive faster than they are embedded: run this again when that is over"
-            )
         self.seconds["embedding"] += made.seconds
         began = time.perf_counter()
         places = {row.memory.external_id: row for row in prepared.rows if row.memory is not None}
@@ -358,9 +341,7 @@ def _guard(connection: Connection[Any], batch: Sequence[Row]) -> _Prepared:
     marked = list(rules.applied(given.values()))
     unchanged = vectors.unchanged(connection, marked)
     new = tuple(memory for memory in marked if memory.external_id not in unchanged)
-    known = memories.fetch(connection, [memory.external_id for memory in new])
-    closed = {name for name, memory in known.items() if memory.is_sensitive}
-    readable = tuple(memory for memory in new if not memory.is_sensitive and memory.external_id not in closed)
+    readable = clearance.still_open(connection, [memory for memory in new if not memory.is_sensitive])
     counts = {
         "read": len(batch),
         "unchanged": len(unchanged),
@@ -388,20 +369,22 @@ class _Embedding:
         return retried(partial(self._embedded, batch), patient=True)
 
     def _embedded(self, batch: _Readable) -> _Embedded:
-        """Embed a batch; a memory that the embedder refuses does not keep the others."""
+        """Embed a batch; a memory that the embedder refuses, or that turns sensitive, does not keep the others."""
         began = time.perf_counter()
-        guard = clearance.incoming_guard(self._store, batch.memories)
-        passed = list(cleared((memory.external_id, memory) for memory in batch.memories))
-        made: dict[str, Made] = {}
-        refused: dict[str, str] = {}
-        try:
-            with guarded(guard):
-                if passed:
-                    guard.check()
-                    self._add(passed, made, refused)
-        except WithdrawnError:
-            return _Embedded({}, {}, True, time.perf_counter() - began)
-        return _Embedded(made, refused, False, time.perf_counter() - began)
+        left = batch.memories
+        while True:
+            made: dict[str, Made] = {}
+            refused: dict[str, str] = {}
+            guard = clearance.incoming_guard(self._store, left)
+            passed = list(cleared((memory.external_id, memory) for memory in left))
+            try:
+                with guarded(guard):
+                    if passed:
+                        guard.check()
+                        self._add(passed, made, refused)
+                return _Embedded(made, refused, time.perf_counter() - began)
+            except WithdrawnError:
+                left = self._store.run(partial(clearance.still_open, new=left))
 
     def _add(self, passed: Sequence[tuple[str, Cleared]], made: dict[str, Made], refused: dict[str, str]) -> None:
         """Embed together, or one by one where that fails, so that only the memory at fault is refused."""

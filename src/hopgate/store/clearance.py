@@ -13,6 +13,7 @@ from hopgate.errors import WithdrawnError
 from hopgate.guard import SensitivityRules
 from hopgate.memory import Memory
 from hopgate.store import memories, setting_rows
+from hopgate.store.rows import values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -26,10 +27,8 @@ def open_memories(connection: Connection[Any], ids: Sequence[int], *, lock: bool
     With `lock` they stay so until the transaction ends: who marks, changes or deletes one waits.
     """
     if lock:
-        rows = connection.execute(
-            "SELECT id FROM memories WHERE id = ANY(%s) AND NOT is_sensitive ORDER BY id FOR SHARE", (list(ids),)
-        )
-        ids = [row[0] for row in rows]
+        shared = "SELECT id FROM memories WHERE id = ANY(%s) AND NOT is_sensitive ORDER BY id FOR SHARE"
+        ids = values(connection, shared, (list(ids),))
     found = memories.fetch_by_id(connection, ids)
     # After the memories: a rule that came meanwhile holds, too.
     rules = SensitivityRules.of(setting_rows.sensitivity(connection))
@@ -80,19 +79,19 @@ class StoreGuard:
             raise WithdrawnError("a memory turned sensitive, changed or was deleted while it was read: run this again")
 
 
+def still_open(connection: Connection[Any], new: Sequence[Memory]) -> list[Memory]:
+    """Those of memories that are not in the store yet, as they come, that no mark there and no rule makes sensitive."""
+    names = [memory.external_id for memory in new]
+    marked = set(
+        values(connection, "SELECT external_id FROM memories WHERE external_id = ANY(%s) AND is_sensitive", (names,))
+    )
+    rules = SensitivityRules.of(setting_rows.sensitivity(connection))
+    return [memory for memory in new if memory.external_id not in marked and not (rules and rules.meets(memory))]
+
+
 def incoming_guard(store: Store, new: Sequence[Memory]) -> StoreGuard:
     """Guard memories that are not in the store yet: none may be sensitive there already, or by a rule since."""
-
-    def still(connection: Connection[Any], lock: bool) -> bool:
-        kept = " FOR SHARE" if lock else ""
-        marked = connection.execute(
-            f"SELECT 1 FROM memories WHERE external_id = ANY(%s) AND is_sensitive LIMIT 1{kept}",
-            ([memory.external_id for memory in new],),
-        ).fetchone()
-        rules = SensitivityRules.of(setting_rows.sensitivity(connection))
-        return marked is None and not (rules and any(rules.meets(memory) for memory in new))
-
-    return StoreGuard(store, still)
+    return StoreGuard(store, lambda connection, _: len(still_open(connection, new)) == len(new))
 
 
 def memory_guard(store: Store, read: Mapping[int, Memory]) -> StoreGuard:

@@ -1,4 +1,4 @@
-"""Extractions: cached by the text that was read, recorded by memory."""
+"""Extractions: cached by the text that was read, for as long as its memory is open, and recorded by memory."""
 
 from __future__ import annotations
 
@@ -40,40 +40,35 @@ class StoreCache:
         with self._store.transaction() as connection:
             rows = connection.execute(
                 "SELECT text_hash, extraction::text FROM extraction_cache "
-                "WHERE extractor_hash = %s AND text_hash = ANY(%s)",
+                "WHERE extractor_hash = %s AND text_hash = ANY(%s) ORDER BY memory_id DESC",
                 (identity.hash, list(text_hashes)),
             ).fetchall()
         return {text_hash: Extraction.from_dict(json.loads(line)) for text_hash, line in rows}
 
     def put(self, identity: ExtractorIdentity, made: Sequence[tuple[Source, Extraction]]) -> None:
-        """Keep extractions, each noted with its memory; not of a memory that may not be read any more."""
-        self._store.run(lambda connection: _put(connection, identity, made))
+        """Keep extractions, one a memory and extractor; none of a memory that may not be read any more."""
 
+        def work(connection: Connection[Any]) -> None:
+            known = readable(connection, [source for source, _ in made])
+            kept = [
+                (known[str(source.memory_id)].id, source, one) for source, one in made if str(source.memory_id) in known
+            ]
+            lines = [json.dumps(one.to_dict(), ensure_ascii=False, separators=(",", ":")) for _, _, one in kept]
+            connection.execute(
+                "INSERT INTO extraction_cache (memory_id, extractor_hash, text_hash, extraction) "
+                "SELECT m, %s, t, e FROM unnest(%s::bigint[], %s::text[], %s::json[]) AS made (m, t, e) "
+                "ON CONFLICT (memory_id, extractor_hash) "
+                "DO UPDATE SET text_hash = excluded.text_hash, extraction = excluded.extraction",
+                (identity.hash, [key for key, _, _ in kept], [source.text_hash for _, source, _ in kept], lines),
+            )
 
-def _put(connection: Connection[Any], identity: ExtractorIdentity, made: Sequence[tuple[Source, Extraction]]) -> None:
-    known = readable(connection, [source for source, _ in made])
-    # In one order, so that two who read the same texts do not wait for each other.
-    kept = [(source.text_hash, source, one) for source, one in made if str(source.memory_id) in known]
-    kept.sort(key=lambda row: row[0])
-    lines = [json.dumps(one.to_dict(), ensure_ascii=False, separators=(",", ":")) for _, _, one in kept]
-    connection.execute(
-        "INSERT INTO extraction_cache (text_hash, extractor_hash, extraction) "
-        "SELECT t, %s, e FROM unnest(%s::text[], %s::json[]) AS made (t, e) ON CONFLICT DO NOTHING",
-        (identity.hash, [text_hash for text_hash, _, _ in kept], lines),
-    )
-    note_readings(connection, ((known[str(source.memory_id)].id, text_hash) for text_hash, source, _ in kept))
+        self._store.run(work)
 
 
 def forget(connection: Connection[Any], ids: Sequence[int]) -> None:
-    """Remove every extraction ever cached for these memories: of any extractor, and of any text they ever had."""
-    # Where an open memory has the very same text, its readings go as well: nothing may point at what is gone.
-    connection.execute(
-        "WITH gone AS (DELETE FROM extraction_readings WHERE text_hash IN "
-        "(SELECT text_hash FROM extraction_readings WHERE memory_id = ANY(%s)) RETURNING text_hash) "
-        "DELETE FROM extraction_cache WHERE text_hash IN (SELECT text_hash FROM gone)",
-        (list(ids),),
-    )
-    connection.execute("DELETE FROM extractions WHERE memory_id = ANY(%s)", (list(ids),))
+    """Remove every extraction of these memories, the cached ones of any extractor included."""
+    for table in ("extraction_cache", "extractions"):
+        connection.execute(f"DELETE FROM {table} WHERE memory_id = ANY(%s)", (list(ids),))
 
 
 def done(connection: Connection[Any], external_ids: Sequence[str], identity: ExtractorIdentity) -> list[str]:
@@ -149,56 +144,16 @@ def recorded(connection: Connection[Any], ids: Sequence[int], identity: Extracto
     return dict(rows.fetchall())
 
 
-def record(
-    connection: Connection[Any], rows: Iterable[tuple[int, str, Extraction]], identity: ExtractorIdentity
-) -> None:
-    """Note how each extraction ended, and what was read; rows are (memory, text hash, extraction)."""
-    made = list(rows)
-    ids, hashes = [row[0] for row in made], [row[1] for row in made]
-    with connection.pipeline():
-        connection.execute(
-            "INSERT INTO extractions (memory_id, extractor, extractor_hash, state, reason) "
-            "SELECT m, %s, %s, s, r FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS x (m, s, r) "
-            "ON CONFLICT (memory_id) DO UPDATE SET extractor = excluded.extractor, extracted_at = now(), "
-            "extractor_hash = excluded.extractor_hash, changes_by = NULL, state = excluded.state, "
-            "reason = excluded.reason",
-            (
-                identity.extractor, identity.hash, ids, [row[2].state.value for row in made],
-                [row[2].reason or None for row in made],
-            ),
-        )  # fmt: skip
-        note_readings(connection, zip(ids, hashes, strict=True))
-        _drop_outdated(connection, ids, hashes, identity)
-
-
-def note_readings(connection: Connection[Any], readings: Iterable[tuple[int, str]]) -> None:
-    """Note which text was read of which memory, so that what turns sensitive takes its cached extractions along."""
-    made = list(readings)
+def record(connection: Connection[Any], made: Iterable[tuple[int, Extraction]], identity: ExtractorIdentity) -> None:
+    """Note how each extraction ended, by memory."""
+    rows = [(key, extraction.state.value, extraction.reason or None) for key, extraction in made]
     connection.execute(
-        "INSERT INTO extraction_readings (memory_id, text_hash) "
-        "SELECT * FROM unnest(%s::bigint[], %s::text[]) ON CONFLICT DO NOTHING",
-        ([row[0] for row in made], [row[1] for row in made]),
-    )
-
-
-def _drop_outdated(
-    connection: Connection[Any], ids: Sequence[int], hashes: Sequence[str], identity: ExtractorIdentity
-) -> None:
-    """Keep one cached extraction a memory and extractor, the one just recorded: others were of texts it had before."""
-    parameters = {"ids": list(ids), "hashes": list(hashes), "identity": identity.hash}
-    connection.execute(
-        "DELETE FROM extraction_cache c USING extraction_readings r, "
-        "unnest(%(ids)s::bigint[], %(hashes)s::text[]) AS now (memory_id, text_hash) "
-        "WHERE r.memory_id = now.memory_id AND r.text_hash <> now.text_hash AND c.text_hash = r.text_hash "
-        "AND c.extractor_hash = %(identity)s AND NOT EXISTS (SELECT 1 FROM extraction_readings o "
-        "WHERE o.text_hash = r.text_hash AND o.memory_id <> r.memory_id)",
-        parameters,
-    )
-    connection.execute(
-        "DELETE FROM extraction_readings r USING unnest(%(ids)s::bigint[], %(hashes)s::text[]) "
-        "AS now (memory_id, text_hash) WHERE r.memory_id = now.memory_id AND r.text_hash <> now.text_hash "
-        "AND NOT EXISTS (SELECT 1 FROM extraction_cache c WHERE c.text_hash = r.text_hash)",
-        parameters,
+        "INSERT INTO extractions (memory_id, extractor, extractor_hash, state, reason) "
+        "SELECT m, %s, %s, s, r FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS x (m, s, r) "
+        "ON CONFLICT (memory_id) DO UPDATE SET extractor = excluded.extractor, extracted_at = now(), "
+        "extractor_hash = excluded.extractor_hash, changes_by = NULL, state = excluded.state, "
+        "reason = excluded.reason",
+        (identity.extractor, identity.hash, *([row[at] for row in rows] for at in range(3))),
     )
 
 

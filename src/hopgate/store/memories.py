@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from psycopg.rows import class_row
+from psycopg.rows import dict_row
 
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
 from hopgate.memory import Memory, check_several
@@ -45,9 +45,9 @@ _INCOMING = {
 _AS_THEY_ARE = [name for name in _INCOMING if name not in ("title_length", "search_language", "created_at", "dated")]
 _ROWS = f"json_to_recordset(%(rows)s::json) AS i ({', '.join(f'{name} {kind}' for name, kind in _INCOMING.items())})"
 _COLUMNS = (
-    "id, external_id, content, category, tags, expanded_keywords, importance, is_sensitive, scope, created_at, "
-    "title_length, thread, reply_to, source, search_language, superseded_at, "
-    "(SELECT b.external_id FROM memories b WHERE b.id = memories.superseded_by) AS superseded_by"
+    "id, external_id, content, category, tags, expanded_keywords, least(greatest(importance, 0), 1) AS importance, "
+    "is_sensitive, scope, created_at, title_length, thread, reply_to, source, search_language AS language, "
+    "superseded_at, (SELECT b.external_id FROM memories b WHERE b.id = memories.superseded_by) AS superseded_by"
 )
 # So many turns after a memory may have been read with it: some of them were perhaps sensitive then, or are now.
 FOLLOWERS = 8
@@ -60,51 +60,6 @@ SAMPLED_FROM = 20_000
 MAX_ADDITION = 60
 # A longer first line names nothing.
 MAX_TITLE = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryRow:
-    """A row of the table."""
-
-    id: int
-    external_id: str
-    content: str
-    category: str | None
-    tags: list[str]
-    expanded_keywords: list[str]
-    importance: float
-    is_sensitive: bool
-    scope: str | None
-    created_at: datetime
-    title_length: int
-    thread: str | None
-    reply_to: str | None
-    source: dict[str, Any] | None
-    search_language: str | None
-    superseded_at: datetime | None
-    superseded_by: str | None
-
-    @property
-    def memory(self) -> Memory:
-        """The memory that it is."""
-        return Memory(
-            self.external_id,
-            self.content[self.title_length + 1 :] if self.title_length else self.content,
-            title=self.content[: self.title_length],
-            tags=tuple(self.tags),
-            category=self.category,
-            expanded_keywords=tuple(self.expanded_keywords),
-            importance=min(max(self.importance, 0), 1),
-            is_sensitive=self.is_sensitive,
-            scope=self.scope,
-            created_at=self.created_at,
-            thread=self.thread,
-            reply_to=self.reply_to,
-            source=self.source,
-            language=self.search_language,
-            superseded_by=self.superseded_by,
-            superseded_at=self.superseded_at,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +114,16 @@ def _chunks(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
         yield chunk
 
 
-def _locked(connection: Connection[Any], chunk: Sequence[Memory], within: Sequence[str] | None) -> dict[str, MemoryRow]:
-    """The rows that have the memories' ids, by these, locked for change; one of another scope than these is refused."""
+def _locked(
+    connection: Connection[Any], chunk: Sequence[Memory], within: Sequence[str] | None
+) -> dict[str, tuple[int, Memory]]:
+    """What has the memories' ids, by these, locked for change; one of another scope than these is refused."""
     names = named([memory.external_id for memory in chunk])
-    known = _rows(connection, f"WHERE {NAMED} ORDER BY id FOR NO KEY UPDATE", names)
-    if within is not None and any(row.scope not in within for row in known):
+    known = _found(connection, f"WHERE {NAMED} ORDER BY id FOR NO KEY UPDATE", names)
+    if within is not None and any(memory.scope not in within for memory in known.values()):
         what = f"the id {chunk[0].external_id[:80]!r}" if len(chunk) == 1 else "one of the ids"
         raise TakenError(f"{what} is taken: choose another")
-    return {row.external_id: row for row in known}
+    return {memory.external_id: (key, memory) for key, memory in known.items()}
 
 
 def _insert(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
@@ -181,26 +138,25 @@ def _insert(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
     return set(rows.values(connection, statement, {"rows": _as_json(new)}))
 
 
-def _update(connection: Connection[Any], new: Sequence[Memory], known: Mapping[str, MemoryRow]) -> Written:
+def _update(connection: Connection[Any], new: Sequence[Memory], known: Mapping[str, tuple[int, Memory]]) -> Written:
     """Bring known memories up to date, and say what of them is read in another way now."""
-    pairs = [(memory, known[memory.external_id]) for memory in new]
-    other = [(memory, row) for memory, row in pairs if memory.source != row.source or not is_same(memory, row.memory)]
-    moved = [row.id for memory, row in other if row.thread is not None and _moved(memory, row)]
-    followers = _followers(connection, moved)
+    pairs = [(memory, *known[memory.external_id]) for memory in new]
+    other = [(one, key, old) for one, key, old in pairs if one.source != old.source or not is_same(one, old)]
+    followers = _followers(connection, [key for one, key, old in other if old.thread is not None and _moved(one, old)])
     if other:
         connection.execute(
             f"UPDATE memories m SET {', '.join(f'{name} = i.{name}' for name in _GIVEN)}, "
             # Sensitivity stays: a file that is read again does not know that somebody marked its memory since.
             "is_sensitive = m.is_sensitive OR i.is_sensitive, created_at = coalesce(i.created_at, m.created_at), "
             f"dated = i.dated OR m.dated FROM {_ROWS} WHERE m.external_id = i.external_id",
-            {"rows": _as_json([memory for memory, _ in other])},
+            {"rows": _as_json([memory for memory, _, _ in other])},
         )
     return Written(
         rows=len(pairs),
-        changed=tuple(row.id for memory, row in other if _reads_otherwise(memory, row)),
-        now_sensitive=tuple(row.id for memory, row in other if memory.is_sensitive and not row.is_sensitive),
-        replaced=tuple(row.content for memory, row in other if memory.content != row.content and not row.is_sensitive),
-        kept_sensitive=sum(row.is_sensitive and not memory.is_sensitive for memory, row in pairs),
+        changed=tuple(key for one, key, old in other if _reads_otherwise(one, old)),
+        now_sensitive=tuple(key for one, key, old in other if one.is_sensitive and not old.is_sensitive),
+        replaced=tuple(old.content for one, _, old in other if one.content != old.content and not old.is_sensitive),
+        kept_sensitive=sum(old.is_sensitive and not one.is_sensitive for one, _, old in pairs),
         followers=followers,
     )
 
@@ -234,15 +190,15 @@ def is_same(new: Memory, kept: Memory) -> bool:
     return as_new == new
 
 
-def _moved(new: Memory, row: MemoryRow) -> bool:
+def _moved(new: Memory, old: Memory) -> bool:
     """Whether a memory comes to another place: who "she" is and who "I" am, and since when a fact holds, follow."""
-    return (new.scope, new.thread, new.created_at or row.created_at) != (row.scope, row.thread, row.created_at)
+    return (new.scope, new.thread, new.created_at or old.created_at) != (old.scope, old.thread, old.created_at)
 
 
-def _reads_otherwise(new: Memory, row: MemoryRow) -> bool:
+def _reads_otherwise(new: Memory, old: Memory) -> bool:
     """Whether what was made of a memory's text holds no more."""
-    read = (new.content, list(new.tags), list(new.expanded_keywords))
-    return read != (row.content, row.tags, row.expanded_keywords) or _moved(new, row)
+    read, before = ((one.content, one.tags, one.expanded_keywords) for one in (new, old))
+    return read != before or _moved(new, old)
 
 
 def _followers(connection: Connection[Any], moved: list[int]) -> tuple[int, ...]:
@@ -292,35 +248,43 @@ def tidy(connection: Connection[Any]) -> None:
 
 def fetch(connection: Connection[Any], external_ids: Sequence[str]) -> dict[str, Memory]:
     """Read memories by external id; unknown ids are left out."""
-    return {row.external_id: row.memory for row in _rows(connection, f"WHERE {NAMED}", named(external_ids))}
+    known = _found(connection, f"WHERE {NAMED}", named(external_ids))
+    return {memory.external_id: memory for memory in known.values()}
 
 
 def fetch_by_id(
     connection: Connection[Any], ids: Sequence[int], scopes: Sequence[str] | None = None
 ) -> dict[int, Memory]:
     """Read memories by the store's own id, of any scope or only of these."""
-    known = _rows(connection, f"WHERE id = ANY(%(ids)s){in_scopes(scopes)}", {"ids": list(ids), "scopes": scopes})
-    return {row.id: row.memory for row in known}
+    return _found(connection, f"WHERE id = ANY(%(ids)s){in_scopes(scopes)}", {"ids": list(ids), "scopes": scopes})
 
 
-def _rows(connection: Connection[Any], condition: str, parameters: Mapping[str, Any]) -> list[MemoryRow]:
-    with connection.cursor(row_factory=class_row(MemoryRow)) as cursor:
-        return cursor.execute(f"SELECT {_COLUMNS} FROM memories {condition}", parameters).fetchall()
+def _found(connection: Connection[Any], condition: str, parameters: Mapping[str, Any]) -> dict[int, Memory]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        found = cursor.execute(f"SELECT {_COLUMNS} FROM memories {condition}", parameters)
+        return {row["id"]: _memory(row) for row in found}
+
+
+def _memory(row: dict[str, Any]) -> Memory:
+    """The memory that a row of `_COLUMNS` is."""
+    _, content, title = row.pop("id"), row.pop("content"), row.pop("title_length")
+    tags, keywords = tuple(row.pop("tags")), tuple(row.pop("expanded_keywords"))
+    text = content[title + 1 :] if title else content
+    return Memory(text=text, title=content[:title], tags=tags, expanded_keywords=keywords, **row)
 
 
 def stream(connection: Connection[Any]) -> Iterator[Memory]:
     """Read every memory in the order of arrival, without holding them all."""
-    with connection.cursor(name="hopgate_memories", row_factory=class_row(MemoryRow)) as cursor:
+    with connection.cursor(name="hopgate_memories", row_factory=dict_row) as cursor:
         cursor.itersize = 2000
         cursor.execute(f"SELECT {_COLUMNS} FROM memories ORDER BY id")
         for row in cursor:
-            yield row.memory
+            yield _memory(row)
 
 
 def page(connection: Connection[Any], *, after: int, limit: int) -> dict[int, Memory]:
     """The next memories after an id, in order, sensitive ones among them."""
-    found = _rows(connection, "WHERE id > %(after)s ORDER BY id LIMIT %(limit)s", {"after": after, "limit": limit})
-    return {row.id: row.memory for row in found}
+    return _found(connection, "WHERE id > %(after)s ORDER BY id LIMIT %(limit)s", {"after": after, "limit": limit})
 
 
 def listed(
@@ -331,8 +295,8 @@ def listed(
     if not begin:
         raise HopgateError(f"there is no memory {(after or '')[:80]!r} to go on after: begin again without it")
     condition = f"WHERE id > %(begin)s{in_scopes(scopes)} ORDER BY id LIMIT %(limit)s"
-    found = _rows(connection, condition, {"begin": begin[0], "scopes": list(scopes or ()), "limit": limit})
-    return [row.memory for row in found]
+    found = _found(connection, condition, {"begin": begin[0], "scopes": list(scopes or ()), "limit": limit})
+    return list(found.values())
 
 
 def written_between(
@@ -345,13 +309,13 @@ def written_between(
     limit: int,
 ) -> list[Memory]:
     """The memories that were written down after one time and up to another, the newest first."""
-    found = _rows(
+    found = _found(
         connection,
         f"WHERE created_at > %(since)s AND created_at <= %(until)s{in_scopes(scopes)} "
         "AND (%(sensitive)s OR NOT is_sensitive) ORDER BY created_at DESC, id DESC LIMIT %(limit)s",
         {"since": since, "until": until, "scopes": list(scopes or ()), "sensitive": sensitive, "limit": limit},
     )
-    return [row.memory for row in found]
+    return list(found.values())
 
 
 def weights(
@@ -437,7 +401,7 @@ def id_ranges(connection: Connection[Any], size: int, limit: int | None = None) 
 def in_range(connection: Connection[Any], ids: IdRange, size: int) -> dict[int, Memory]:
     """The memories of a range that are not sensitive, at most so many; what came since it was cut is another run's."""
     condition = "WHERE id BETWEEN %(first)s AND %(last)s AND NOT is_sensitive ORDER BY id LIMIT %(size)s"
-    return {row.id: row.memory for row in _rows(connection, condition, {**ids._asdict(), "size": size})}
+    return _found(connection, condition, {**ids._asdict(), "size": size})
 
 
 def in_scopes(scopes: Sequence[str] | None) -> str:
@@ -471,13 +435,13 @@ def turns_before(
     connection: Connection[Any], scope: str | None, thread: str, before: datetime, *, limit: int
 ) -> list[Memory]:
     """The last memories of a thread before a time, the earliest first."""
-    last = _rows(
+    last = _found(
         connection,
         "WHERE scope IS NOT DISTINCT FROM %(scope)s AND created_at < %(before)s AND thread = %(thread)s "
         "AND NOT is_sensitive ORDER BY created_at DESC, id DESC LIMIT %(limit)s",
         {"scope": scope, "before": before, "thread": thread, "limit": limit},
     )
-    return [row.memory for row in reversed(last)]
+    return list(reversed(last.values()))
 
 
 def closed_turns(connection: Connection[Any], turns: Collection[Turn]) -> set[Turn]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "hopgate"
 # The version of schema.sql. Another one is not read: until a first release there are no migrations.
-VERSION = 31
+VERSION = 32
 OWN = f"{SCHEMA}.memories"
 
 _TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
@@ -32,7 +32,7 @@ class SchemaStatus:
 
     Examples
     --------
-    >>> SchemaStatus(current=None, wanted=31).state
+    >>> SchemaStatus(current=None, wanted=32).state
     'absent'
     """
 

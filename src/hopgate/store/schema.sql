@@ -333,21 +333,15 @@ CREATE TABLE graph_versions (scope text PRIMARY KEY, version bigint NOT NULL);
 
 -- ---- What was read --------------------------------------------------------------------------------------------------
 
+-- Each with its memory, so that one that turns sensitive takes them along.
 CREATE TABLE extraction_cache (
-  text_hash text NOT NULL,
-  extractor_hash text NOT NULL,
-  extraction json NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (text_hash, extractor_hash)
-);
-
--- Every text that was ever read of a memory, so that one that turns sensitive takes all of its extractions along.
-CREATE TABLE extraction_readings (
   memory_id bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
-  text_hash text NOT NULL,
-  PRIMARY KEY (memory_id, text_hash)
+  extractor_hash text NOT NULL,
+  text_hash text NOT NULL,  -- of all that was read
+  extraction json NOT NULL,
+  PRIMARY KEY (memory_id, extractor_hash)
 );
-CREATE INDEX extraction_readings_text ON extraction_readings (text_hash);
+CREATE INDEX extraction_cache_text ON extraction_cache (text_hash, extractor_hash);
 
 CREATE TABLE extractions (
   memory_id bigint PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
@@ -578,16 +572,12 @@ BEGIN
   DELETE FROM passages WHERE memory_id = ANY(ids);
   DELETE FROM memory_tokens WHERE memory_id = ANY(ids);
   INSERT INTO waiting_vectors SELECT id FROM memories WHERE id = ANY(ids) AND NOT is_sensitive ON CONFLICT DO NOTHING;
-  WITH gone AS (
-    DELETE FROM extraction_readings WHERE text_hash IN (
-      SELECT text_hash FROM extraction_readings WHERE memory_id = ANY(ids)) RETURNING text_hash
-  )
-  DELETE FROM extraction_cache WHERE text_hash IN (SELECT text_hash FROM gone);
   SELECT coalesce(array_agg(DISTINCT later.id), '{}') || ids INTO turns FROM memories m, LATERAL (
     SELECT f.id FROM memories f WHERE f.thread = m.thread AND f.scope IS NOT DISTINCT FROM m.scope
       AND (f.created_at, f.id) > (m.created_at, m.id) ORDER BY f.created_at, f.id LIMIT 8
   ) AS later WHERE m.id = ANY(ids);
   DELETE FROM statements WHERE memory_id = ANY(turns);
+  DELETE FROM extraction_cache WHERE memory_id = ANY(turns);
   IF NOT EXISTS (SELECT FROM extractions WHERE memory_id = ANY(turns)) THEN
     RETURN;
   END IF;

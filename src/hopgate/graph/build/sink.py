@@ -204,7 +204,7 @@ class GraphSink:
         if rows:
             dated = [DatedExtraction(row.id, row.recorded_at, entry.extraction) for row, entry in rows]
             add(connection, dated, deriving=deriving, resolve=self._resolution)
-            made = ((row.id, entry.source.text_hash, entry.extraction) for row, entry in rows)
+            made = ((row.id, entry.extraction) for row, entry in rows)
             extractions.record(connection, made, identity)
 
     def _prepared(self, resolution: NameResolver, batch: Sequence[Extracted]) -> Sequence[Extracted]:
