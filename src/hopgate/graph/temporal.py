@@ -135,9 +135,13 @@ def _edges_of_group(facts: list[EdgeVersion]) -> list[EdgeVersion]:
     facts = [_over_by_then(fact, facts) for fact in facts]
     # A point in time neither ends another fact nor is ended.
     points = [fact for fact in facts if fact.valid_from is not None and fact.valid_from == fact.valid_to]
-    intervals = [_begun(_interval(fact), facts) for fact in facts if fact not in points]
-    intervals = [_ended(interval, facts) for interval in intervals]
-    intervals = [_ended_by_next(interval, intervals) for interval in intervals]
+    intervals = [_interval(fact, facts) for fact in facts if fact not in points]
+    # An open fact is over when the next one begins.
+    nexts = [min((each.start for each in intervals if each.beats(one)), default=_NEVER) for one in intervals]
+    intervals = [
+        replace(one, end=min(one.end, following)) if one.fact.valid_to is None else one
+        for one, following in zip(intervals, nexts, strict=True)
+    ]
     pieces = {interval: list(_uncovered(interval, intervals)) for interval in intervals}
     by_target: dict[Hashable, list[tuple[_Bound, _Bound, EdgeVersion]]] = defaultdict(list)
     for interval, kept in pieces.items():
@@ -172,35 +176,18 @@ def _over_by_then(fact: EdgeVersion, facts: Sequence[EdgeVersion]) -> EdgeVersio
     return replace(fact, valid_to=min(begun)) if begun else fact
 
 
-def _interval(fact: EdgeVersion) -> _Interval:
-    recorded = (1, fact.recorded_at)
-    if fact.valid_from is None and recorded < _last(fact):
-        return _Interval(fact, recorded, _last(fact), start_assumed=True)
-    return _Interval(fact, _first(fact), _last(fact))
-
-
-def _begun(interval: _Interval, facts: Sequence[EdgeVersion]) -> _Interval:
-    """A fact that was over when it was recorded, and has no start, begins where another statement of it begins."""
-    if interval.start != _ALWAYS:
-        return interval
-    starts = [_first(other) for other in facts if other.dst == interval.fact.dst and _first(other) < interval.end]
-    return replace(interval, start=max(starts))
-
-
-def _ended(interval: _Interval, facts: Sequence[EdgeVersion]) -> _Interval:
-    """A fact without an end ends where another statement of the same target ends."""
-    if interval.end != _NEVER:
-        return interval
-    ends = [_last(other) for other in facts if other.dst == interval.fact.dst and interval.start < _last(other)]
-    return replace(interval, end=min(ends))
-
-
-def _ended_by_next(interval: _Interval, intervals: Sequence[_Interval]) -> _Interval:
-    """A fact without an end is over when the next one begins."""
-    if interval.fact.valid_to is not None:
-        return interval
-    next_starts = [other.start for other in intervals if other.beats(interval) and other.start < interval.end]
-    return replace(interval, end=max(interval.start, min([*next_starts, interval.end])))
+def _interval(fact: EdgeVersion, facts: Sequence[EdgeVersion]) -> _Interval:
+    """Where a fact begins and ends by itself and by what else is said of its target."""
+    same = [other for other in facts if other.dst == fact.dst]
+    start, end = _first(fact), _last(fact)
+    assumed = fact.valid_from is None and (1, fact.recorded_at) < end
+    if assumed:
+        start = (1, fact.recorded_at)
+    elif start == _ALWAYS:  # it was over when it was recorded
+        start = max(_first(other) for other in same if _first(other) < end)
+    if end == _NEVER:
+        end = min(_last(other) for other in same if start < _last(other))
+    return _Interval(fact, start, end, assumed)
 
 
 def _uncovered(interval: _Interval, intervals: Sequence[_Interval]) -> Iterator[tuple[_Bound, _Bound]]:
@@ -216,19 +203,13 @@ def _uncovered(interval: _Interval, intervals: Sequence[_Interval]) -> Iterator[
 
 def _reach_back(interval: _Interval, pieces: dict[_Interval, list[tuple[_Bound, _Bound]]]) -> _Bound:
     """How far back a fact without a start reaches: to where another target's time ends, or where its own began."""
-    dst = interval.fact.dst
-    ends = [
-        min(end, interval.start)
-        for other, kept in pieces.items()
-        for start, end in kept
-        if other.fact.dst != dst and start < interval.start
-    ]
-    starts = [
-        other.start
-        for other in pieces
-        if other.fact.dst == dst and other.fact.valid_from is not None and other.start <= interval.start
-    ]
-    return max([*ends, *starts], default=_ALWAYS)
+    bounds = [_ALWAYS]
+    for other, kept in pieces.items():
+        if other.fact.dst != interval.fact.dst:
+            bounds += [min(end, interval.start) for start, end in kept if start < interval.start]
+        elif other.fact.valid_from is not None and other.start <= interval.start:
+            bounds.append(other.start)
+    return max(bounds)
 
 
 def _joined(pieces: list[tuple[_Bound, _Bound, EdgeVersion]]) -> Iterator[EdgeVersion]:
