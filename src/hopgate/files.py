@@ -14,13 +14,7 @@ from hopgate.options import environment
 
 
 def user_folder(kind: str, remedy: str) -> Path:
-    """Give hopgate's folder of a kind, "data", "state" or "cache"; refused, with a remedy, where the user has no home.
-
-    Examples
-    --------
-    >>> user_folder("cache", "set HOPGATE_CACHE").name
-    'hopgate'
-    """
+    """Give hopgate's folder of a kind: "data", "state" or "cache"; a user without a home is refused, with a remedy."""
     import platformdirs
 
     try:
@@ -34,45 +28,20 @@ def user_folder(kind: str, remedy: str) -> Path:
 
 
 def cache_folder() -> Path:
-    """Where hopgate's caches lie: vectors, models, patterns.
-
-    Examples
-    --------
-    >>> cache_folder().is_absolute()
-    True
-    """
+    """Where hopgate's caches lie: vectors, models, patterns."""
     given = environment().cache
     return Path(given).absolute() if given else user_folder("cache", "set HOPGATE_CACHE to a folder")
 
 
 def private_folder(path: Path) -> None:
-    """Make a folder that only its owner can enter; one that is there already is left as it is.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp()) / "below" / "it"
-    >>> private_folder(folder)
-    >>> oct(folder.stat().st_mode & 0o777)
-    '0o700'
-    """
+    """Make a folder that only its owner can enter; one that is there already is left as it is."""
     for missing in reversed([folder for folder in (path, *path.parents) if not folder.exists()]):
         # `parents=True` would give those above the default mode.
         missing.mkdir(mode=0o700, exist_ok=True)
 
 
 def private_file(path: Path) -> None:
-    """Make an empty file that only its owner can read; an own one that others could read is closed to them.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "file"
-    >>> path.touch(0o644)
-    >>> private_file(path)
-    >>> oct(path.stat().st_mode & 0o777)
-    '0o600'
-    """
+    """Make an empty file that only its owner can read; an own one that others could read is closed to them."""
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except FileExistsError:
@@ -83,16 +52,7 @@ def private_file(path: Path) -> None:
 
 
 def private_opener(path: str, flags: int) -> int:
-    """Open a file for `open(…, opener=…)`: a new one is readable by its owner alone, one that is there stays as it is.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "file"
-    >>> with open(path, "w", opener=private_opener) as file:
-    ...     oct(path.stat().st_mode & 0o777)
-    '0o600'
-    """
+    """Open a file for `open(…, opener=…)`: a new one is its owner's alone, and one that is there stays as it is."""
     return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 

@@ -105,13 +105,7 @@ class Option:
             raise HopgateError(f"{called} must be a text, not {value!r}")
 
     def read(self, text: str, called: str | None = None) -> Any:
-        """Read its value from what a person typed or a variable holds; a list's values are parted by commas.
-
-        Examples
-        --------
-        >>> Option("k", int, 10, "", low=1).read("5"), Option("rerank", bool, False, "").read("on")
-        (5, True)
-        """
+        """Read its value from what a person typed or a variable holds; a list's values are parted by commas."""
         if self.several:
             return tuple(self.read_one(part.strip(), called) for part in text.split(",") if part.strip())
         return self.read_one(text, called)
@@ -216,24 +210,12 @@ def from_toml(path: Path, what: str = "") -> dict[str, Any]:
 
 
 def to_toml(values: Mapping[str, Any]) -> str:
-    r"""Write settings as the lines of a TOML file.
-
-    Examples
-    --------
-    >>> to_toml({"k": 5, "rerank": True, "slices": ("hops=2",)})
-    'k = 5\nrerank = true\nslices = ["hops=2"]\n'
-    """
+    r"""Write settings as the lines of a TOML file."""
     return "".join(f"{name} = {_toml(value)}\n" for name, value in values.items())
 
 
 def as_rows(options: Iterable[Option]) -> list[dict[str, str]]:
-    """Give name, meaning, default and limits of settings, as the lines of a table.
-
-    Examples
-    --------
-    >>> as_rows([Option("k", int, 10, "how many hits", low=1, high=1000)])
-    [{'name': 'k', 'meaning': 'how many hits', 'default': '10', 'limits': 'between 1 and 1000'}]
-    """
+    """Give name, meaning, default and limits of settings, as the lines of a table."""
     return [
         {
             "name": option.name,

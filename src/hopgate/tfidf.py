@@ -17,13 +17,7 @@ def words(text: str) -> list[str]:
 
 
 def trigrams(text: str) -> Iterator[str]:
-    """Give the three letters in a row of each word, its edges among them.
-
-    Examples
-    --------
-    >>> list(trigrams("Ada B"))
-    [' ad', 'ada', 'da ', ' b ']
-    """
+    """Give the three letters in a row of each word, its edges among them: " ad", "ada", "da " of "Ada"."""
     for word in text.lower().split():
         padded = f" {word} "
         yield from (padded[at : at + 3] for at in range(len(padded) - 2))

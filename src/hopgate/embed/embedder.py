@@ -194,25 +194,13 @@ def _endpoint(rest: str) -> Embedder:
 
 
 def with_options(spec: str, **options: str | int | None) -> str:
-    """Write the options that are set behind a spec.
-
-    Examples
-    --------
-    >>> with_options("sentence-transformers:e5", query="query: ", document=None)
-    'sentence-transformers:e5#query=query%3A%20'
-    """
+    """Write the options that are set behind a spec."""
     tail = "&".join(f"{key}={quote(str(value))}" for key, value in options.items() if value is not None)
     return f"{spec}#{tail}" if tail else spec
 
 
 def split_options(spec: str, allowed: frozenset[str]) -> tuple[str, dict[str, str]]:
-    """Split a spec from its options.
-
-    Examples
-    --------
-    >>> split_options("sentence-transformers:e5#query=query%3A%20", frozenset({"query"}))
-    ('sentence-transformers:e5', {'query': 'query: '})
-    """
+    """Split a spec from its options."""
     head, _, tail = spec.partition("#")
     try:
         options = dict(parse_qsl(tail, keep_blank_values=True, strict_parsing=bool(tail)))

@@ -18,18 +18,10 @@ from hopgate.passages import passage_text, passages
 
 
 class Made(NamedTuple):
-    """What was made of a memory's text.
+    """What was made of a memory's text."""
 
-    Parameters
-    ----------
-    rows : array, optional
-        Its own vector, and those of its passages after it; none where it has them already.
-    tokens : array, optional
-        Its tokens; none where the store keeps none.
-    """
-
-    rows: NDArray[np.float32] | None
-    tokens: Tokens | None = None
+    rows: NDArray[np.float32] | None  # its own vector, and its passages' after it; none where it has them already
+    tokens: Tokens | None = None  # none where the store keeps none
 
 
 @dataclass(frozen=True)

@@ -334,13 +334,7 @@ def weights(
 
 
 def named(external_ids: Sequence[str]) -> dict[str, Any]:
-    """The parameters of `NAMED`.
-
-    Examples
-    --------
-    >>> named(["m1", "17"])
-    {'names': ['m1', '17']}
-    """
+    """The parameters of `NAMED`."""
     check_several(external_ids, "external_ids")
     return {"names": list(external_ids)}
 
@@ -405,13 +399,7 @@ def in_range(connection: Connection[Any], ids: IdRange, size: int) -> dict[int, 
 
 
 def in_scopes(scopes: Sequence[str] | None) -> str:
-    """The condition, with its AND, that a memory is of some scopes.
-
-    Examples
-    --------
-    >>> in_scopes(None), in_scopes(["home"])
-    ('', ' AND scope = ANY(%(scopes)s)')
-    """
+    """The condition, with its AND, that a memory is of some scopes."""
     return "" if scopes is None else " AND scope = ANY(%(scopes)s)"
 
 

@@ -294,13 +294,7 @@ def to_sql(vector: NDArray[np.float32]) -> str:
 
 
 def from_sql(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Read `embedding::text` of some rows as the rows of an array.
-
-    Examples
-    --------
-    >>> from_sql(["[0.5,-0.75]", "[1,0]"]).tolist()
-    [[0.5, -0.75], [1.0, 0.0]]
-    """
+    """Read `embedding::text` of some rows as the rows of an array."""
     import numpy as np
     from pgvector import HalfVector
 
