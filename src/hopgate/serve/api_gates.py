@@ -11,7 +11,6 @@ import secrets
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -213,10 +212,9 @@ class GateRuns:
 
     def report(self, key: str) -> dict[str, Any]:
         """What a gate decided and measured; refused where it has not ended with a verdict."""
-        path = self.place(key) / DECISION
-        if self.get(key).state != "done":
-            raise RefusedError(409, f"the gate {key} has no verdict: it is {self.get(key).state}")
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        if (state := self.get(key).state) != "done":
+            raise RefusedError(409, f"the gate {key} has no verdict: it is {state}")
+        return dict(json.loads((self.place(key) / DECISION).read_text(encoding="utf-8")))
 
     def cancel(self, key: str) -> GateRun:
         """End a gate that is running; refused where it is not."""
@@ -227,14 +225,16 @@ class GateRuns:
                 raise RefusedError(409, f"the gate {key} is not running")
             self._running = run = replace(run, state="cancelled", ended=datetime.now(UTC).isoformat())
             self._write(run)
-        _end(process)
+        process.terminate()
+        try:
+            process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
         return run
 
     def close(self) -> None:
         """End what is running."""
-        with self._lock:
-            run = self._running
-        if run is not None:
+        if (run := self._running) is not None:
             with contextlib.suppress(RefusedError):
                 self.cancel(run.id)
 
@@ -277,7 +277,11 @@ class GateRuns:
         assert process.stdout is not None
         ending: dict[str, Any] = {"state": "failed", "error": "the process of this gate ended early: run it again"}
         with process.stdout as lines:
-            for news in _parsed(lines):
+            for line in lines:
+                try:
+                    news = json.loads(line)
+                except ValueError:  # ended in the middle of a line
+                    break
                 if "verdict" in news:
                     ending = {"state": "done"}
                 elif "error" in news:
@@ -311,17 +315,3 @@ class GateRuns:
         if run.state == "running":
             return replace(run, state="failed", error="the server was ended while this gate was running: run it again")
         return run
-
-
-def _parsed(lines: Any) -> Iterator[dict[str, Any]]:
-    for line in lines:
-        with contextlib.suppress(ValueError):
-            yield json.loads(line)
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    process.terminate()
-    try:
-        process.wait(PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        process.kill()

@@ -389,21 +389,15 @@ def divide(
 
 def together(keys: Mapping[str, Iterable[Hashable]]) -> dict[str, str]:
     """Give for each name the first of all the names that it hangs together with, by keys that they share."""
-    before = {name: name for name in keys}
-    place = {name: number for number, name in enumerate(keys)}
-    holder: dict[Hashable, str] = {}
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    def first(name: str) -> str:
-        while before[name] != name:
-            before[name] = before[before[name]]
-            name = before[name]
-        return name
-
-    for name, own in keys.items():
-        for key in own:
-            early, late = sorted((first(name), first(holder.setdefault(key, name))), key=place.__getitem__)
-            before[late] = early
-    return {name: first(name) for name in keys}
+    holder: dict[Hashable, int] = {}
+    links = [(place, holder.setdefault(key, place)) for place, own in enumerate(keys.values()) for key in own]
+    ends = tuple(zip(*links, strict=True)) or ((), ())
+    _, groups = connected_components(coo_array(([1] * len(links), ends), shape=(len(keys), len(keys))), directed=False)
+    first: dict[int, str] = {}
+    return {name: first.setdefault(group, name) for name, group in zip(keys, groups.tolist(), strict=True)}
 
 
 def write_queries(folder: Path, queries: Iterable[Query]) -> None:
