@@ -65,7 +65,7 @@ coverage: $(STAMPS)/full ## the tests with every line traced, which takes twice 
 	$(BIN)/pytest -m "" $(PARALLEL) --cov --cov-report=term --cov-fail-under=$(COVERED)
 
 docs: $(STAMPS)/docs ## build the site into site/, strictly
-	$(BIN)/python tests/docs_commands.py
+	$(BIN)/python docs/hooks/commands.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 screenshots: $(STAMPS)/full $(STAMPS)/docs ## take the pictures of the docs anew with a headless browser (chromium)

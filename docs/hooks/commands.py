@@ -25,6 +25,7 @@ VARIABLES = """## Variables
 
 
 def reference() -> str:
+    """The page."""
     context = click.Context(application, info_name="hopgate")
     commands = (application.get_command(context, name) for name in COMMANDS)
     pages = (text for command in commands if command for text in _command(command, context))
@@ -57,4 +58,4 @@ def _cell(text: str) -> str:
 
 
 if __name__ == "__main__":
-    (Path(__file__).parents[1] / "docs" / "cli.md").write_text(reference(), encoding="utf-8")
+    (Path(__file__).parents[1] / "cli.md").write_text(reference(), encoding="utf-8")
