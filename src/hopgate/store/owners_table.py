@@ -8,8 +8,10 @@ table as well, in the same transaction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
@@ -40,6 +42,13 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "thread": _NAME,
     "reply_to": _NAME,
     "superseded_at": _TIME,
+}
+# The types of a memory's fields that are neither texts nor lists.
+_KINDS = {
+    "importance": "float8",
+    "is_sensitive": "boolean",
+    "created_at": "timestamptz",
+    "superseded_at": "timestamptz",
 }
 # A column of such a name may say that a row is a secret: it is never passed over in silence.
 FLAGS = ("is_sensitive", "sensitive", "is_private", "private", "is_secret", "secret", "is_confidential", "confidential")
@@ -146,21 +155,13 @@ def copy_vectors(connection: Connection[Any], column: str, identity: Identity) -
     return len(taken)
 
 
-def statements(connection: Connection[Any], owners: OwnersTable) -> list[str]:
+def statements(connection: Connection[Any], owners: OwnersTable) -> str:
     """The SQL that follows a table and makes a memory of each of its rows, with `search_path` at hopgate's schema."""
     table = _look_up(connection, owners)
     assert table.key is not None
-    return [
-        f"LOCK TABLE {table.name} IN SHARE ROW EXCLUSIVE MODE",
-        "CREATE UNIQUE INDEX memories_row_key ON memories (row_key)",
-        _rows_function(owners, table),
-        _follow_function(table),
-        _owner_changed_function(table),
-        *_owner_triggers(table),
-        _write_back_function(table),
-        *_WRITE_BACK_TRIGGERS,
-        "SELECT hopgate_follow(NULL, NULL)",
-    ]
+    text = files("hopgate.store").joinpath("owners_table.sql").read_text(encoding="utf-8")
+    given = {**_names(table), **_followed(owners, table), **_written_back(table)}
+    return re.sub(r"@(\w+)", lambda name: given[name[1]], text)
 
 
 def release(connection: Connection[Any]) -> None:
@@ -300,190 +301,66 @@ def _reading_list(value: str, kind: str) -> str:
     return f"coalesce({value}::text[], '{{}}')" if kind.endswith("[]") else f"hopgate_split({value}::text)"
 
 
-# By which a list that stands in a text is read: "cat,vet" and '{"cat","vet"}'.
-_SPLIT = """
-CREATE FUNCTION hopgate_split(list text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $body$
-  SELECT coalesce(array_agg(word ORDER BY place), '{}') FROM (
-    SELECT btrim(part, ' "''') AS word, place
-    FROM unnest(string_to_array(translate(btrim(coalesce(list, ''), '{}[]'), ';', ','), ',')) WITH ORDINALITY
-      AS parts (part, place)
-  ) AS words WHERE word <> ''
-$body$"""
-
-
-def _rows_function(owners: OwnersTable, table: _Table) -> str:
-    """The rows of the table that are memories, of some keys or all, as fields of memories."""
+def _names(table: _Table) -> dict[str, str]:
     assert table.key is not None
-    fields = {name: _reading(name, table.mapped.get(name), owners) for name in FIELDS}
-    kinds = {
-        "importance": "float8",
-        "is_sensitive": "boolean",
-        "created_at": "timestamptz",
-        "superseded_at": "timestamptz",
+    return {
+        "table": table.name,
+        "name": _literal(table.name.replace('"', "")),
+        "key": quoted(table.key.name),
+        "key_type": table.key.type,
+        "unfilled": _literal(table.unfilled[0]) if table.unfilled else "NULL",
     }
-    lists = ("tags", "expanded_keywords")
-    returns = ", ".join(f"{name} {'text[]' if name in lists else kinds.get(name, 'text')}" for name in FIELDS)
-    selected = ", ".join(fields.values())
-    key = quoted(table.key.name)
-    hidden = f" AND ({owners.hide}) IS NOT TRUE" if owners.hide else ""
-    return f"""{_SPLIT};
-CREATE FUNCTION hopgate_owners_rows(keys text[]) RETURNS TABLE (row_key text, {returns})
-LANGUAGE plpgsql STABLE SET search_path = hopgate, pg_temp AS $body$
-#variable_conflict use_column
-BEGIN
-  IF keys IS NULL THEN
-    RETURN QUERY SELECT t.{key}::text, {selected} FROM {table.name} AS t WHERE true{hidden} ORDER BY t.{key};
-  ELSE
-    RETURN QUERY SELECT t.{key}::text, {selected} FROM {table.name} AS t
-      WHERE t.{key} = ANY(keys::{table.key.type}[]){hidden};
-  END IF;
-END
-$body$"""
 
 
-def _follow_function(table: _Table) -> str:
-    """Bring the memories of some rows, or of all, up to date."""
+def _followed(owners: OwnersTable, table: _Table) -> dict[str, str]:
+    """How rows of the table become memories."""
+    kinds = {name: "text[]" if kind is _LIST else _KINDS.get(name, "text") for name, kind in FIELDS.items()}
     # What the table has no column for was given by hopgate's user, if at all, and stays as it is.
-    changed = [f"{name} = r.{name}" for name in table.mapped if name not in ("is_sensitive", "created_at")]
+    changes = [f"{name} = r.{name}" for name in table.mapped if name not in ("is_sensitive", "created_at")]
     if "created_at" in table.mapped:
-        changed += ["created_at = coalesce(r.created_at, m.created_at)", "dated = m.dated OR r.created_at IS NOT NULL"]
-    fields = [name for name in FIELDS if name not in ("external_id", "created_at")]
+        changes += ["created_at = coalesce(r.created_at, m.created_at)", "dated = m.dated OR r.created_at IS NOT NULL"]
+    others = [name for name in FIELDS if name not in ("external_id", "created_at")]
     # What names, facts and vectors are made of, and who "she" is.
-    read = [name for name in ("content", "tags", "expanded_keywords", "scope", "thread") if name in table.mapped]
-    return f"""
--- `opened` are rows whose flag said that they are sensitive, and says so no more: the owner took it back by name.
-CREATE FUNCTION hopgate_follow(keys text[], opened text[]) RETURNS void
-LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
-BEGIN
-  PERFORM set_config('hopgate.following', 'on', true);
-  PERFORM hopgate_forget(array_agg(m.id)) FROM memories m
-    LEFT JOIN hopgate_owners_rows(keys) r ON r.row_key = m.row_key
-    WHERE m.row_key = ANY(keys) AND (r.row_key IS NULL OR r.is_sensitive AND NOT m.is_sensitive
-      OR ({", ".join(f"m.{name}" for name in read)}) IS DISTINCT FROM ({", ".join(f"r.{name}" for name in read)}))
-    HAVING count(*) > 0;
-  DELETE FROM memories m WHERE m.row_key = ANY(keys)
-    AND NOT EXISTS (SELECT FROM hopgate_owners_rows(keys) r WHERE r.row_key = m.row_key);
-  UPDATE memories m SET {", ".join(changed)},
-    is_sensitive = r.is_sensitive OR (m.is_sensitive AND NOT coalesce(m.row_key = ANY(opened), false))
-  FROM hopgate_owners_rows(keys) r WHERE keys IS NOT NULL AND m.row_key = r.row_key;
-  INSERT INTO memories (row_key, external_id, created_at, dated, {", ".join(fields)})
-  SELECT r.row_key, coalesce(r.external_id, r.row_key), coalesce(r.created_at, now()), r.created_at IS NOT NULL,
-    {", ".join(f"r.{name}" for name in fields)}
-  FROM hopgate_owners_rows(keys) r WHERE NOT EXISTS (SELECT FROM memories m WHERE m.row_key = r.row_key);
-  PERFORM set_config('hopgate.following', 'off', true);
-END
-$body$"""
-
-
-def _owner_changed_function(table: _Table) -> str:
-    assert table.key is not None
-    key = quoted(table.key.name)
-    flag = table.mapped.get("is_sensitive")
+    texts = [name for name in ("content", "tags", "expanded_keywords", "scope", "thread") if name in table.mapped]
     opened = "NULL"
-    if flag is not None:
-        was, now = (
-            _reading("is_sensitive", flag, OwnersTable(table.name)).replace("t.", f"{row}.", 1)
-            for row in ("went", "came")
-        )
+    if (flag := table.mapped.get("is_sensitive")) is not None:
+        read = _reading("is_sensitive", flag, OwnersTable(table.name))
+        was, now = (read.replace("t.", f"{row}.", 1) for row in ("went", "came"))
+        key = _names(table)["key"]
         opened = f"(SELECT array_agg(came.{key}::text) FROM went JOIN came USING ({key}) WHERE {was} AND NOT {now})"
-    return f"""
-CREATE FUNCTION hopgate_owner_changed() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = hopgate, pg_temp AS $body$
-BEGIN
-  IF current_setting('hopgate.writing_back', true) = 'on' THEN
-    RETURN NULL;
-  ELSIF TG_OP = 'TRUNCATE' THEN
-    DELETE FROM memories WHERE row_key IS NOT NULL;
-  ELSIF TG_OP = 'INSERT' THEN
-    PERFORM hopgate_follow(array_agg(DISTINCT {key}::text), NULL) FROM came HAVING count(*) > 0;
-  ELSIF TG_OP = 'DELETE' THEN
-    PERFORM hopgate_follow(array_agg(DISTINCT {key}::text), NULL) FROM went HAVING count(*) > 0;
-  ELSE
-    PERFORM hopgate_follow(array_agg(k), {opened})
-    FROM (SELECT {key}::text AS k FROM went UNION SELECT {key}::text FROM came) AS keys HAVING count(*) > 0;
-  END IF;
-  RETURN NULL;
-END
-$body$"""
-
-
-def _owner_triggers(table: _Table) -> list[str]:
-    tables = {
-        "INSERT": "REFERENCING NEW TABLE AS came",
-        "UPDATE": "REFERENCING OLD TABLE AS went NEW TABLE AS came",
-        "DELETE": "REFERENCING OLD TABLE AS went",
-        "TRUNCATE": "",
+    return {
+        "fields_with_types": ", ".join(f"{name} {kind}" for name, kind in kinds.items()),
+        "fields_read": ", ".join(_reading(name, table.mapped.get(name), owners) for name in FIELDS),
+        "not_hidden": f" AND ({owners.hide}) IS NOT TRUE" if owners.hide else "",
+        "texts_of_memory": _listed(texts, "m."),
+        "texts_of_row": _listed(texts, "r."),
+        "changes": ", ".join(changes),
+        "others": _listed(others),
+        "others_of_row": _listed(others, "r."),
+        "opened": opened,
     }
-    return [
-        f"CREATE TRIGGER hopgate_follows_{event.lower()} AFTER {event} ON {table.name} {rows} "
-        "FOR EACH STATEMENT EXECUTE FUNCTION hopgate_owner_changed()"
-        for event, rows in tables.items()
-    ]
 
 
-def _write_back_function(table: _Table) -> str:
-    """What hopgate writes of a memory is written of its row, too: the columns that changed and no others."""
+def _written_back(table: _Table) -> dict[str, str]:
+    """How memories become rows of the table."""
     assert table.key is not None
-    key, kind = quoted(table.key.name), table.key.type
     written = {name: column for name, column in table.mapped.items() if column.name != table.key.name}
-    columns = ", ".join(quoted(column.name) for column in written.values())
-    values = ", ".join(_writing(f"r.{name}", name, column) for name, column in written.items())
-    updates = ", ".join(
+    updates = (
         f"{quoted(column.name)} = CASE WHEN n.{name} IS DISTINCT FROM o.{name} "
         f"THEN {_writing(f'n.{name}', name, column)} ELSE t.{quoted(column.name)} END"
         for name, column in written.items()
     )
-    news, olds = (", ".join(f"{row}.{name}" for name in written) for row in "no")
-    if table.unfilled:
-        insert = (
-            f"RAISE EXCEPTION 'hopgate has no value for the column {table.unfilled[0]} of {table.name}' "
-            "USING HINT = 'give it a default, or add rows by your own program', ERRCODE = 'HG001';"
-        ).replace('"', "")
-    else:
-        insert = f"""FOR r IN SELECT * FROM came ORDER BY id LOOP
-      INSERT INTO {table.name} ({columns}) VALUES ({values}) RETURNING {key}::text INTO k;
-      UPDATE memories SET row_key = k WHERE id = r.id;
-    END LOOP;"""
-    return f"""
-CREATE FUNCTION hopgate_write_back() RETURNS trigger
-LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
-DECLARE
-  r record;
-  k text;
-  what text;
-BEGIN
-  IF current_setting('hopgate.following', true) = 'on' OR current_setting('hopgate.writing_back', true) = 'on' THEN
-    RETURN NULL;
-  END IF;
-  PERFORM set_config('hopgate.writing_back', 'on', true);
-  IF TG_OP = 'INSERT' THEN
-    {insert}
-  ELSIF TG_OP = 'DELETE' THEN
-    DELETE FROM {table.name} t USING went WHERE t.{key} = went.row_key::{kind};
-  ELSE
-    UPDATE {table.name} t SET {updates} FROM came n JOIN went o USING (id)
-    WHERE t.{key} = n.row_key::{kind} AND ({news}) IS DISTINCT FROM ({olds});
-  END IF;
-  PERFORM set_config('hopgate.writing_back', 'off', true);
-  RETURN NULL;
--- The server's own message repeats the row.
-EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
-  GET STACKED DIAGNOSTICS what = CONSTRAINT_NAME;
-  RAISE EXCEPTION 'the table % does not take this memory (%)', {_literal(table.name)},
-    coalesce(nullif(what, ''), SQLSTATE)
-    USING HINT = 'change what its columns, keys or checks refuse', ERRCODE = 'HG001';
-END
-$body$"""
+    return {
+        "columns": ", ".join(quoted(column.name) for column in written.values()),
+        "column_values": ", ".join(_writing(f"r.{name}", name, column) for name, column in written.items()),
+        "column_updates": ", ".join(updates),
+        "written_now": _listed(written, "n."),
+        "written_before": _listed(written, "o."),
+    }
 
 
-_WRITE_BACK_TRIGGERS = (
-    "CREATE TRIGGER hopgate_writes_back_insert AFTER INSERT ON memories REFERENCING NEW TABLE AS came "
-    "FOR EACH STATEMENT EXECUTE FUNCTION hopgate_write_back()",
-    "CREATE TRIGGER hopgate_writes_back_update AFTER UPDATE ON memories "
-    "REFERENCING OLD TABLE AS went NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION hopgate_write_back()",
-    "CREATE TRIGGER hopgate_writes_back_delete AFTER DELETE ON memories REFERENCING OLD TABLE AS went "
-    "FOR EACH STATEMENT EXECUTE FUNCTION hopgate_write_back()",
-)
+def _listed(names: Iterable[str], before: str = "") -> str:
+    return ", ".join(f"{before}{name}" for name in names)
 
 
 def _writing(value: str, name: str, column: _Column) -> str:

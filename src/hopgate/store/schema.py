@@ -216,5 +216,5 @@ def _statements(connection: Connection[Any], owners: OwnersTable | None) -> list
         f"SET LOCAL search_path = {SCHEMA}, pg_temp",
         sql(),
         f"INSERT INTO schema_version VALUES ({VERSION})",
-        *(owners_table.statements(connection, owners) if owners is not None else []),
+        *([owners_table.statements(connection, owners)] if owners is not None else []),
     ]
