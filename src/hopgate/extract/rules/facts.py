@@ -28,7 +28,7 @@ SINGLE_VALUED = tuple(name for name in RELATIONS if _TABLE[name].get("single"))
 _ARTICLES = {code: words(text) for code, text in _WORDS["articles"].items()}
 _DOUBTFUL = words(_WORDS["doubtful"])
 _NOUN_ENDS = frozenset().union(*(one.function for one in LANGUAGES.values())) | words(_WORDS["no_nouns"])
-_KIN, _ITSELF, _PARTS, _FIRMS, _VERBS = (words(_WORDS[key]) for key in ("kin", "itself", "parts", "firms", "verbs"))
+_KIN, _ITSELF, _FIRMS, _VERBS = (words(_WORDS[key]) for key in ("kin", "itself", "firms", "verbs"))
 _WHOLE = words(_WORDS["whole"])
 _AHEAD = re.compile(_WORDS["ahead"])
 _PREPOSITIONS = words(_WORDS["prepositions"])
@@ -214,7 +214,6 @@ class Talk:
         self.reading, self.source = reading, source
         self.me = reading.speaker or source.owner
         self.written = source.created_at.date().isoformat() if source.created_at else None
-        self.last: Fact | None = None
         self._person = self._thing = self._topic = ""
 
     def name(self, number: int) -> str:
@@ -233,7 +232,7 @@ class Talk:
         """What memories show a name to be: person, host, service, organisation, place, or nothing."""
         return self.reading.kinds.get(name, "")
 
-    def subjects(self, match: re.Match[str], *, person: bool) -> tuple[tuple[str, ...], bool]:  # noqa: PLR0911
+    def subjects(self, match: re.Match[str], *, person: bool) -> tuple[tuple[str, ...], bool]:
         """Whom or what a match is about, and whether a common noun says so."""
         part = match.groupdict().get("s")
         if not part:
@@ -249,8 +248,6 @@ class Talk:
             if "⟩ " not in part or part.endswith("⟩"):
                 return names, False
             nouns = _nouns(after)
-            if nouns in _PARTS:
-                return (), False
             return names if not nouns or nouns in _ITSELF else (f"{names[0]} {nouns}",), False
         if part in _ME | _ONE_PERSON | _IT | _THEY:
             return self._meant(part, match.string[: match.start()]), False
@@ -269,8 +266,6 @@ class Talk:
         """Whom a pronoun means: somebody or something of its sentence, of those before, or of the thread."""
         if word in _ME:
             return (self.me,)
-        if word == "their" and self.last and self.last.relation == "married to":
-            return self.last.subject, self.last.object
         here = self._before(before, len(before))
         people = [name for name in here if self.is_person(name)]
         if word in _IT:
@@ -278,7 +273,7 @@ class Talk:
             thing = thing or self._of_thread(person=False)
             return (thing,) if thing else ()
         if word in _THEY:
-            return tuple(people[-2:]) if len(people) > 1 else ()
+            return ()
         person = people[-1] if people else self._person or self._of_thread(person=True)
         return (person,) if person else ()
 
@@ -299,7 +294,6 @@ class Talk:
         self._topic = next(iter(names), self._topic)
         self._person = next((name for name in reversed(names) if self.is_person(name)), self._person)
         self._thing = next((name for name in names if not self.is_person(name)), self._thing)
-        self.last = made[-1] if made else self.last
 
 
 def _nouns(part: str) -> str:
@@ -343,7 +337,6 @@ def facts(reading: Reading, source: Source) -> Iterator[Fact]:
             if found:
                 taken.append((relation, start, end))
                 made += found
-                talk.last = found[-1]
         yield from made
         talk.leave(sentence, made)
 
@@ -434,9 +427,6 @@ def _moved(
     former = [name for name in _former(groups, talk) if name != new]
     for subject in subjects:
         relation = _of_move(groups, subject, new, former, talk)
-        if subject == talk.me and relation not in ("lives in", "works at", "part of"):
-            yield from (Fact(name, "replaced by", new, now, None, STATED) for name in former)
-            continue
         vague = is_noun and (not former or "hand" in groups) and talk.kind(new) != "host"
         if vague or not relation or subject in (new, *former):
             continue
@@ -445,19 +435,15 @@ def _moved(
             yield from (Fact(subject, relation, name, None, now, STATED) for name in former)
 
 
-def _of_move(groups: dict[str, str | None], subject: str, new: str, former: list[str], talk: Talk) -> str:  # noqa: PLR0911
+def _of_move(groups: dict[str, str | None], subject: str, new: str, former: list[str], talk: Talk) -> str:
     """What a move changes: a person's home or work, a service's host, a thing's place or its owner."""
     is_hand = bool(groups.get("hand"))
-    if groups.get("site"):
-        return "located in"
     if _GROUP.match(new):
         return "owned by" if is_hand or not talk.is_person(subject) else "part of"
     if is_hand or (any(map(talk.is_person, (new, *former))) and not talk.is_person(subject)):
         is_led = bool(_GROUP.search(subject))
         return ("led by" if is_led else "owned by") if new[:1].isupper() and talk.kind(new) != "host" else ""
     if talk.is_person(subject) or groups.get("job"):
-        if talk.kind(new) in ("host", "service") and not groups.get("job"):
-            return ""
         is_work = groups.get("job") or groups.get("transfer")  # whoever transfers changes work, and what does its place
         if is_work or any(_is_firm(name, talk) for name in (new, *former)):
             return "runs on" if talk.kind(new) == "host" else "works at"
