@@ -211,12 +211,3 @@ def test_a_sensitive_memory_reaches_no_extractor_no_cache_and_no_sink(chat_serve
     assert len(kept) == 3, "a replay is not cached"
     for path in kept:
         assert CANARY.encode() not in path.read_bytes()
-
-
-def test_a_replay_goes_by_id_not_by_text(tmp_path: Path) -> None:
-    path = tmp_path / "triples.jsonl"
-    path.write_text('{"doc_id": "a", "entity": "NAS"}\n')
-    sink = Rows()
-    same = [Source("a", Cleared("text")), Source("b", Cleared("text"))]
-    Run().over(same, Replay(str(path)), sink, cache=DictCache())
-    assert (sink.rows["a"].state, sink.rows["b"].state) == (State.COMPLETE, State.EMPTY)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from hopgate.extract.extraction import Extraction, Source, State, sources
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.rules.survey import with_context
-from hopgate.extract.rules.tokens import analysed, letter, tokenise
+from hopgate.extract.rules.tokens import letter, tokenise
 from hopgate.memory import Cleared, Memory
 
 
@@ -87,6 +86,7 @@ def test_a_name_is_found_with_the_kind_that_its_form_shows(text: str, name: str,
         ("Die Miete geht jeden Ersten per Dauerauftrag raus.", {"Miete", "Ersten", "Dauerauftrag"}),
         ("Hier il a plu. Le chat dort.", {"Hier", "Le"}),
         ("It runs on backup duty.", {"backup", "duty"}),
+        ("| Plug | Kasimir |\n|---|---|\n| Attic | 7 |", {"Plug", "Kasimir"}),
         ("Put dinner on the table. She is on antibiotics.", {"dinner", "table", "antibiotics"}),
     ],
 )
@@ -109,19 +109,6 @@ def test_a_name_that_one_note_introduces_is_found_in_another() -> None:
     assert [(mention.name, mention.kind) for mention in other.mentions] == [("onyx", "host")]
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("Kinderarzt angerufen, Termin Montag.", "de"),
-        ("der Server steht im Keller", "de"),
-        ("elle est à Lyon depuis mai", "fr"),
-        ("ok thanks", "en"),
-    ],
-)
-def test_the_language_of_a_terse_note_is_told_by_its_small_words(text: str, code: str) -> None:
-    assert analysed(text).code == code
-
-
 def test_a_text_that_says_nothing_is_empty_and_says_why() -> None:
     extraction = extract("ok!")
     assert extraction.state is State.EMPTY and extraction.reason
@@ -132,43 +119,33 @@ def test_settings_are_the_identity() -> None:
     assert Phrases().identity.hash != Phrases(facts=False).identity.hash
 
 
-WORDS = tokenise("Ada of the NAS 2019 in March, . \" ( ) 's & is a runs on I May it 12 kW The \n X's J. and")
-# Words that rules ask about: titles, roles, given names, days, amounts, and German beside English.
-RULED = tokenise(
-    "Sister Herr Frau Dr. President Coach Anna Mila Jonas Soul doctor dentist landlord our my her unser Zahnarzt Chor "
-    "choir moved from to on in since last until by now Monday Montag seit jetzt zieht nach läuft auf hat ist wohnt "
-    "lives works at with for new neue € 40 April 9:30 - -> : ; & / ? ... ' the The Of of It He they not instead"
+# Words that rules ask about: titles, roles, given names, days, amounts, marks, and German beside English.
+WORDS = tokenise(
+    "Ada of the NAS 2019 in March, . \" ( ) 's & is a runs on I May it 12 kW The \n X's J. and Sister Herr Frau Dr. "
+    "Anna Mila Jonas Soul doctor landlord our my her unser Zahnarzt choir moved from to since last until by now Monday "
+    "seit jetzt zieht nach läuft hat wohnt lives works at with for new € 40 April 9:30 - -> : ; / ? ... the Of He they"
 )
-# So few that any three of them soon stand side by side.
-OF_NAMES = tokenise("Sister Herr Frau Dr. of the Anna Mila Soul It doctor and 14 .\n")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     st.text(max_size=120)
-    | st.lists(st.sampled_from(WORDS)).map(" ".join)
-    | st.lists(st.sampled_from(RULED + WORDS), max_size=12).map(" ".join)
+    | st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
+    # So few that any three of them soon stand side by side.
+    | st.lists(st.sampled_from(tokenise("Sister Herr Frau Dr. of the Anna Mila Soul It doctor and 14 .\n"))).map(
+        " ".join
+    )
 )
-def test_any_text_is_extracted_twice_alike_and_without_an_error(text: str) -> None:
+def test_any_text_is_extracted_twice_alike_and_without_an_error_whatever_is_known(text: str) -> None:
     text = "".join(mark for mark in text if mark.isprintable())
     once, again = extract(text), extract(text)
     assert once == again
-    assert all(mention.name.strip() for mention in once.mentions)
     assert len({mention.name for mention in once.mentions}) == len(once.mentions)
     assert "".join(tokenise(text)).replace(" ", "") == "".join(text.split())
     assert all(len(letter(token)) == 1 for token in tokenise(text))
-
-
-@settings(max_examples=500, deadline=None)
-@given(
-    st.lists(st.sampled_from(OF_NAMES), min_size=1, max_size=5),
-    st.sampled_from([None, datetime(2024, 2, 29, tzinfo=UTC)]),
-)
-def test_any_names_side_by_side_are_read_whatever_is_known_of_them(said: list[str], day: datetime | None) -> None:
-    known = tuple((word.lower(), "") for word in sorted(set(OF_NAMES)) if word.istitle())
-    source = Source("m1", Cleared(" ".join(said)), created_at=day)
-    for found in Phrases().extract([source, replace(source, known=known)]):
-        assert all(mention.name.strip() for mention in found.mentions)
+    known = tuple((word.lower(), "") for word in sorted(set(tokenise(text))) if word.istitle())
+    [told] = Phrases().extract([Source("m1", Cleared(text), created_at=datetime(2024, 2, 29, tzinfo=UTC), known=known)])
+    assert all(mention.name.strip() for mention in (*once.mentions, *told.mentions))
 
 
 @pytest.mark.timeout(90)  # quadratic scanning took 100 s where this takes one

@@ -36,6 +36,8 @@ TERSE = 60
 ORDINARY, _SUBJECT, _EVERYDAY = 2.3, 4.4, 5.2
 _BEFORE_START = frozenset('.¶":(->')
 _NOUN_ENDS = ("ung", "ungen", "heit", "keit", "schaft", "tion", "chen", "lein", "ität", "nis", "tum", "ling", "abend")
+# The head of a table is a row above a line of dashes.
+_TABLE_HEAD = re.compile(r"(?:^|(?<=¶))'[^¶]*(?=¶'-)")
 _LONGEST_NAME = 10
 """A run of more capitals than this is a heading in capitals or noise, and no name."""
 
@@ -168,6 +170,8 @@ def name_capitals(  # noqa: PLR0912 - one kind of capital after another
     for at in range(1, len(changed) - 1) if not _WORDS["joining"].isdisjoint(lower) else ():
         if lower[at] in _WORDS["joining"] and changed[at - 1] + changed[at + 1] == "UU":
             changed[at] = "p"  # "Praxis am Deich"
+    for head in _TABLE_HEAD.finditer(marks) if "|" in tokens else ():
+        changed[head.start() : head.end()] = ["w" if mark in "UAPK" else mark for mark in head[0]]
     return "".join(changed)
 
 
