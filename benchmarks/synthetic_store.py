@@ -12,6 +12,7 @@ from pgvector import HalfVector
 from pgvector.psycopg import register_vector
 
 from hopgate.embed import Identity
+from hopgate.embed.late import SCALE, BundledLate
 from hopgate.graph.names import initials, normalise
 from hopgate.kb import KnowledgeBase
 from hopgate.store import connect, vectors
@@ -74,11 +75,12 @@ def fill(kb: KnowledgeBase, size: int, *, dimension: int = 384, queries: int = 1
     nothing = HalfVector([1.0] * dimension)
     uses = np.bincount(mentioned.ravel(), minlength=concepts).tolist()
     with kb.store.transaction() as connection:
-        vectors.claim(connection, Identity("synthetic", dimension, spec="synthetic"))
+        vectors.claim(connection, Identity("synthetic", dimension, spec="synthetic"), BundledLate().identity)
         register_vector(connection)
         fact_rows.ensure_relations(connection, [("", name) for name in RELATIONS])
         _copy(connection, "memories (external_id, content, importance, embedding)", "text text float8 halfvec",
               memory_rows())  # fmt: skip
+        _copy(connection, "memory_tokens (memory_id, count, tokens)", "int8 int4 bytea", _token_rows(rng, size))
         _copy(connection, "concepts (canonical_name, aliases, memory_count, embedding)", "text text[] int4 halfvec",
               ((name, [name], use, nothing) for name, use in zip(names, uses, strict=True)))  # fmt: skip
         _copy(connection, "concept_names (name, normal_name, concept_id, uses, initials)", "text text int8 int4 text",
@@ -109,6 +111,14 @@ def _mentions(rng: np.random.Generator, own: NDArray[Any], concepts: int) -> NDA
     near = (own[:, None] * each + (each * rng.random((len(own), MENTIONS - 1)) ** 2).astype(np.int64)) % concepts
     everywhere = (concepts * rng.random((len(own), 1)) ** 3).astype(np.int64)
     return np.concatenate([near, everywhere], axis=1)
+
+
+def _token_rows(rng: np.random.Generator, size: int) -> Iterable[Sequence[Any]]:
+    """As many tokens as a turn of a chat has, drawn for a few memories and given again."""
+    width = BundledLate().identity.dimension
+    drawn = [_unit(rng.normal(size=(rng.integers(15, 65), width))) * SCALE for _ in range(500)]
+    kept = [(len(rows), rows.astype(np.int8).tobytes()) for rows in drawn]
+    return ((memory + 1, *kept[memory % len(kept)]) for memory in range(size))
 
 
 def _around(centres: Rows, chosen: NDArray[Any], rng: np.random.Generator) -> Rows:

@@ -198,7 +198,7 @@ class Upkeep:
             return extractions.made_by(connection)
 
     def status(self) -> dict[str, Any]:
-        """Count memories and what waits to be embedded or linked; name the embedder, the extractor and the rules."""
+        """Count memories and what waits to be embedded or linked; name the models, the extractor and the rules."""
         with self._store.transaction() as connection:
             space = vectors.space(connection)
             states = extractions.states(connection)
@@ -211,6 +211,7 @@ class Upkeep:
                 "graph_built": version.is_derived(connection),
                 "extractor": extractions.made_by(connection),
                 "embedder": space.identity.name if space else "",
+                "late": space.late.name if space and space.late else "",
                 "pgvector": connect.vector_notice(connect.vector_version(connection)),
                 "sensitivity": self._writer.rules().to_dict(),
                 "store_settings": {name: value for name, (value, _) in setting_rows.read(connection).items()},

@@ -49,7 +49,7 @@ STATIC = Path(__file__).parent / "static"
 INDEX = "index.html"
 REFERENCE = ("swagger-ui.css", "swagger-ui-bundle.js")
 IN_STORE = ("memories", "sensitive", "superseded", "pending_vectors", "pending_graph", "failed_graph", "graph_version",
-            "graph_built", "extractor", "embedder")  # fmt: skip
+            "graph_built", "extractor", "embedder", "late")  # fmt: skip
 # A file may be kept, and is asked about each time: after an update nobody sees the old pages.
 CACHED = {"Cache-Control": "no-cache"}
 SCHEMES = {
