@@ -53,19 +53,9 @@ def test_an_own_pool_is_used_as_it_is_and_stays_open(dsn: str) -> None:
             assert change is not None and len(kb.graph.edges()) == 1
         with pool.connection() as connection:
             assert connection.autocommit and connection.row_factory is dict_row
+            assert connection.execute("SHOW search_path").fetchone() == {"search_path": '"$user", public'}
             assert connection.execute("SELECT count(*) AS n FROM memories").fetchone() == {"n": 1}
         with pytest.raises(HopgateError, match="leave the address out"):
             hopgate.open(dsn, pool=pool)
     with psycopg.connect(dsn) as connection:
         assert connection.execute("SELECT count(*) FROM memories").fetchone() == (1,)
-
-
-def test_a_pool_may_have_its_address_in_its_options(dsn: str) -> None:
-    options = psycopg.conninfo.conninfo_to_dict(dsn)
-    with (
-        ConnectionPool(kwargs={**options, "autocommit": True}, min_size=1, max_size=1) as pool,
-        hopgate.open(pool=pool) as kb,
-    ):
-        kb.add(Memory("m1", "Ada Lovelace lives in London."))
-        kb.build()  # over connections beside the pool's one
-        assert kb.graph.stats().memories == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +25,7 @@ from hopgate.options import (
     setting,
     to_toml,
 )
+from hopgate.recall.fusers import parse
 from hopgate.recall.settings import Settings
 
 
@@ -101,6 +103,14 @@ def test_a_request_takes_them_as_fields() -> None:
     for wrong in ({"brightness": 11}, {"colour": "blue"}, {"height": 1}, {"warmth": 0}):
         with pytest.raises(ValidationError):
             model(**wrong)
+
+
+def test_what_is_no_setting_is_refused_in_our_words_alone() -> None:
+    with warnings.catch_warnings(record=True) as remarks:
+        warnings.simplefilter("always")
+        with pytest.raises(HopgateError):
+            parse("RRF(k=1if 1else 2)")
+    assert not remarks
 
 
 @pytest.mark.parametrize("declared", [Settings, Environment])

@@ -9,7 +9,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg_pool import ConnectionPool
 
 import hopgate
 from hopgate.corpus import parse_memory, to_record
@@ -163,16 +162,6 @@ def test_another_versions_store_is_refused(dsn: str, statement: str) -> None:
     for upgrade in (False, True):
         with pytest.raises(HopgateError, match="export it with the version that made it, and ingest here"):
             hopgate.open(dsn, upgrade=upgrade)
-
-
-def test_a_callers_pool_keeps_its_own_search_path(owners: str) -> None:
-    schema.upgrade(owners)
-    with ConnectionPool(owners, min_size=1, max_size=1) as pool:
-        with hopgate.open(pool=pool) as kb:
-            kb.add(Memory("m", "Caddy runs on Atlas."))
-            assert len(kb) == 1
-        with pool.connection() as connection:
-            assert connection.execute("SHOW search_path").fetchone() == ('"$user", public',)
 
 
 def test_who_may_write_the_table_needs_no_rights_of_hopgates(owners: str, stranger: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,6 @@ from hopgate.embed import EmbeddingCache
 from hopgate.embed.late import BundledLate, joined, late_scores
 from hopgate.kb import KnowledgeBase
 from hopgate.store import tokens, vectors
-
-
-@pytest.fixture
-def endpoint() -> Iterator[WordEndpoint]:
-    with serving() as running:
-        yield running
 
 
 @pytest.fixture
