@@ -12,7 +12,7 @@ from hopgate.store.graph.edge_rows import NAME_INSIDE
 RELATIONS = ("owns", "likes", NAME_INSIDE)
 # A mention of this weight is the link of a memory to the concept that its title names; the shuffle keeps those.
 TITLE = 3.0
-STAMP = Stamp("test", 1, 0, (1, 0))
+STAMP = Stamp(1, 0, (1, 0))
 Mentions = dict[tuple[int, int], float]
 Edges = list[tuple[int, int, int]]
 

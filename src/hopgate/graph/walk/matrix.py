@@ -275,7 +275,7 @@ class MatrixCache:
                 self._kept.move_to_end(key)
         if kept is not None and kept.stamp.is_current(stamp):
             return kept
-        needed = fresh or kept is None or kept.stamp.database != stamp.database or kept.stamp.version >= stamp.version
+        needed = fresh or kept is None or kept.stamp.version >= stamp.version
         since = () if kept is None else range(kept.stamp.version + 1, stamp.version + 1)
         own = any(written in since for written in version.written_here(connection))
         loading = self._reload(key, anew=needed or own)

@@ -107,7 +107,7 @@ def source_walks(
 
     A column a source: it sums to 1, or to 0 where its walk starts nowhere; that of memories to less where a part of the
     base's mass is outside the graph. Where only the first `walk.depth` memories of each walk must be right (`near`) a
-    large graph is walked near the seeds alone, where that is compiled.
+    large graph is walked near the seeds alone.
     """
     walk = walk or Walk()
     mass = start.columns.sum(axis=0)

@@ -21,22 +21,19 @@ _ALL = View()
 
 
 class Stamp(NamedTuple):
-    """Which state of which graph.
+    """Which state of the graph.
 
-    The version alone would not do: it starts again at 0 when the tables are made anew, and counts on in both of two
-    copies of a database. `changed_at` is in microseconds. `concerning` changes with whatever may concern the scopes
-    that were asked for: how many changes may concern all, and the last version that concerns one of these.
+    The version alone would not do: it starts again at 0 when the tables are made anew. `changed_at` is in microseconds.
+    `concerning` changes with whatever may concern the scopes that were asked for: how many changes may concern all, and
+    the last version that concerns one of these.
     """
 
-    database: str
     version: int
     changed_at: int
     concerning: tuple[int, int]
 
     def is_current(self, now: Stamp) -> bool:
         """Whether rows of this state are those of another one, or came after it while that was asked for."""
-        if self.database != now.database:
-            return False
         if self.version >= now.version:
             return self.changed_at >= now.changed_at
         return self.concerning == now.concerning
@@ -77,15 +74,12 @@ class Edges:
 def stamp(connection: Connection[Any], scopes: Sequence[str] | None = None) -> Stamp:
     """The state that this transaction sees, and what of it concerns some scopes."""
     row = connection.execute(
-        "SELECT (SELECT system_identifier FROM pg_control_system()), d.oid::bigint, g.version, "
-        "(extract(epoch FROM g.changed_at) * 1000000)::bigint, g.version - g.scoped, "
-        "(SELECT coalesce(max(v.version), 0) FROM graph_versions v WHERE v.scope = ANY(%(scopes)s)) "
-        "FROM pg_database d, graph_state g WHERE d.datname = current_database()",
+        "SELECT version, (extract(epoch FROM changed_at) * 1000000)::bigint, version - scoped, "
+        "(SELECT coalesce(max(v.version), 0) FROM graph_versions v WHERE v.scope = ANY(%(scopes)s)) FROM graph_state",
         {"scopes": None if scopes is None else list(scopes)},
     ).fetchone()
     assert row is not None
-    concerning = (int(row[2]), 0) if scopes is None else (int(row[4]), int(row[5]))
-    return Stamp(f"{row[0]}-{row[1]}", int(row[2]), int(row[3]), concerning)
+    return Stamp(row[0], row[1], (row[0], 0) if scopes is None else (row[2], row[3]))
 
 
 def memory_scopes(connection: Connection[Any], view: View = _ALL, *, superseded: bool = False) -> Numbered:
