@@ -27,20 +27,9 @@ _OPTIONAL_TEXTS = ("type", "subject_type", "object_type", "valid_from", "valid_t
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """A typed fact and the memory that is its evidence; a mention has a subject alone.
+    """A typed fact and the external id of the memory that is its evidence; a mention has a subject alone.
 
-    Parameters
-    ----------
-    doc_id : str
-        The memory's external id.
-    relation, object : str
-        Empty for a mention.
-    subject_type, object_type : str
-        The kinds of the two names, empty where they are not given.
-    valid_from, valid_to : str, optional
-        The interval in which it is true, in ISO form, as precise as it was given.
-    confidence : float, optional
-        In 0..1; None where it was not given, which ``"confidence": null`` means too.
+    Its interval is in ISO form, as precise as it was given. Its confidence is None where it was not given.
 
     Examples
     --------
@@ -68,16 +57,7 @@ class Triple:
 class Statement:
     """A sentence about a memory, which names what it is about and can be understood without the memory.
 
-    Parameters
-    ----------
-    doc_id : str
-        The memory's external id.
-    subject : str
-        Who or what it is about, empty where it is not given.
-    valid_from, valid_to : str, optional
-        The interval in which it is true, in ISO form, as precise as it was given.
-    confidence : float
-        In 0..1.
+    Its interval is in ISO form, as precise as it was given; its subject is empty where it is not given.
     """
 
     doc_id: str
@@ -89,35 +69,18 @@ class Statement:
 
 
 def read_triples(path: Path | str, known: Collection[str] | None = None) -> tuple[Triple, ...]:
-    """Read a file of facts and mentions.
+    """Read a file of facts and mentions; the first line that is none is refused with file, line and reason.
 
     Parameters
     ----------
     known : collection of str, optional
         The ids that exist; a row about another is refused.
-
-    Raises
-    ------
-    HopgateError
-        For the first line that is neither a fact nor a mention, that names an unknown memory, or whose fields are not
-        what they should be, naming file, line and reason.
     """
     return tuple(_triple(_Row(path, line, row), known) for line, row in json_lines(path))
 
 
 def read_statements(path: Path | str, known: Collection[str] | None = None) -> tuple[Statement, ...]:
-    """Read a file of statements; what is none is refused as `read_triples` does.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "statements.jsonl"
-    ...     _ = path.write_text('{"doc_id": "m1", "subject": "Ada", "statement": "Ada keeps the spare key."}')
-    ...     [statement] = read_statements(path)
-    >>> statement.subject, statement.confidence
-    ('Ada', 1.0)
-    """
+    """Read a file of statements; what is none is refused as `read_triples` does."""
     return tuple(_statement(_Row(path, line, row), known) for line, row in json_lines(path))
 
 

@@ -28,8 +28,6 @@ from hopgate.guard import SendingGuard, guarded
 from hopgate.redact import redacted
 
 GuardOf = Callable[[Sequence[Source]], SendingGuard]
-_FLUSH = 1.0
-"""Seconds of a slow extractor's work that a crash may cost at most, beyond the memories in flight."""
 
 
 @dataclass(frozen=True)
@@ -263,10 +261,7 @@ class _Work:
             yield from self._in_calls(asked)
 
     def _in_calls(self, sources: list[Source]) -> Iterator[list[Extracted]]:
-        """Ask in threads, as many memories in a call as the extractor wants; yield what is ready each second."""
-        ready: list[Extracted] = []
-        # Due at once: the first memory is shown, and then what a second brings.
-        yielded = time.monotonic() - _FLUSH
+        """Ask in threads, as many memories in a call as the extractor wants; yield what is ready at once."""
         pool = ThreadPoolExecutor(self.settings.concurrency)
         futures: dict[Future[list[Extraction | None]], list[Source]] = {
             pool.submit(self._call, call): call for call in _batches(sources, self.together)
@@ -276,11 +271,12 @@ class _Work:
         try:
             while waiting and error is None:
                 try:
-                    over, waiting = wait(waiting, timeout=_FLUSH, return_when=FIRST_COMPLETED)
+                    over, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 except KeyboardInterrupt as stop:
                     error, self.halted = stop, "interrupted"
                     pool.shutdown(wait=True, cancel_futures=True)
                     over = {future for future in waiting if not future.cancelled()}
+                ready: list[Extracted] = []
                 for future in sorted(over, key=lambda future: str(futures[future][0].memory_id)):
                     failure = future.exception()
                     if isinstance(failure, UnreachableError):
@@ -291,9 +287,8 @@ class _Work:
                     else:
                         pairs = zip(futures[future], future.result(), strict=False)
                         ready += [Extracted(source, one, False) for source, one in pairs if one is not None]
-                if ready and (error or not waiting or time.monotonic() - yielded >= _FLUSH):
+                if ready:
                     yield ready
-                    ready, yielded = [], time.monotonic()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
         if error is not None:

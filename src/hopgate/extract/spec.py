@@ -170,12 +170,11 @@ def _wanted(name: str, row: Any, keys: tuple[str, ...], where: str) -> WantedTyp
     if not isinstance(row, dict):
         raise HopgateError(f"{where}: a table is expected, with {', '.join(keys)}")
     _refuse_unknown(row, keys, where)
-    examples, single = row.get("examples", []), row.get("single_valued", False)
-    if not isinstance(examples, list) or not all(isinstance(example, str) for example in examples):
-        raise HopgateError(f"{where}: examples must be a list of strings")
-    if not isinstance(single, bool) or not isinstance(row.get("description", ""), str):
-        raise HopgateError(f"{where}: description must be a string, and single_valued true or false")
-    return WantedType(name, row.get("description", ""), tuple(examples), single)
+    described, examples, single = row.get("description", ""), row.get("examples", []), row.get("single_valued", False)
+    is_list = isinstance(examples, list) and all(isinstance(example, str) for example in examples)
+    if not (is_list and isinstance(single, bool) and isinstance(described, str)):
+        raise HopgateError(f"{where}: description is a string, examples a list of strings, single_valued true or false")
+    return WantedType(name, described, tuple(examples), single)
 
 
 def _refuse_unknown(values: dict[str, Any], names: tuple[str, ...], where: str) -> None:

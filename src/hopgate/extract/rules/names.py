@@ -181,7 +181,8 @@ def _is_name_at_start(  # noqa: PLR0911
     """Whether the first word of a sentence in English, French … is a name: that needs more than its capital."""
     word = lower[at].replace("’", "'").removesuffix("'s")
     follows = marks[at + 1 : at + 2]
-    if word in language.openers or word in _WORDS["doing"] or word in language.function:
+    is_full = is_given(word) and follows == "U"  # "Mia Chen", though "mia" is "my" in Italian
+    if word in language.openers or word in _WORDS["doing"] or (word in language.function and not is_full):
         return False
     if is_given(word):
         return True
