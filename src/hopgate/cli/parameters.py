@@ -48,10 +48,7 @@ class Declared(click.ParamType[Any]):
 def click_options(options: Iterable[Option], *, switchable: bool = False) -> Callable[[Any], Any]:
     """Make a decorator that gives a command an option for each declared setting, None where it is not given.
 
-    Parameters
-    ----------
-    switchable : bool
-        Whether a flag can be switched off, too, as one that may be on already must be.
+    A `switchable` flag can be switched off, too, as one that may be on already must be.
     """
 
     def made(option: Option) -> Callable[[Any], Any]:

@@ -27,40 +27,22 @@ Qrels = dict[str, dict[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class WorldFact:
-    """One true statement of the world, with when it held and when it was recorded.
-
-    Parameters
-    ----------
-    valid_from, valid_to : date, optional
-        The half-open interval ``[valid_from, valid_to)`` in which it holds; None is open.
-    recorded_at : date
-        When it became known: the day of the earliest memory that states it.
-    end_recorded_at : date, optional
-        When its end became known: the day its successor was recorded.
-    before : str, optional
-        The object that this one follows.
-    late : bool
-        Whether it was learned of some days after it began.
-    evidence : tuple of str
-        The memories that state it, the earliest first.
-    dated : bool
-        Whether a memory's text names the day it began.
-    """
+    """One true statement of the world, with when it held and when it was recorded."""
 
     subject: str
     relation: str
     object: str
     subject_type: str
     object_type: str
-    valid_from: date | None
-    valid_to: date | None
-    recorded_at: date
-    end_recorded_at: date | None = None
-    before: str | None = None
-    late: bool = False
+    valid_from: date | None  # it holds from this day on; None is ever since
+    valid_to: date | None  # and not any more on this one
+    recorded_at: date  # when it became known: the day of the earliest memory that states it
+    end_recorded_at: date | None = None  # when its end became known: the day its successor was recorded
+    before: str | None = None  # the object that this one follows
+    late: bool = False  # whether it was learned of some days after it began
     scope: str | None = None
-    evidence: tuple[str, ...] = ()
-    dated: bool = False
+    evidence: tuple[str, ...] = ()  # the memories that state it, the earliest first
+    dated: bool = False  # whether a memory's text names the day it began
 
     def holds(self, as_of: date, known_at: date | None = None) -> bool:
         """Whether it holds as of a day, by what was known at the end of another (by default: by all there is).
@@ -82,50 +64,27 @@ class WorldFact:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, with its stratum and what answers it.
-
-    Parameters
-    ----------
-    metadata : dict
-        ``type`` and ``stratum`` (the same word), ``hops``, ``answer``; ``as_of`` and ``known_at`` where asked.
-    evidence : tuple of tuple of str
-        For each hop, in order, the memories that state it.
-    bridges : tuple of str
-        The concepts that join consecutive hops: one fewer than hops.
-    """
+    """A question, with its stratum and what answers it."""
 
     id: str
     text: str
+    # `type` and `stratum` (the same word), `hops`, `answer`; `as_of` and `known_at` where asked.
     metadata: dict[str, Any] = field(hash=False)
-    evidence: tuple[tuple[str, ...], ...] = ()
-    bridges: tuple[str, ...] = ()
+    evidence: tuple[tuple[str, ...], ...] = ()  # for each hop, in order, the memories that state it
+    bridges: tuple[str, ...] = ()  # the concepts that join consecutive hops: one fewer than hops
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The whole synthetic corpus.
-
-    Parameters
-    ----------
-    qrels : dict
-        Split (``dev``, ``test``) → query id → memory id → 1.
-    triples : list of dict
-        The rows of ``triples.jsonl``: facts and mentions as a perfect extractor would give them, none sensitive.
-    facts : list of WorldFact
-        The timeline: every fact that was ever true.
-    canaries : dict
-        Sensitive memory id → the words that occur in that memory and nowhere else.
-    single_valued : frozenset of str
-        Relations of which a subject has one object at a time: a newer one supersedes.
-    """
+    """The whole synthetic corpus."""
 
     memories: list[Memory]
     queries: list[Question]
-    qrels: dict[str, Qrels]
-    triples: list[dict[str, Any]]
-    facts: list[WorldFact]
-    canaries: dict[str, tuple[str, ...]]
-    single_valued: frozenset[str]
+    qrels: dict[str, Qrels]  # split (dev, test) -> query id -> memory id -> 1
+    triples: list[dict[str, Any]]  # facts and mentions as a perfect extractor would give them, none sensitive
+    facts: list[WorldFact]  # the timeline: every fact that was ever true
+    canaries: dict[str, tuple[str, ...]]  # sensitive memory's id -> the words that occur in it and nowhere else
+    single_valued: frozenset[str]  # relations of which a subject has one object at a time: a newer one supersedes
 
 
 @cache

@@ -109,15 +109,7 @@ class ConceptPage:
 def write_vault(
     out: Path, memories: Iterable[Memory], concepts: Sequence[ConceptPage], mentions: Mapping[str, Sequence[str]]
 ) -> tuple[int, int]:
-    """Write a new vault; give how many concepts and memories it has.
-
-    Parameters
-    ----------
-    out : Path
-        A new or empty folder.
-    mentions : mapping of memory to concepts
-        Which concepts each memory talks about, by external id and name.
-    """
+    """Write a new vault, with the names of the concepts that each memory mentions; give how many of both it has."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise HopgateError(f"{out} is not empty: give a new folder")
     for folder in (out, *(out / name for name in ("Concepts", "Memories", ".obsidian"))):

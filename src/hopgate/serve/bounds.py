@@ -33,16 +33,9 @@ RULES_KEPT_S = 1.0
 
 
 class BoundStore:
-    """A store as whoever asks may see it, by HTTP or as an assistant.
+    """A store as whoever asks may see it, by HTTP or as an assistant; who opened it closes it.
 
-    Parameters
-    ----------
-    kb : KnowledgeBase
-        The store; who opened it closes it.
-    bounds : Bounds
-        The scopes that are seen and changed, whether anything is changed, and whether sensitive texts are shown.
-    hides_sensitive : bool
-        Whether sensitive memories are not there at all where their texts are not shown.
+    Where it hides what is sensitive, such memories are not there at all unless the bounds show their texts.
     """
 
     def __init__(self, kb: KnowledgeBase, bounds: Bounds, *, hides_sensitive: bool = False) -> None:
@@ -232,8 +225,7 @@ Key = Annotated[Text, Field(min_length=1, max_length=MAX_KEY_BYTES)]
 """The external id of a memory, or a scope."""
 
 MemoryId = Annotated[Key, Path(description="The memory's external id.")]
-# A bigint's own end.
-# A scope's own concepts have negative ids.
+# As far as a bigint; a scope's own concepts have negative ids.
 ConceptId = Annotated[int, Path(description="The concept's id.", ge=1 - 2**63, le=2**63 - 1)]
 Limit = Annotated[int, Query(description="At most so many.", ge=1, le=10_000)]
 Offset = Annotated[int, Query(description="Leave out so many of the first.", ge=0, le=1_000_000_000)]

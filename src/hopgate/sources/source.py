@@ -30,17 +30,11 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How a source is read.
+    """How a source is read."""
 
-    Parameters
-    ----------
-    fields : mapping of field to column
-        Which column, or which path such as `message.body`, holds a memory's field.
-    id_key : bytes
-        What ids are made with where a source has none: the secret of the store that its memories are for.
-    """
-
+    # A memory's field -> the column, or the path such as `message.body`, that holds it.
     fields: Mapping[str, str] = field(default_factory=dict)
+    # What ids are made with where a source has none: the secret of the store that its memories are for.
     id_key: bytes = field(default=b"", repr=False)
     sections: bool = setting(False, "a memory for each section of a note, not for each note")
     date_order: Literal["dmy", "mdy"] | None = setting(None, "where a chat's dates can be read both ways")
@@ -64,24 +58,12 @@ Records = Iterator[tuple[str, Record | HopgateError]]
 
 @dataclass(frozen=True, slots=True)
 class SourceFormat:
-    """A kind of file that memories can come from.
+    """A kind of file that memories can come from."""
 
-    Parameters
-    ----------
-    name : str
-        What `--as` calls it.
-    title : str
-        What it is, for a sentence.
-    recognises : callable
-        Whether a place looks like it; cheap.
-    records : callable
-        The records of a place.
-    """
-
-    name: str
-    title: str
-    recognises: Callable[[Place], bool]
-    records: Callable[[Place, ReadOptions], Records]
+    name: str  # what `--as` calls it
+    title: str  # what it is, for a sentence
+    recognises: Callable[[Place], bool]  # whether a place looks like it; cheap
+    records: Callable[[Place, ReadOptions], Records]  # the records of a place
 
 
 def digest(key: bytes, *parts: object) -> str:

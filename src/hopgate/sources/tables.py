@@ -190,10 +190,7 @@ def require_text(columns: Sequence[str], fields: Mapping[str, str], where: str) 
 def to_corpus(row: Mapping[str, Any], options: ReadOptions, prefix: str) -> Record:
     """Make a record of a row; what is neither mapped nor a memory's field stays in it, to be refused or kept.
 
-    Parameters
-    ----------
-    prefix : str
-        Before the id of a row that has none: that id is a digest of the row.
+    The id of a row that has none is `prefix` and a digest of it.
 
     Examples
     --------
