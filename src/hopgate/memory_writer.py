@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.guard import SensitivityRules
 from hopgate.memory import Memory
-from hopgate.store import (
-    clearance,
-    journal,
-    memories,
-    setting_rows,
-    superseded,
-    vectors,
-)
+from hopgate.store import clearance, journal, memories, setting_rows, superseded, vectors
 from hopgate.store.graph import graph_vectors, version
 from hopgate.store.memories import FOLLOWERS
 
@@ -72,7 +65,7 @@ class MemoryWriter:
         if alone is not None:
             memories.take_turns(connection, alone=alone)
         gone: list[tuple[str, str, datetime | None]] = []
-        written = memories.upsert(connection, _noting(self._rules(connection).applied(new), gone), within)
+        written = memories.upsert(connection, _noting(setting_rows.sensitivity(connection).applied(new), gone), within)
         # A text that was replaced may be what turns sensitive later: the caches keep none that a store gave up.
         if touched := sorted({*written.changed, *written.now_sensitive}):
             known = memories.fetch_by_id(connection, written.now_sensitive).values()
@@ -89,7 +82,7 @@ class MemoryWriter:
         self,
         new: Sequence[Memory],
         made: Mapping[str, Made],
-        identity: Identity | None,
+        identity: Identity,
         late: Identity | None,
     ) -> Written:
         """Add memories, or bring those with the same external id up to date, with what was made of them, all or none.
@@ -99,11 +92,11 @@ class MemoryWriter:
 
         def work(connection: Connection[Any]) -> Written:
             memories.take_turns(connection, alone=False)
-            marked = list(self._rules(connection).applied(new))
+            marked = list(setting_rows.sensitivity(connection).applied(new))
             # Another run may have written some of them just now.
             there = vectors.unchanged(connection, marked)
             left = [memory for memory in marked if memory.external_id not in there]
-            if identity is None or not made:
+            if not made:
                 return self._write(connection, left, alone=None)
             vectors.claim(connection, identity, late)
             written = self._write(connection, left, alone=None)
@@ -155,12 +148,6 @@ class MemoryWriter:
         self._forget(connection, ids, [memory.content for memory in known])
         return len(ids)
 
-    def _mark_found(self, external_ids: Sequence[str]) -> int:
-        """Mark what meets a rule: no person chose it, so that the journal has nothing to take back."""
-        if not external_ids:
-            return 0
-        return self._store.run(lambda connection: self._mark(connection, memories.require(connection, external_ids)))
-
     def unmark_sensitive(self, external_ids: Sequence[str], within: Sequence[str] | None = None) -> int:
         """Take the mark away: models read these memories from now on; give how many had it.
 
@@ -173,7 +160,7 @@ class MemoryWriter:
     ) -> int:
         """As `unmark_sensitive`, within a transaction of the caller's."""
         ids = memories.require(connection, external_ids, within)
-        rules = self._rules(connection)
+        rules = setting_rows.sensitivity(connection)
         for memory in memories.fetch_by_id(connection, ids).values() if rules else ():
             if rules.meets(memory):
                 raise HopgateError(
@@ -185,19 +172,16 @@ class MemoryWriter:
 
     def rules(self) -> SensitivityRules:
         """The store's rules of sensitivity."""
-        with self._store.transaction() as connection:
-            return self._rules(connection)
+        return self._store.run(setting_rows.sensitivity)
 
     def add_rules(self, rules: SensitivityRules, source: str) -> int:
         """Keep further rules of sensitivity, and mark the memories that meet them; give how many that were."""
-        return self._store.run(lambda connection: self.keep_rules(connection, [rules.to_dict()], source))
+        return self._store.run(lambda connection: self.keep_rules(connection, [rules], source))
 
-    def keep_rules(
-        self, connection: Connection[Any], kept: Sequence[Mapping[str, Any] | None], source: str = "restore"
-    ) -> int:
+    def keep_rules(self, connection: Connection[Any], kept: Sequence[SensitivityRules], source: str = "restore") -> int:
         """As `add_rules`, within a transaction of the caller's: `restore` joins a store's rules to the backup's."""
-        rules = self._rules(connection)
-        together = reduce(or_, map(SensitivityRules.of, kept), rules)
+        rules = setting_rows.sensitivity(connection)
+        together = reduce(or_, kept, rules)
         if together == rules:
             return 0
         setting_rows.write(connection, {setting_rows.SENSITIVITY: together.to_dict()}, source)
@@ -212,15 +196,16 @@ class MemoryWriter:
         from hopgate.store import extractions
 
         with self._store.transaction() as connection:
-            rules = self._rules(connection)
+            rules = setting_rows.sensitivity(connection)
             if not rules:
                 return 0
             waiting = {*extractions.pending(connection), *vectors.pending_names(connection)}
             known = memories.fetch(connection, sorted(waiting)).values()
-        return self._mark_found([memory.external_id for memory in known if _newly(rules, memory)])
-
-    def _rules(self, connection: Connection[Any]) -> SensitivityRules:
-        return SensitivityRules.of(setting_rows.sensitivity(connection))
+        # No person chose them, so that the journal has nothing to take back.
+        found = [memory.external_id for memory in known if _newly(rules, memory)]
+        if not found:
+            return 0
+        return self._store.run(lambda connection: self._mark(connection, memories.require(connection, found)))
 
     def _forget(
         self, connection: Connection[Any], ids: Sequence[int], contents: Sequence[str], followers: Sequence[int] = ()

@@ -21,7 +21,7 @@ from hopgate.embed.embedder import embedder_from
 from hopgate.embed.late import OFF, late_model
 from hopgate.errors import HopgateError, LostServerError, RefusedRowError, UnreachableError, WithdrawnError
 from hopgate.extract.runner import Progress
-from hopgate.guard import SensitivityRules, guarded
+from hopgate.guard import guarded
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.redact import redacted
 from hopgate.scale.engine import Engine, map_batches, session, spans_machines
@@ -324,7 +324,7 @@ class _Loader:
 
 
 def _guard(connection: Connection[Any], batch: Sequence[Row]) -> _Prepared:
-    rules = SensitivityRules.of(setting_rows.sensitivity(connection))
+    rules = setting_rows.sensitivity(connection)
     rejected = [Rejected(row.source, row.place, "read", row.reason) for row in batch if row.memory is None]
     given: dict[str, Memory] = {}
     for row in batch:

@@ -29,6 +29,7 @@ from hopgate.store.rows import value, values
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from hopgate.guard import SensitivityRules
     from hopgate.store.store import Store
 
 FORMAT = 2
@@ -36,7 +37,7 @@ MANIFEST = "hopgate-backup.json"
 # A table has a line or two in it.
 MAX_MANIFEST_BYTES = 16 << 20
 
-Finish: TypeAlias = Callable[["Connection[Any]", Sequence[Mapping[str, Any] | None]], object]
+Finish: TypeAlias = Callable[["Connection[Any]", Sequence["SensitivityRules"]], object]
 """Called with what was loaded and not committed, and with the store's own rules of sensitivity before."""
 
 
@@ -246,7 +247,7 @@ def _require_empty(connection: Connection[Any]) -> None:
         raise HopgateError(f"this store holds {count:,} memories: restore into an empty one, --data NEW-FOLDER")
 
 
-def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manifest) -> dict[str, Any] | None:
+def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manifest) -> SensitivityRules:
     """Put the backup's rows in the place of the store's own; give the rules of sensitivity that were there."""
     _write_alike(connection)
     # Nobody writes from here on, and what came since the store was looked at is refused: it would be emptied.

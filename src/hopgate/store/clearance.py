@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from psycopg.errors import SerializationFailure
 
 from hopgate.errors import WithdrawnError
-from hopgate.guard import SensitivityRules
 from hopgate.memory import Memory
 from hopgate.store import memories, setting_rows
 from hopgate.store.rows import values
@@ -31,7 +30,7 @@ def open_memories(connection: Connection[Any], ids: Sequence[int], *, lock: bool
         ids = values(connection, shared, (list(ids),))
     found = memories.fetch_by_id(connection, ids)
     # After the memories: a rule that came meanwhile holds, too.
-    rules = SensitivityRules.of(setting_rows.sensitivity(connection))
+    rules = setting_rows.sensitivity(connection)
     return {
         key: memory for key, memory in found.items() if not (memory.is_sensitive or (rules and rules.meets(memory)))
     }
@@ -85,7 +84,7 @@ def still_open(connection: Connection[Any], new: Sequence[Memory]) -> list[Memor
     marked = set(
         values(connection, "SELECT external_id FROM memories WHERE external_id = ANY(%s) AND is_sensitive", (names,))
     )
-    rules = SensitivityRules.of(setting_rows.sensitivity(connection))
+    rules = setting_rows.sensitivity(connection)
     return [memory for memory in new if memory.external_id not in marked and not (rules and rules.meets(memory))]
 
 

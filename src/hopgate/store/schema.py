@@ -10,7 +10,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.guard import SensitivityRules
 from hopgate.store import connect, owners_table, setting_rows
 from hopgate.store.owners_table import OwnersTable, quoted
 from hopgate.store.rows import value, values
@@ -121,7 +120,7 @@ def guards(connection: Connection[Any]) -> list[str]:
     if status(connection).state != "current":
         return []
     connection.execute(f"SET LOCAL search_path = {SCHEMA}, public")
-    rules = SensitivityRules.of(setting_rows.sensitivity(connection))
+    rules = setting_rows.sensitivity(connection)
     given = [f"--sensitive-tag {tag}" for tag in rules.tags] + [f"--sensitive-match {one}" for one in rules.patterns]
     lost = [f"the rules of sensitivity: give the next store {' '.join(given)}"] if given else []
     if owners_table.followed(connection):

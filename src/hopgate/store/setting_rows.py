@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import HopgateError
+from hopgate.guard import SensitivityRules
 from hopgate.memory import configuration
 from hopgate.store.graph import version
 from hopgate.store.rows import value, values
@@ -54,10 +55,9 @@ def read(connection: Connection[Any]) -> dict[str, tuple[Any, str]]:
     return {name: (value, source) for name, value, source in rows}
 
 
-def sensitivity(connection: Connection[Any]) -> dict[str, Any] | None:
-    """The rules by which memories are sensitive as they were written, or none."""
-    rules: dict[str, Any] | None = value(connection, _VALUE, (SENSITIVITY,))
-    return rules
+def sensitivity(connection: Connection[Any]) -> SensitivityRules:
+    """The rules by which the store's memories are sensitive."""
+    return SensitivityRules.of(value(connection, _VALUE, (SENSITIVITY,)))
 
 
 def scopes(connection: Connection[Any]) -> str:
@@ -67,8 +67,7 @@ def scopes(connection: Connection[Any]) -> str:
 
 def own(connection: Connection[Any], name: str) -> str:
     """The value of a setting that is the store's alone."""
-    row = connection.execute("SELECT value FROM store_settings WHERE name = %s", (name,)).fetchone()
-    return STORE_SETTINGS[name].values[0] if row is None else str(row[0])
+    return value(connection, _VALUE, (name,)) or STORE_SETTINGS[name].values[0]
 
 
 def check_own(connection: Connection[Any], name: str, value: str) -> None:

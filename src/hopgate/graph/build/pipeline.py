@@ -19,7 +19,7 @@ from hopgate.graph.build.changes import read_changes, read_judged_ends
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph.build.resolve import CosineScale, NameResolver, Tally, canonicalise_store, declare
 from hopgate.graph.build.sink import GraphSink, StoreContext, survey_page
-from hopgate.guard import SensitivityRules, guarded
+from hopgate.guard import guarded
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.redact import redacted
 from hopgate.scale.engine import Engine, map_batches, session, with_shared
@@ -339,7 +339,7 @@ def _extract_range(reader: _Reader, ids: IdRange) -> RangeRead:
 
 def _open(connection: Connection[Any], ids: IdRange) -> dict[int, Memory]:
     """The memories of a range, without those that a rule of the store makes sensitive whatever their flag says."""
-    rules = SensitivityRules.of(setting_rows.sensitivity(connection))
+    rules = setting_rows.sensitivity(connection)
     known = in_range(connection, ids, RANGE)
     return {key: memory for key, memory in known.items() if not rules.meets(memory)} if rules else known
 
