@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from hopgate.embed import EmbeddingCache, embedder_from
+from hopgate.embed import EmbeddingCache, embedder_from, sentence_transformers
 from hopgate.embed.late import SCALE, BundledLate, joined, late_matches, late_model, late_scores
 from hopgate.embed.texts import TextModels
 from hopgate.errors import HopgateError
@@ -75,5 +79,50 @@ def test_the_cache_keeps_tokens_and_forgets_them_with_the_text(tmp_path: Path, m
 
 
 def test_a_model_that_is_none_is_refused() -> None:
-    with pytest.raises(HopgateError, match="no late-interaction model 'huge': say bundled or off"):
+    with pytest.raises(HopgateError, match="no late-interaction model 'huge': say bundled, off or sentence"):
         late_model("huge")
+
+
+class Encoder:
+    """A multi-vector encoder as sentence-transformers has one: a row a word between a mark and an end."""
+
+    def __init__(self, name: str, device: str | None = None) -> None:
+        self.tokenizer = Words
+
+    def encode_query(self, texts: list[str], show_progress_bar: bool) -> list[np.ndarray[Any, Any]]:
+        return [np.ones((len(text.split()) + 2, 4)) for text in texts]
+
+    encode_document = encode_query
+
+
+class Words:
+    """What a tokenizer says of a text, where words are tokens."""
+
+    def __init__(self, text: str, add_special_tokens: bool, return_offsets_mapping: bool) -> None:
+        self.spans = [match.span() for match in re.finditer(r"\S+", text)]
+
+    def __getitem__(self, name: str) -> list[tuple[int, int]]:
+        return self.spans
+
+    def word_ids(self) -> list[int]:
+        return list(range(len(self.spans)))
+
+    def word_to_chars(self, word: int) -> tuple[int, int]:
+        return self.spans[word]
+
+
+def test_any_multi_vector_encoder_of_sentence_transformers_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = SimpleNamespace(MultiVectorEncoder=Encoder)
+    parts = SimpleNamespace(real_query_token_slice=lambda _, text: slice(1, 1 + len(text.split())))
+    monkeypatch.setitem(sys.modules, "sentence_transformers", whole)
+    monkeypatch.setitem(sys.modules, "sentence_transformers.multi_vector_encoder", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "sentence_transformers.multi_vector_encoder.interpretability", parts)
+    monkeypatch.setattr(sentence_transformers, "_fingerprint", lambda model: "digits")
+    model = late_model("sentence-transformers:some/colbert")
+    assert model is not None
+    assert (model.identity.name, model.identity.dimension, model.identity.spec) == (
+        "some/colbert", 4, "sentence-transformers:some/colbert")  # fmt: skip
+    words, rows = model.query_tokens("where is it")
+    assert words == ("", "where", "is", "it", "") and np.allclose(rows, 0.5)
+    (tokens,) = model.memory_tokens([SHORT])
+    assert tokens.shape == (8, 4) and set(tokens.ravel()) == {64}

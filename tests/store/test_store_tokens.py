@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -102,3 +103,12 @@ def test_tokens_alone_are_made_where_the_vector_is_there(filled: KnowledgeBase, 
     asked = len(endpoint.texts)
     assert filled.embed() == 1
     assert set(kept(filled)) == {"a"} and len(endpoint.texts) == asked
+
+
+def test_a_backup_has_the_tokens(filled: KnowledgeBase, other: str, tmp_path: Path) -> None:
+    filled.upkeep.backup(tmp_path / "all.hopgate")
+    with hopgate.open(other) as again:
+        again.upkeep.restore(tmp_path / "all.hopgate")
+        before, after = kept(filled), kept(again)
+        assert set(after) == {"a", "b"} and all(np.array_equal(after[name], before[name]) for name in after)
+        assert again.upkeep.status()["late"] == "answerai-colbert-small-v1"

@@ -125,8 +125,7 @@ class BundledLate(LateModel):
         return self._model.run(self._model.encode(texts), self._unit, mark=TEXT_MARK)
 
     def _unit(self, output: Floats) -> Floats:
-        rows = output[0] @ self._basis
-        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+        return unit(output[0] @ self._basis)
 
     @cached_property
     def _basis(self) -> Floats:
@@ -146,7 +145,19 @@ def late_model(spec: str, threads: int | None = None) -> LateModel | None:
         return None
     if spec == BUNDLED:
         return BundledLate(threads)
-    raise HopgateError(f"there is no late-interaction model {spec!r}: say {BUNDLED} or {OFF}")
+    kind, _, name = spec.partition(":")
+    if kind == "sentence-transformers" and name:
+        from hopgate.embed.sentence_transformers import SentenceTransformersLate
+
+        return SentenceTransformersLate(name)
+    raise HopgateError(
+        f"there is no late-interaction model {spec!r}: say {BUNDLED}, {OFF} or sentence-transformers:NAME_OR_PATH"
+    )
+
+
+def unit(rows: Floats) -> Floats:
+    """Give rows of unit length."""
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
 
 def late_parts(text: Cleared) -> list[Cleared]:

@@ -1,4 +1,4 @@
-"""Any sentence-transformers model, by its name or its path."""
+"""Any sentence-transformers model, of a vector a text or of one a token, by its name or its path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hopgate.embed.embedder import Identity, PromptedEmbedder, with_options
+from hopgate.embed.late import Floats, LateModel, QueryTokens, unit
 from hopgate.errors import HopgateError
 from hopgate.redact import redacted
 
@@ -48,7 +51,7 @@ class SentenceTransformers(PromptedEmbedder):
         query, document = _prompts(model, self._model.prompts)
         dimension = self._model.get_embedding_dimension()
         self._identity = Identity(
-            name=Path(model).name if Path(model).exists() else model,
+            name=_name(model),
             dimension=int(dimension or self._model.encode(["x"]).shape[1]),
             spec=with_options(f"sentence-transformers:{model}", query=query_prompt, document=document_prompt),
             query_prompt=query if query_prompt is None else query_prompt,
@@ -66,8 +69,51 @@ class SentenceTransformers(PromptedEmbedder):
         return self._model.encode(list(texts), prompt=prompt, batch_size=self._batch_size, show_progress_bar=False)
 
 
+class SentenceTransformersLate(LateModel):
+    """A multi-vector encoder of sentence-transformers 6, which reads PyLate's and ColBERT's models, too.
+
+    Parameters
+    ----------
+    model : str
+        Its name on the hub, or its directory.
+    """
+
+    def __init__(self, model: str) -> None:
+        self._model = load(model, "MultiVectorEncoder")
+        self._identity = Identity(
+            name=_name(model),
+            dimension=self._encoded("encode_query", ["x"])[0].shape[1],
+            spec=f"sentence-transformers:{model}",
+            fingerprint=_fingerprint(self._model),
+        )
+
+    @property
+    def identity(self) -> Identity:
+        """Which model this is."""
+        return self._identity
+
+    def query_tokens(self, text: str) -> QueryTokens:
+        """Give a query's tokens; words only where the model's tokenizer says which they are."""
+        from sentence_transformers.multi_vector_encoder.interpretability import real_query_token_slice
+
+        [rows] = self._encoded("encode_query", [text])
+        words, own = [""] * len(rows), real_query_token_slice(self._model, text)
+        read = self._model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        if own.stop <= len(rows) and own.stop - own.start == len(read["offset_mapping"]):
+            spans = [None if word is None else read.word_to_chars(word) for word in read.word_ids()]
+            words[own] = [text[slice(*span)].strip() if span else "" for span in spans]
+        return QueryTokens(tuple(words), rows)
+
+    def _rows(self, texts: Sequence[str]) -> list[Floats]:
+        return self._encoded("encode_document", texts)
+
+    def _encoded(self, method: str, texts: Sequence[str]) -> list[Floats]:
+        made = getattr(self._model, method)(list(texts), show_progress_bar=False)
+        return [unit(np.asarray(rows, np.float32)) for rows in made]
+
+
 def load(model: str, kind: str, *, device: str | None = None) -> Any:
-    """Load a `SentenceTransformer` or a `CrossEncoder`, or raise an error that names what is missing."""
+    """Load a `SentenceTransformer`, a `CrossEncoder` or a `MultiVectorEncoder`, or say what is missing."""
     looks_like_path = model.startswith(("/", ".", "~"))
     path = Path(model).expanduser()
     if looks_like_path and not path.is_dir():
@@ -81,6 +127,10 @@ def load(model: str, kind: str, *, device: str | None = None) -> Any:
     except Exception as error:  # the library raises whatever its many loaders raise
         reason = redacted(" ".join(str(error).split()))[:200] or type(error).__name__
         raise HopgateError(f"cannot load {model} as a sentence-transformers {kind}: {reason}") from error
+
+
+def _name(model: str) -> str:
+    return Path(model).name if Path(model).exists() else model
 
 
 def _prompts(model: str, own: dict[str, str]) -> tuple[str, str]:

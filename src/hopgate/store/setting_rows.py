@@ -28,7 +28,10 @@ ID_KEY = "id key"
 
 
 class StoreSetting(NamedTuple):
-    """A setting that no call, file or variable can change: its values, the default first, and what it is for."""
+    """A setting that no call, file or variable can change: its values, the default first, and what it is for.
+
+    A value that ends with a colon stands for all that begin so.
+    """
 
     values: tuple[str, ...]
     meaning: str
@@ -39,7 +42,10 @@ STORE_SETTINGS = {
         (WALLS, SHARED),
         "walls: no scope moves another's answers; shared: walks pass through all, for one person's many",
     ),
-    LATE: StoreSetting(("bundled", "off"), "who makes the tokens of late interaction, from the first vector on"),
+    LATE: StoreSetting(
+        ("bundled", "off", "sentence-transformers:"),
+        "who makes the tokens of late interaction, from the first vector on",
+    ),
 }
 
 
@@ -73,7 +79,7 @@ def own(connection: Connection[Any], name: str) -> str:
 def check_own(connection: Connection[Any], name: str, value: str) -> None:
     """Refuse what a setting of the store's alone cannot be, or can no longer be; do what a change of it asks for."""
     values = STORE_SETTINGS[name].values
-    if value not in values:
+    if value not in values and not value.startswith(tuple(one for one in values if one.endswith(":"))):
         raise HopgateError(f"{name} must be {' or '.join(values)}, not {value!r}")
     if own(connection, name) == value:
         return
