@@ -74,6 +74,10 @@ def is_rare(word: str, code: str, limit: float) -> bool:
     """
     if len(word) < 3 or word in SMALL or word in _CALENDAR or not WORD.fullmatch(word):
         return False
+    parts = word.split("-")
+    is_common = all(len(part) < 3 or max(zipf(part, code), zipf(part, "en")) > 3 for part in parts)
+    if is_common and len(parts) > 1 and len(parts[-1]) > 1:
+        return False  # "follow-up"
     stem = word.removesuffix("s")
     return all(max(zipf(word, one), zipf(stem, one)) < limit for one in {code, "en"})
 
