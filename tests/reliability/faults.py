@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import psycopg
 from reliability.canary import Search
@@ -46,16 +47,8 @@ def state_of(dsn: str) -> dict[str, str]:
 @contextlib.contextmanager
 def _own_cache() -> Iterator[Path]:
     """An empty cache of vectors: what is in it is not sent, and so not looked up, which would be another way."""
-    before = os.environ.get("HOPGATE_CACHE")
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["HOPGATE_CACHE"] = folder
-        try:
-            yield Path(folder)
-        finally:
-            if before is None:
-                del os.environ["HOPGATE_CACHE"]
-            else:
-                os.environ["HOPGATE_CACHE"] = before
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, HOPGATE_CACHE=folder):
+        yield Path(folder)
 
 
 def walked(command: Command, databases: Databases) -> tuple[Way, dict[str, str]]:

@@ -302,6 +302,7 @@ def test_a_server_stopped_by_hand_and_a_folder_that_goes_end_the_watch(
 ) -> None:
     monkeypatch.setattr(embedded_server, "LOOK_S", 0.05)
     (tmp_path / ".users").touch()
+    (tmp_path / ".linger").touch()
     os.utime(tmp_path / ".users", (0, 0))
     # Nothing runs there: the watch ends at once.
     embedded_server.watch(tmp_path, 1.0)

@@ -90,10 +90,7 @@ def default_directory() -> Path:
 class EmbeddedServer:
     """A running server on `directory`, held until `close`; the last holder on the machine stops it.
 
-    Parameters
-    ----------
-    linger : float, optional
-        Seconds that the server outlives this holder, if it is the last; by default what `HOPGATE_LINGER` says, or none.
+    It outlives that one by `linger` seconds, by default what `HOPGATE_LINGER` says, or none.
     """
 
     def __init__(self, directory: Path, linger: float | None = None) -> None:
@@ -235,6 +232,8 @@ def watched(directory: Path) -> bool:
 
 def watch_over(directory: Path, linger: float) -> None:
     """Start a watcher unless there is one; it belongs to no terminal and keeps no file of this process open."""
+    # Here and not by the watcher, which may begin when the folder is about to go.
+    private_file(directory / LOCK)
     if watched(directory):
         return
     # Not by `subprocess`: its object would wait for the process's end, which comes after this one's.
@@ -250,7 +249,7 @@ def watch_over(directory: Path, linger: float) -> None:
 def watch(directory: Path, linger: float) -> None:
     """Wait until nobody has used the server for so many seconds, and stop it; nothing where there is a watcher."""
     with contextlib.suppress(FileNotFoundError):
-        lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        lock = os.open(directory / LOCK, os.O_RDWR)
         try:
             take(lock, fcntl.LOCK_EX, directory / LOCK, WATCH_S)
         except HopgateError:
@@ -375,14 +374,12 @@ def _prepare(directory: Path) -> None:
 def _closed_to_server(path: Path) -> Path | None:
     """As root, the folder above `path` that the server's user cannot pass through, if there is one."""
     who = _account()
-    for folder in path.resolve().parents if who else ():
+    if who is None:
+        return None
+    for folder in path.resolve().parents:
         status = folder.stat()
-        own = stat.S_IXOTH
-        if who and who.pw_uid == status.st_uid:
-            own = stat.S_IXUSR
-        elif who and who.pw_gid == status.st_gid:
-            own = stat.S_IXGRP
-        if not status.st_mode & own:
+        its_own = status.st_uid == who.pw_uid and stat.S_IXUSR
+        if not status.st_mode & (its_own or (status.st_gid == who.pw_gid and stat.S_IXGRP) or stat.S_IXOTH):
             return folder
     return None
 
