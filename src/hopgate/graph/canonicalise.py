@@ -199,20 +199,13 @@ class Canonicaliser:
     def resolve(self, mention: ContextMention, candidates: Sequence[Candidate]) -> Decision:
         """Decide which concept a new mention means; ties go to the candidate mentioned more, then to the first.
 
-        An exact name decides. Otherwise the candidates are scored as in `fit`, and two thresholds make three bands:
-        merge, ask, new. Only the middle one may ask a person or a model.
+        The candidates are scored as in `fit`, and two thresholds make three bands: merge, ask, new. Only the middle one
+        may ask a person or a model.
         """
         if not 0 <= self.ask <= self.threshold <= 1:
             raise HopgateError(
                 f"thresholds must be 0 <= ask <= threshold <= 1, not ask {self.ask} and threshold {self.threshold}"
             )
-        wanted = normalise(mention.name)
-        exact = [candidate for candidate in candidates if wanted in map(normalise, candidate.names)]
-        if len(exact) == 1:
-            return Decision("merge", exact[0].id, 1.0)
-        if exact:
-            best = max(exact, key=lambda candidate: (candidate.kind == mention.kind, candidate.mentions))
-            return Decision("ask", best.id, 1.0)
         if not candidates:
             return Decision("new", None, 0.0)
         scores = self._candidate_scores(mention, candidates)
