@@ -15,7 +15,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval import gate_runs, judge, load, save, verify
 from hopgate.eval.checks import apart, near_copies, origin_of
 from hopgate.eval.data.dataset import Query
-from hopgate.eval.evidence import Arm, Cost, Origin, Rung
+from hopgate.eval.evidence import Arm, Cost, Evidence, Origin, Rung
 from hopgate.eval.ledger import Ledger
 from hopgate.eval.plan import Plan
 from hopgate.eval.report import headline, todo
@@ -195,14 +195,19 @@ def test_facts_that_are_the_test_questions_are_found() -> None:
     """Attack 3: 126 triples that are test questions on their gold memory."""
     memories = [Memory(f"m{at}", "It stands in the cellar.") for at in range(40)]
     questions = {f"q{at}": f"Which appliance does Ada{at} lend neighbours?" for at in range(40)}
-    gold = {f"q{at}": {f"m{at}"} for at in range(40)}
+    asked = Evidence(
+        "a set",
+        Plan(),
+        {name: Query(name, text) for name, text in questions.items()},
+        {f"q{at}": {f"m{at}": 1} for at in range(40)},
+    )
     triples = [Triple(f"m{at}", questions[f"q{at}"], "answers", "cellar") for at in range(40)]
-    origin = origin_of("triples.jsonl", memories, triples, (questions, {}), gold)
+    origin = origin_of(asked, memories, triples)
     assert origin.foreign == 40 and origin.leaking == (40, 0)
     base, better, _ = gains(40, 3.0)
     judgement = judge(evidence(base, better, origin=origin))
     assert judgement.verdict == "INVALID" and found(judgement, "provenance")[0] == "fail"
-    honest = origin_of("triples.jsonl", memories, [Triple("m1", "It", "stands in", "cellar")], (questions, {}), gold)
+    honest = origin_of(asked, memories, [Triple("m1", "It", "stands in", "cellar")])
     assert (honest.foreign, honest.leaking) == (0, (0, 0))
     assert found(judge(evidence(base, better, origin=Origin("a store's own"))), "provenance")[0] == "unknown"
 

@@ -163,21 +163,8 @@ def provenance(evidence: Evidence) -> Check:
     return Check("provenance", Status.PASS, f"the graph ({origin.graph}) says what the memories say")
 
 
-def origin_of(
-    graph: str,
-    memories: Iterable[Memory],
-    triples: Sequence[Triple],
-    questions: tuple[Mapping[str, str], Mapping[str, str]],
-    gold: Mapping[str, AbstractSet[str]],
-) -> Origin:
-    """Compare facts that somebody brought with the memories they are on and with the questions.
-
-    Parameters
-    ----------
-    questions : pair of mappings of id to text
-        The reported questions, and those that were tuned on.
-    gold : mapping of question to ids
-    """
+def origin_of(evidence: Evidence, memories: Iterable[Memory], triples: Sequence[Triple]) -> Origin:
+    """Compare facts that somebody brought with the memories they are on and with the questions."""
     texts = {memory.external_id: _words(f"{memory.title or ''} {memory.text}") for memory in memories}
     said: dict[str, set[str]] = defaultdict(set)
     foreign = 0
@@ -186,16 +173,16 @@ def origin_of(
         foreign += not words <= texts.get(triple.doc_id, frozenset())
         said[triple.doc_id] |= words | _words(triple.relation)
 
-    def leaks(name: str, text: str) -> bool:
-        words = {word for word in _words(text) if len(word) > 3}
-        for memory in gold.get(name, ()):
+    def leaks(name: str, grades: Mapping[str, int]) -> bool:
+        words = {word for word in _words(evidence.queries[name].text) if len(word) > 3}
+        for memory in relevant(grades, evidence.plan.relevant_from):
             new = words - texts.get(memory, frozenset())
             if len(new) >= 2 and len(new & said[memory]) >= NEAR * len(new):
                 return True
         return False
 
-    leaking = [sum(leaks(name, text) for name, text in asked.items()) for asked in questions]
-    return Origin(graph, known=True, facts=len(triples), foreign=foreign, leaking=(leaking[0], leaking[1]))
+    here, there = (sum(leaks(*asked) for asked in qrels.items()) for qrels in (evidence.qrels, evidence.tuned))
+    return Origin("triples.jsonl", known=True, facts=len(triples), foreign=foreign, leaking=(here, there))
 
 
 def judged(evidence: Evidence) -> Check:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -49,10 +48,23 @@ def run_gate(
     ledger : Ledger, optional
         Where looks at the reported questions are counted; the user's by default.
     """
+    import hopgate
+    from hopgate.store.server import throwaway_folder
+
     plan, ledger = plan or Plan(), ledger or Ledger.of_user()
-    known = _known(dataset, plan)
-    with throwaway_store(dataset, plan, stage) as (kb, cost):
-        evidence = _climbed(kb, dataset, replace(known, origin=_origin(dataset, plan)), Settings(), cost, stage)
+    known, made = _known(dataset, plan), plan.extractor or "phrases"
+    origin = Origin(f"read out of the memories by {made}", known=made != "replay")
+    if dataset.triples and not plan.extractor:
+        origin = origin_of(known, dataset.memories, dataset.triples)
+    known = replace(known, origin=origin)
+    with throwaway_folder() as folder, hopgate.open(folder, linger=60) as kb:
+        kb.add(*dataset.memories)
+        kb.embed(plan.embedder or None, progress=stage("embedding memories", len(dataset.memories)))
+        stage("building the graph", None)
+        began = time.perf_counter()
+        built = kb.build(_extractor(dataset, plan), embed_concepts=False, statements=_statements(dataset, plan))
+        cost = Cost(time.perf_counter() - began, built.extraction.tokens)
+        evidence = _climbed(kb, dataset, known, Settings(), cost, stage)
         return _kept(_labelled(evidence, dataset, kb), out, ledger)
 
 
@@ -155,24 +167,6 @@ def apply_settings(judgement: Judgement, kb: KnowledgeBase) -> dict[str, Any]:
     return {"fuser": arm.configuration, "depth": plan.depth, "rerank": arm.reread}
 
 
-@contextmanager
-def throwaway_store(
-    dataset: Dataset, plan: Plan | None = None, stage: Stage = quiet
-) -> Iterator[tuple[KnowledgeBase, Cost]]:
-    """Make a throw-away store with the data set's memories, vectors and graph; give it with what the graph cost."""
-    import hopgate
-    from hopgate.store.server import throwaway_folder
-
-    plan = plan or Plan()
-    with throwaway_folder() as folder, hopgate.open(folder, linger=60) as kb:
-        kb.add(*dataset.memories)
-        kb.embed(plan.embedder or None, progress=stage("embedding memories", len(dataset.memories)))
-        stage("building the graph", None)
-        began = time.perf_counter()
-        built = kb.build(_extractor(dataset, plan), embed_concepts=False, statements=_statements(dataset, plan))
-        yield kb, Cost(time.perf_counter() - began, built.extraction.tokens)
-
-
 def _known(dataset: Dataset, plan: Plan) -> Evidence:
     """What is known before anything is asked: questions, judgements and slices."""
     for problem in plan_problems(dataset, plan):
@@ -220,17 +214,6 @@ def _kept(evidence: Evidence, out: Path | None, ledger: Ledger) -> Judgement:
         judgement = record.save(out or Path(folder), evidence)
     ledger.record(asked, f"{evidence.title}: {judgement.fingerprint}")
     return judgement
-
-
-def _origin(dataset: Dataset, plan: Plan) -> Origin:
-    """Where a data set's graph comes from, and whether its facts resemble the questions."""
-    if plan.extractor or not dataset.triples:
-        made = plan.extractor or "phrases"
-        return Origin(f"read out of the memories by {made}", known=made != "replay")
-    reported, tuned = dataset.split(plan.split), dataset.split(plan.tune) if plan.tune else {}
-    asked = [{name: dataset.queries[name].text for name in part} for part in (reported, tuned)]
-    gold = {name: relevant(own, plan.relevant_from) for part in (reported, tuned) for name, own in part.items()}
-    return origin_of(TRIPLES, dataset.memories, dataset.triples, (asked[0], asked[1]), gold)
 
 
 def _statements(dataset: Dataset, plan: Plan) -> Path | None:

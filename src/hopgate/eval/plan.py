@@ -85,10 +85,6 @@ class Plan:
             if getattr(self, option.name) != option.default
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give every field by its name."""
-        return asdict(self)
-
 
 def plan_of(values: Mapping[str, Any]) -> Plan:
     """Make a plan of what was declared; what was not has its default, and an unknown name is refused."""
@@ -102,7 +98,7 @@ def plan_of(values: Mapping[str, Any]) -> Plan:
 
 def plan_text(plan: Plan) -> str:
     """Write a plan as TOML, everything that was declared or left at its default."""
-    return "# The plan of a gate, declared before it is run.\n" + to_toml(plan.to_dict())
+    return "# The plan of a gate, declared before it is run.\n" + to_toml(asdict(plan))
 
 
 def declared(path: Path | None, given: Mapping[str, Any]) -> Plan:
@@ -130,8 +126,6 @@ def plan_problems(dataset: Dataset, plan: Plan) -> list[str]:
         hint = " (--tune none tunes nothing)" if split == plan.tune else ""
         if split not in dataset.splits:
             problems.append(f"{path} is missing: the splits there are {', '.join(dataset.splits)}{hint}")
-        elif not dataset.splits[split]:
-            problems.append(f"{path} judges no query{hint}")
     if plan.tune == plan.split:
         problems.append(f"{plan.tune!r} cannot be both tuned on and reported: name two splits")
     return problems

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -54,13 +53,13 @@ def save(folder: Path, evidence: Evidence) -> Judgement:
     judgement = judged(folder)
     (folder / DECISION).write_text(_json(judgement.to_dict()), encoding="utf-8")
     (folder / PAGE).write_text(page(judgement), encoding="utf-8")
-    (folder / DIGEST).write_text(f"{judgement.fingerprint}\n{_digest(folder)}\n", encoding="utf-8")
+    (folder / DIGEST).write_text(f"{judgement.fingerprint}\n{_digest(folder, '')}\n", encoding="utf-8")
     return judgement
 
 
 def judged(folder: Path) -> Judgement:
     """Judge a saved gate again, from its evidence and runs."""
-    return replace(judge(load(folder)), fingerprint=_decision_digest(folder))
+    return replace(judge(load(folder)), fingerprint=_fingerprint(folder))
 
 
 def load(folder: Path) -> Evidence:
@@ -108,7 +107,7 @@ def verify(folder: Path, fingerprint: str | None = None) -> list[str]:
     """
     differs = []
     known, _, digest = _text(folder / DIGEST).strip().partition("\n")
-    found = _decision_digest(folder)
+    found = _fingerprint(folder)
     if fingerprint is not None and found != fingerprint:
         differs.append(f"the fingerprint is {found}, not {fingerprint}")
     if found != known:
@@ -148,21 +147,17 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s%]", lambda found: quote(found[0], safe=""), name)
 
 
-def _decision_digest(folder: Path) -> str:
-    """The fingerprint: of the plan, the evidence and the runs, from which decision and page follow."""
-    return _of(folder, lambda name: name in (FILE, EVIDENCE) or name.startswith(f"{RUNS}/"))[:12]
+def _fingerprint(folder: Path) -> str:
+    """Of the plan, the evidence and the runs, from which decision and page follow."""
+    return _digest(folder, FILE, EVIDENCE, f"{RUNS}/")[:12]
 
 
-def _digest(folder: Path) -> str:
-    """The digest of everything in the folder but itself."""
-    return _of(folder, lambda name: name != DIGEST)
-
-
-def _of(folder: Path, wanted: Callable[[str], bool]) -> str:
+def _digest(folder: Path, *wanted: str) -> str:
+    """The digest of the files in the folder, but of itself, whose names begin so; of all by default."""
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = path.relative_to(folder).as_posix()
-        if wanted(name):
+        if name.startswith(wanted or "") and name != DIGEST:
             digest.update(f"{name}\0{path.stat().st_size}\0".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()

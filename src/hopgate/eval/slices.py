@@ -89,16 +89,13 @@ class VectorSpace:
 
 def non_adjacent(qrels: Qrels, space: VectorSpace, neighbours: int = NEIGHBOURS) -> frozenset[str]:
     """Give the questions whose gold memories cannot be connected by steps between adjacent ones."""
+    from scipy.sparse.csgraph import connected_components
+
     found = set()
     for query, gold in qrels.items():
         rows = [space.rows[name] for name in sorted(relevant(gold)) if name in space.rows]
-        if len(rows) >= 2:
-            links = adjacent(space.vectors, rows, neighbours)
-            reached = links[0]
-            for _ in rows:
-                reached = reached | links[reached].any(axis=0)
-            if not reached.all():
-                found.add(query)
+        if len(rows) >= 2 and connected_components(adjacent(space.vectors, rows, neighbours))[0] > 1:
+            found.add(query)
     return frozenset(found)
 
 
