@@ -96,8 +96,9 @@ def test_embed_change_of_the_embedder_and_the_cache(
         assert run(*CHANGE, second.spec, "--json").json == {"embedded": 5}
         assert "embedded by others" in run("embed", "--embedder", first.spec, status=2).refused()
         kept = bare("cache", "info", "--json").json
-    assert kept["vectors"] == 10 and kept["embedders"] == {"words": 5, "others": 5}
-    assert bare("cache", "clear", "--yes", "--json").json["vectors"] == 10
+    # The tokens of late interaction are kept beside the vectors.
+    assert kept["vectors"] >= 10 and kept["embedders"]["words"] == kept["embedders"]["others"] == 5
+    assert bare("cache", "clear", "--yes", "--json").json["vectors"] == kept["vectors"]
     assert " vectors 0 " in " ".join(bare("cache", "info").out.split())
 
 
