@@ -297,6 +297,9 @@ def _write(batch: Batch, found: Sequence[Found], refuted: Sequence[Rival], conne
     changes.set_beside(connection, refuted)
     changed = {rival.later_id for rival in refuted}
     kept = [each for each in found if {each.earlier.memory_id, each.later.place.memory_id} <= known.keys()]
+    told = [each.later.place.memory_id for each in kept]
+    scopes = name_rows.scopes_of(connection, told)
+    names = changes.names(connection, [*told, *(each.earlier.memory_id for each in kept)])
 
     def when(each: Found) -> tuple[datetime, int]:
         key, sentence = each.later.place
@@ -307,10 +310,12 @@ def _write(batch: Batch, found: Sequence[Found], refuted: Sequence[Rival], conne
         key, is_alone = each.later.place.memory_id, each.earlier is each.later.place
         subject = each.later.subject if is_alone else each.later.beside
         earlier, later = (
-            _note(connection, place, subject, known[place.memory_id]) for place in (each.earlier, each.later.place)
-        )
+            _note(place, subject, known[place.memory_id], names.get(place.memory_id, ()),
+                  fact_rows.counting(connection, place.memory_id))
+            for place in (each.earlier, each.later.place)
+        )  # fmt: skip
         if change := change_of(each.compared, earlier, later, alone=is_alone):
-            _add(connection, each, change, known[key])
+            _add(connection, each, change, known[key], scopes[key])
             changed.add(key)
     done = [key for key in batch.waiting if key in known or key not in batch.sources]
     changes.set_compared(connection, done, model.NAME)
@@ -325,9 +330,8 @@ def rederive_groups(connection: Connection[Any], memory_ids: Collection[int]) ->
     rederive(connection, concept_ids=sorted(concepts), groups=groups)
 
 
-def _note(connection: Connection[Any], place: Place, subject: str, recorded_at: datetime) -> Note:
+def _note(place: Place, subject: str, recorded_at: datetime, names: Sequence[str], facts: Sequence[NamedFact]) -> Note:
     """A place with the names and facts of its memory: of a sentence those that it can say."""
-    names, facts = changes.names_and_facts(connection, place.memory_id)
     sentence, text = place.sentence, place.sentence.about(subject)
     if sentence.under or sentence.subjects or sentence.day:
         words = normalise(text)
@@ -407,10 +411,9 @@ def _shared(one: str, other: str) -> float:
     return len(words & others) / (len(words | others) or 1)
 
 
-def _add(connection: Connection[Any], found: Found, change: Change, recorded_at: datetime) -> None:
+def _add(connection: Connection[Any], found: Found, change: Change, recorded_at: datetime, scope: str) -> None:
     """Write a change as the end of what was, and the beginning of what is."""
     earlier_id, later_id = found.earlier.memory_id, found.later.place.memory_id
-    scope = name_rows.scopes_of(connection, [later_id])[later_id]
     names = {normalise(name): name for name in (change.thing, change.former, change.value) if name}
     wanted = {(scope, normal): (name, kind_of_value(name)) for normal, name in names.items()}
     known = name_rows.ensure(connection, wanted, {normal: initials(normal) for normal in names})

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.store.graph import fact_rows
-from hopgate.store.graph.fact_rows import NamedFact
 from hopgate.store.rows import columns_of, fetch
 
 if TYPE_CHECKING:
@@ -215,10 +213,13 @@ def set_beside(connection: Connection[Any], found: Iterable[Rival]) -> None:
     )
 
 
-def names_and_facts(connection: Connection[Any], memory_id: int) -> tuple[list[str], list[NamedFact]]:
-    """The names that a memory mentions, as it spells them; and what it says, the surest first."""
-    rows = connection.execute("SELECT spelling FROM mentions WHERE memory_id = %s ORDER BY name_id", (memory_id,))
-    return [row[0] for row in rows], fact_rows.counting(connection, memory_id)
+def names(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, list[str]]:
+    """The names that each of some memories mentions, as it spells them."""
+    rows = connection.execute(
+        "SELECT memory_id, array_agg(spelling ORDER BY name_id) FROM mentions WHERE memory_id = ANY(%s) GROUP BY 1",
+        (list(memory_ids),),
+    )
+    return dict(rows.fetchall())
 
 
 def relation_between(connection: Connection[Any], subject_id: int, object_id: int) -> str | None:
