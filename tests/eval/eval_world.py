@@ -52,12 +52,14 @@ def evidence(
     return Evidence("a set", plan or Plan(), queries, **given)
 
 
-def gains(count: int, gain: float, *, seed: int = 0, spread: float = 2.0, groups: int = 0, icc: float = 0.0) -> Any:
-    """Base and challenger as answers found of ten, with this mean gain in tenths, and groups that agree."""
+def gains(
+    count: int, gain: float, *, seed: int = 0, spread: float = 2.0, groups: int = 0, icc: float = 0.0
+) -> tuple[list[int], list[int]]:
+    """Base and challenger as answers found of ten, with this mean gain in tenths; those of a group agree."""
     rng = np.random.default_rng(seed)
     of_group = rng.normal(0, spread * icc**0.5, max(1, groups))
     own = rng.normal(0, spread * (1 - icc) ** 0.5, count)
     group = np.arange(count) % groups if groups else np.arange(count)
     base = rng.integers(2, 9, count)
     change = gain + own + (of_group[group] if groups else 0)
-    return base.tolist(), np.clip(np.rint(base + change), 0, GOLD).astype(int).tolist(), group.tolist()
+    return base.tolist(), np.clip(np.rint(base + change), 0, GOLD).astype(int).tolist()

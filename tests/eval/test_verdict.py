@@ -35,8 +35,7 @@ def found(judgement: Judgement, name: str) -> tuple[str, str]:
 
 
 def test_a_gain_over_every_base_and_every_shuffle_opens_and_says_so() -> None:
-    base, better, groups = gains(120, 1.5)
-    judgement = judge(evidence(base, better, groups=groups))
+    judgement = judge(evidence(*gains(120, 1.5)))
     assert verdicts(judgement) == {"concepts": "OPEN"} and judgement.recommended == "graph"
     claim = judgement.main
     assert claim.interval[0] > 0 and claim.p < 0.025 and claim.randomised_p < 0.025
@@ -52,19 +51,17 @@ def test_a_gain_over_every_base_and_every_shuffle_opens_and_says_so() -> None:
 
 
 def test_no_gain_on_many_questions_closes_and_on_few_decides_nothing() -> None:
-    base, same, groups = gains(600, 0.0, spread=1.0)
-    closed = judge(evidence(base, same, groups=groups))
+    closed = judge(evidence(*gains(600, 0.0, spread=1.0)))
     assert verdicts(closed) == {"concepts": "CLOSED"} and "is excluded" in closed.main.reason
     assert closed.recommended == "base" and "do without" in todo(closed)
-    base, same, groups = gains(40, 0.0)
-    open_ended = judge(evidence(base, same, groups=groups))
+    open_ended = judge(evidence(*gains(40, 0.0)))
     assert verdicts(open_ended) == {"concepts": "INCONCLUSIVE"}
     assert "go on with base" in todo(open_ended) and "new questions in" in todo(open_ended)
 
 
 def test_what_is_needed_is_told_of_the_worthwhile_gain_and_not_of_the_observed_one() -> None:
-    few = judge(evidence(*gains(60, 0.4)[:2])).main
-    lucky = judge(evidence(*gains(60, 3.0)[:2])).main
+    few = judge(evidence(*gains(60, 0.4))).main
+    lucky = judge(evidence(*gains(60, 3.0))).main
     assert few.needed[0] > 200 and lucky.needed[0] > 200
 
 
@@ -93,14 +90,15 @@ def test_conversations_that_agree_do_not_open_by_chance() -> None:
     """Attack 4: no effect, questions of one conversation alike; by questions alone a quarter of such gates opened."""
     opened = 0
     for seed in range(40):
-        base, other, groups = gains(200, 0.0, seed=seed, groups=10, icc=0.14)
-        opened += judge(evidence(base, other, groups=groups)).verdict == "OPEN"
+        groups = [at % 10 for at in range(200)]
+        made = evidence(*gains(200, 0.0, seed=seed, groups=10, icc=0.14), groups=groups)
+        opened += judge(made).verdict == "OPEN"
     assert opened <= 4
 
 
 def test_every_base_must_be_beaten_in_whatever_order_they_are_named() -> None:
     """Attack 5: `b1 b2 c` opened and `b2 b1 c` closed."""
-    base, better, _ = gains(120, 1.5)
+    base, better = gains(120, 1.5)
     strong = Arm("strong", run_of(better, "s"), "RRF", FREE)
     made = evidence(base, better)
     arms = {**made.arms, "strong": strong}
@@ -114,8 +112,8 @@ def test_every_base_must_be_beaten_in_whatever_order_they_are_named() -> None:
 
 def test_a_graph_that_is_no_better_than_its_shuffles_is_closed() -> None:
     """Attack 1: one made-up name in one turn as the whole graph; its order of turns helped, and any graph would."""
-    base, better, groups = gains(120, 1.5)
-    made = evidence(base, better, groups=groups)
+    base, better = gains(120, 1.5)
+    made = evidence(base, better)
     alike = replace(made.rungs[0], shuffled=tuple(run_of(better) for _ in range(39)))
     judgement = judge(replace(made, rungs=(alike,)))
     assert verdicts(judgement) == {"concepts": "CLOSED"} and "39 of 39 shuffled graphs" in judgement.main.reason
@@ -126,8 +124,8 @@ def test_a_graph_that_is_no_better_than_its_shuffles_is_closed() -> None:
 
 
 def test_parts_are_judged_one_over_the_other_and_the_headline_is_about_concepts() -> None:
-    base, threads, groups = gains(200, 1.5)
-    made = evidence(base, threads, groups=groups)
+    base, threads = gains(200, 1.5)
+    made = evidence(base, threads)
     rungs = (
         replace(made.rungs[0], part="threads"),
         Rung("names", "named", ("base", "graph"), made.rungs[0].shuffled),
@@ -142,7 +140,7 @@ def test_parts_are_judged_one_over_the_other_and_the_headline_is_about_concepts(
 
 
 def test_the_concept_graph_that_opened_is_recommended_where_none_of_its_parts_did() -> None:
-    base, threads, _ = gains(200, 1.0, seed=1)
+    base, threads = gains(200, 1.0, seed=1)
     made = evidence(base, threads)
     more = [min(10, count + 1) if at % 2 else count for at, count in enumerate(threads)]
     arms = {**made.arms, "all": Arm("all", run_of(more, "a"), "RRF", FREE)}
@@ -186,8 +184,7 @@ def test_what_cannot_be_judged_is_said_in_a_sentence() -> None:
 
 def test_a_question_made_from_a_graph_never_opens() -> None:
     """Attack 2: `slices build`, then `gate --store`, opened with +.412."""
-    base, better, _ = gains(120, 3.0)
-    judgement = judge(evidence(base, better, metadata={"made": True}))
+    judgement = judge(evidence(*gains(120, 3.0), metadata={"made": True}))
     assert judgement.verdict == "INVALID" and "made from a graph" in found(judgement, "provenance")[1]
 
 
@@ -204,7 +201,7 @@ def test_facts_that_are_the_test_questions_are_found() -> None:
     triples = [Triple(f"m{at}", questions[f"q{at}"], "answers", "cellar") for at in range(40)]
     origin = origin_of(asked, memories, triples)
     assert origin.foreign == 40 and origin.leaking == (40, 0)
-    base, better, _ = gains(40, 3.0)
+    base, better = gains(40, 3.0)
     judgement = judge(evidence(base, better, origin=origin))
     assert judgement.verdict == "INVALID" and found(judgement, "provenance")[0] == "fail"
     honest = origin_of(asked, memories, [Triple("m1", "It", "stands in", "cellar")])
@@ -219,8 +216,7 @@ def test_questions_that_were_tuned_on_are_found_and_left_out() -> None:
         asked,
         ["Where is the key of the 3th red door?", "Tell me: Where is the key of the 4th red door?", "something else"],
     ) == ["q3", "q4"]
-    base, better, _ = gains(30, 3.0)
-    made = evidence(base, better)
+    made = evidence(*gains(30, 3.0))
     copies = {f"d{at}": Query(f"d{at}", f"Tell me: Where is the key of the {at}th red door?") for at in range(30)}
     tuned = {name: {f"other-{name}": 1} for name in copies}
     attacked = replace(made, queries={**made.queries, **copies}, tuned=tuned)
@@ -236,7 +232,7 @@ def test_questions_that_were_tuned_on_are_found_and_left_out() -> None:
 
 def test_copies_of_a_question_are_one_group() -> None:
     """Attack 5: each query copied eight times turned INCONCLUSIVE to OPEN."""
-    base, better, _ = gains(24, 1.0, seed=3)
+    base, better = gains(24, 1.0, seed=3)
     made = evidence(base * 8, better * 8, groups=range(192))
     queries = {name: Query(name, f"Where is the key of the {int(name[1:]) % 24}th red door?") for name in made.queries}
     judgement = judge(replace(made, queries=queries))
@@ -244,8 +240,7 @@ def test_copies_of_a_question_are_one_group() -> None:
 
 
 def test_a_barred_leg_is_no_test() -> None:
-    base, same, _ = gains(60, 0.0)
-    made = evidence(base, same)
+    made = evidence(*gains(60, 0.0))
     barred = replace(made.arms["graph"], entering={"lexical": (40, 60), "graph": (0, 60)})
     judgement = judge(replace(made, arms={**made.arms, "graph": barred}))
     assert judgement.verdict == "INVALID" and "graph leg alone" in found(judgement, "reachable")[1]
@@ -254,31 +249,30 @@ def test_a_barred_leg_is_no_test() -> None:
 
 def test_harm_to_a_guarded_slice_is_seen_and_slices_are_not_taken_away() -> None:
     """Attack 11: a harmed type was hidden by leaving it out."""
-    base, better, groups = gains(120, 2.0)
+    base, better = gains(120, 2.0)
     better = [0 if at < 20 else max(count, base[at]) for at, count in enumerate(better)]
     slices = {"type=A": frozenset(f"q{at}" for at in range(20))}
-    judgement = judge(evidence(base, better, groups=groups, slices=slices))
+    judgement = judge(evidence(base, better, slices=slices))
     assert judgement.verdict == "CLOSED" and judgement.main.harmed == ("type=A",)
     seven = {"type=B": frozenset(f"q{at}" for at in range(7))}
-    assert judge(evidence(base, better, groups=groups, slices=seven)).main.harmed == ("type=B",)
+    assert judge(evidence(base, better, slices=seven)).main.harmed == ("type=B",)
 
 
 def test_looks_spend_the_level() -> None:
     """Attack 9: look 402 was as good as the first."""
-    base, better, groups = gains(60, 0.75, seed=5)
-    first = judge(evidence(base, better, groups=groups, look=1))
-    later = judge(evidence(base, better, groups=groups, look=40))
+    base, better = gains(60, 0.75, seed=5)
+    first = judge(evidence(base, better, look=1))
+    later = judge(evidence(base, better, look=40))
     assert first.level == pytest.approx(0.04) and later.level < 1e-6
     assert later.verdict != "OPEN"
     with pytest.raises(HopgateError, match="alpha"):
         Plan(alpha=0.9)
-    assert "Declared: alpha = 0.2." in headline(judge(evidence(base, better, groups=groups, plan=Plan(alpha=0.2))))
+    assert "Declared: alpha = 0.2." in headline(judge(evidence(base, better, plan=Plan(alpha=0.2))))
 
 
 def test_only_what_one_arm_found_is_judged_is_said() -> None:
     """Attack 7: +.162 became +.020 once the other arm's finds were judged."""
-    base, better, _ = gains(60, 0.0)
-    made = evidence(base, better)
+    made = evidence(*gains(60, 0.0))
     pooled = {
         name: {memory: int(memory in gold) for memory in made.arms["base"].run[name]}
         for name, gold in made.qrels.items()
@@ -330,7 +324,7 @@ def written(
 )
 def test_runs_that_cannot_be_compared_are_named(folder: Path, change: dict[str, Any], finding: str) -> None:
     """Attack 5: each of these opened."""
-    base, better, _ = gains(60, 2.0)
+    base, better = gains(60, 2.0)
     with (folder / "judged.qrels").open("a") as file:
         file.writelines(f"empty{at} 0 nothing 0\n" for at in range(change.pop("empty", 0)))
     paths = [written(folder, "base", base, **change), written(folder, "other", better)]
@@ -339,7 +333,7 @@ def test_runs_that_cannot_be_compared_are_named(folder: Path, change: dict[str, 
 
 
 def test_one_run_twice_is_no_comparison_and_questions_without_an_answer_count_nowhere(folder: Path) -> None:
-    base, better, _ = gains(60, 2.0)
+    base, better = gains(60, 2.0)
     one = written(folder, "base", base)
     twin = folder / "twin.run"
     twin.write_text(one.read_text() + "q0 Q0 further 11 0 twin\n")
@@ -404,7 +398,7 @@ def test_grades_below_the_one_that_is_declared_are_no_answers(folder: Path) -> N
 
 
 def test_several_sets_give_a_mean_and_where_the_next_set_would_lie() -> None:
-    judged = [judge(evidence(*gains(80, gain, seed=seed)[:2])) for seed, gain in enumerate((0.5, 1.0, 1.5))]
+    judged = [judge(evidence(*gains(80, gain, seed=seed))) for seed, gain in enumerate((0.5, 1.0, 1.5))]
     (together,) = over_sets(judged)
     assert together.sets == 3 and together.interval[0] < together.difference < together.interval[1]
     assert together.next_set is not None and together.next_set[0] < together.interval[0]
@@ -412,7 +406,7 @@ def test_several_sets_give_a_mean_and_where_the_next_set_would_lie() -> None:
 
 def test_a_set_where_nothing_changed_counts_and_one_that_is_invalid_does_not() -> None:
     """A set without a difference had no error and was left out: the mean of the others was told."""
-    gained = [judge(evidence(*gains(80, 1.0, seed=seed)[:2])) for seed in range(2)]
+    gained = [judge(evidence(*gains(80, 1.0, seed=seed))) for seed in range(2)]
     still = judge(evidence([5] * 80, [5] * 80))
     made = judge(evidence([1] * 80, [9] * 80, metadata={"made": True}))
     (two,), (three,) = over_sets([*gained, made]), over_sets([*gained, still])

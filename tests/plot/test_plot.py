@@ -85,7 +85,7 @@ def test_edges_are_drawn_over_time_and_around_a_concept_on_the_axes_given() -> N
 
 
 def test_a_gate_is_drawn_from_its_evidence() -> None:
-    judgement = judge(evidence(*gains(60, 1.5)[:2]))
+    judgement = judge(evidence(*gains(60, 1.5)))
     assert [label.get_text() for label in plot.ladder(judgement).get_yticklabels()] == ["concepts: OPEN"]
     assert len(plot.gains(judgement).patches) == 60
 
