@@ -7,8 +7,6 @@ import itertools
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +18,6 @@ from cli_run import Runner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle import broken, digest
-from patience import PATIENCE
 from shard_files import LONG, POISON, SECRET, TAGGED, notes, write_shards
 from word_endpoint import WordEndpoint, embed
 
@@ -285,33 +282,6 @@ def test_workers_make_the_store_of_one_process_though_one_is_killed(
             assert _digest(kb) == _digest(plain)
             # A second run finds everything there.
             assert kb.backfill(shards, engine=Engine(engine, workers=1), batch=64).unchanged == 92
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("engine", ["local", "processes"])
-def test_a_driver_that_is_killed_is_taken_up_where_it_stopped(
-    engine: str, kb: KnowledgeBase, other: str, endpoint: WordEndpoint, tmp_path: Path
-) -> None:
-    shards = write_shards(tmp_path / "shards", notes(40), 1)
-    script = (
-        "import sys, hopgate\nfrom hopgate.scale.engine import Engine\n"
-        "with hopgate.open(sys.argv[1]) as kb:\n"
-        "    kb.backfill(sys.argv[2], embedder=sys.argv[3], batch=8, engine=Engine(sys.argv[4], workers=1))\n"
-    )
-    driver = subprocess.Popen(
-        [sys.executable, "-c", script, kb.store.dsn, str(shards), endpoint.spec, engine],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-    )
-    _at_request(endpoint, 25, driver.kill)
-    assert driver.wait(PATIENCE) == -signal.SIGKILL
-    with kb.store.transaction() as connection:
-        # Whole batches, and no row of another.
-        assert len(connection.execute("SELECT FROM memories").fetchall()) % 8 == 0
-    endpoint.vector = embed
-    kb.backfill(shards, embedder=endpoint.spec, batch=8)
-    with hopgate.open(other) as plain:
-        plain.backfill(shards, embedder=endpoint.spec, batch=8)
-        assert _digest(kb) == _digest(plain)
 
 
 def test_a_database_that_is_killed_in_the_middle_is_waited_for(

@@ -148,33 +148,8 @@ def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
     assert subprocess.check_output([sys.executable, script], text=True, env=environment) == "[2, 4]\n"
 
 
-# What Ray raises where it was too slow, which is of no narrower kind.
-LATE = Exception("The current node timed out during startup. This could happen because …\nand more")
-
-
 def _ray(monkeypatch: pytest.MonkeyPatch, **named: Any) -> None:
     monkeypatch.setitem(sys.modules, "ray", cast("Any", SimpleNamespace(**named)))
-
-
-def test_a_cluster_that_was_late_is_started_again_and_one_that_does_not_start_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    starts: list[Exception | None] = [LATE, None, LATE, LATE]
-
-    def init(**_: Any) -> None:
-        if error := starts.pop(0):
-            raise error
-
-    _ray(monkeypatch, init=init, is_initialized=lambda: False, shutdown=lambda: None)
-    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
-    with session(Engine("ray")):
-        assert len(starts) == 2
-    reason = r"Ray did not start on this machine [^\n]*--engine processes$"
-    with pytest.raises(HopgateError, match=reason), session(Engine("ray")):
-        pass
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(HopgateError, match=r"pip install 'hopgate\[scale\]'"), session(Engine("ray")):
-        pass
 
 
 def test_there_are_no_more_workers_than_cores_and_gpus_and_machines_are_told_apart(

@@ -176,12 +176,6 @@ def test_who_may_write_the_table_needs_no_rights_of_hopgates(owners: str, strang
         assert len(kb.recall("Grafana", legs=("lexical",))) == 1
 
 
-def test_who_has_no_rights_in_the_schema_is_told_so(owners: str, stranger: str) -> None:
-    schema.upgrade(owners)
-    with pytest.raises(HopgateError, match=r"may not do this|run hopgate db upgrade"):
-        hopgate.open(stranger)
-
-
 def test_an_owners_rows_without_ids_and_with_nulls_go_the_whole_way(empty_dsn: str) -> None:
     with psycopg.connect(empty_dsn) as connection:
         connection.execute(
