@@ -23,13 +23,7 @@ MAX_FACTS = 200
 
 
 class State(StrEnum):
-    """How an extraction ended; nothing but `complete` and `empty` is done.
-
-    Examples
-    --------
-    >>> [state.value for state in State if state.done]
-    ['complete', 'empty']
-    """
+    """How an extraction ended; nothing but `complete` and `empty` is done."""
 
     COMPLETE = "complete"
     EMPTY = "empty"
@@ -121,12 +115,6 @@ class Extraction:
         What a model read and wrote for it, retries included; 0 without a model.
     dropped : tuple of (str, int)
         What was left out of the answer and how often, e.g. ``(("ungrounded", 3), ("repeated", 12))``.
-
-    Examples
-    --------
-    >>> extraction = Extraction((Mention("NAS"),), (), State.COMPLETE)
-    >>> Extraction.from_dict(json.loads(json.dumps(extraction.to_dict()))) == extraction
-    True
     """
 
     mentions: tuple[Mention, ...] = ()
@@ -171,13 +159,7 @@ class Extraction:
 def found(
     mentions: Iterable[Mention], facts: Iterable[Fact], *, reason: str = "nothing was found in the text"
 ) -> Extraction:
-    """Return `complete` with what was found, or `empty` with the reason.
-
-    Examples
-    --------
-    >>> found([], []).state.value, found([Mention("NAS")], []).state.value
-    ('empty', 'complete')
-    """
+    """Return `complete` with what was found, or `empty` with the reason."""
     kept, typed = tuple(mentions), tuple(facts)
     if kept or typed:
         return Extraction(kept, typed, State.COMPLETE)
@@ -258,13 +240,6 @@ class ExtractorIdentity:
         Temperature, seed, lengths and the like.
     by_id : bool
         Whether answers depend on the memory's id rather than its text, as a replay's do: such answers are not cached.
-
-    Examples
-    --------
-    >>> one = ExtractorIdentity("llama", "a.gguf", parameters={"seed": 0})
-    >>> two = ExtractorIdentity("llama", "a.gguf", parameters={"seed": 1})
-    >>> one.hash == two.hash, len(one.hash)
-    (False, 32)
     """
 
     extractor: str

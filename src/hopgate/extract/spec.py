@@ -48,7 +48,7 @@ def extractor_from(
     Examples
     --------
     >>> extractor_from("phrases")
-    Phrases(facts=True, changes=True)
+    Phrases(changes=True)
     """
     if name not in NAMES:
         raise HopgateError(f"there is no extractor {name!r}: use one of {', '.join(NAMES)}")

@@ -116,7 +116,7 @@ def test_a_text_that_says_nothing_is_empty_and_says_why() -> None:
 
 def test_settings_are_the_identity() -> None:
     assert Phrases().identity.hash == Phrases().identity.hash
-    assert Phrases().identity.hash != Phrases(facts=False).identity.hash
+    assert Phrases().identity.hash != Phrases(changes=True).identity.hash
 
 
 # Words that rules ask about: titles, roles, given names, days, amounts, marks, and German beside English.

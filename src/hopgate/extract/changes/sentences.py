@@ -53,13 +53,7 @@ class ReadNote(NamedTuple):
 
 
 def is_short(text: str) -> bool:
-    """Whether a text is one that the model reads.
-
-    Examples
-    --------
-    >>> is_short("Backups go to Wasabi."), is_short("again and " * 50)
-    (True, False)
-    """
+    """Whether a text is one that the model reads."""
     return len(text) <= MOST_CHARACTERS and len(text.split()) <= MOST_WORDS
 
 
@@ -88,13 +82,7 @@ def read_note(source: Source) -> ReadNote:
 
 
 def day_in(text: str, written: datetime | None) -> datetime | None:
-    """The first date that a text names.
-
-    Examples
-    --------
-    >>> print(day_in("On 1 July 2024 we moved to Harbour Road", None), day_in("We moved", None))
-    2024-07-01 00:00:00+00:00 None
-    """
+    """The first date that a text names."""
     tokens, lower, _, code = analysed(text)
     spans = date_spans(tokens, lower, code, written)
     return moment(spans[0].iso) if spans else None

@@ -32,13 +32,7 @@ _KEYS = ("memories", "mentions", "facts", "ended")
 
 
 def fold(name: str) -> str:
-    """Fold case and punctuation away, as grounding and de-duplication compare names.
-
-    Examples
-    --------
-    >>> fold("  The N.A.S., (old) ")
-    'the n a s old'
-    """
+    """Fold case and punctuation away, as grounding and de-duplication compare names."""
     return " ".join(_WORD.findall(name.casefold()))
 
 
@@ -53,19 +47,6 @@ def read_answers(answer: str, sources: Sequence[Source], *, cut: bool = False) -
         The model's text, whatever it is.
     cut : bool
         Whether the model was stopped at its length limit.
-
-    Examples
-    --------
-    >>> from hopgate.memory import Cleared
-    >>> sources = [Source("m1", Cleared("Ada owns the NAS.")), Source("m2", Cleared("It hums."))]
-    >>> fact = '{"subject": "Ada", "relation": "owns", "object": "NAS"}'
-    >>> invented = '{"subject": "Bob", "relation": "owns", "object": "NAS"}'
-    >>> entry = '{"id": "1", "mentions": [], "facts": [%s, %s, %s]}' % (fact, fact, invented)
-    >>> first, second = read_answers('{"memories": [%s]}' % entry, sources)
-    >>> first.facts, second
-    ((Fact(subject='Ada', relation='owns', object='NAS', valid_from=None, valid_to=None, confidence=0.9),), None)
-    >>> first.dropped
-    (('repeated fact', 1), ('ungrounded fact', 1))
     """
     entries = read_entries(answer, len(sources), cut=cut)
     if len(sources) > 1:
@@ -93,14 +74,7 @@ def _read(entry: dict[str, Any], source: Source, problem: str = "") -> Extractio
 
 
 def ground_of(source: Source) -> str:
-    """The folded words of which names must be made, with a space at both ends.
-
-    Examples
-    --------
-    >>> from hopgate.memory import Cleared
-    >>> ground_of(Source("m1", Cleared("I moved."), ("leeds",), owner="Ada"))
-    ' i moved leeds ada '
-    """
+    """The folded words of which names must be made, with a space at both ends."""
     return f" {fold(' '.join((source.text, *source.tags, *source.keywords, source.owner)))} "
 
 
@@ -232,13 +206,7 @@ def read_entries(answer: str, count: int, *, cut: bool = False) -> Entries:
 
 
 def without_thoughts(text: str) -> tuple[str, bool]:
-    """Take a model's thoughts out of its answer; also return whether the last one was left open.
-
-    Examples
-    --------
-    >>> without_thoughts("<think>hm</think>{}"), without_thoughts("<think>hm, so")
-    (('{}', False), ('', True))
-    """
+    """Take a model's thoughts out of its answer; also return whether the last one was left open."""
     # A chat template may have opened the thought in the prompt already.
     end = max((match.end() for match in _CLOSES.finditer(text)), default=0)
     opened = _OPENS.search(text, end)
@@ -249,15 +217,6 @@ def first_json(text: str, keys: tuple[str, ...] = ()) -> tuple[Any, bool] | None
     """Return the first JSON object or list in a text, and whether it was cut off; None where there is none.
 
     An object with one of the `keys` goes before what has none of them.
-
-    Examples
-    --------
-    >>> first_json('Sure! {"a": [1, 2,]} Anything else?')
-    ({'a': [1, 2]}, False)
-    >>> first_json('{"facts": [{"subject": "a"}, {"subj')
-    ({'facts': [{'subject': 'a'}]}, True)
-    >>> first_json("I cannot help with that.") is None
-    True
     """
     first: tuple[Any, bool] | None = None
     at = tries = 0

@@ -72,14 +72,6 @@ class Question:
         Memories as they are asked about, and the entries that answer them.
     properties : dict
         The JSON schema of an entry's properties beside its id, all of them required.
-
-    Examples
-    --------
-    >>> count = Question("Count its words.", ([{"text": "Ada sings."}], [{"words": 2}]), {"words": {"type": "integer"}})
-    >>> [message["role"] for message in count.chat([{"text": "It hums."}])]
-    ['system', 'user', 'assistant', 'user']
-    >>> count.chat([{"text": "It hums."}])[-1]["content"]
-    '[{"id": "1", "text": "It hums."}]'
     """
 
     task: str
@@ -117,14 +109,7 @@ class Question:
 
 
 def row_of(source: Source) -> dict[str, Any]:
-    """A memory as a model is told of it.
-
-    Examples
-    --------
-    >>> from hopgate.memory import Cleared
-    >>> row_of(Source("m1", Cleared("I moved."), owner="Ada"))
-    {'text': 'I moved.', 'says_I': 'Ada'}
-    """
+    """A memory as a model is told of it."""
     row: dict[str, Any] = {"text": source.text}
     if source.created_at:
         row["written"] = source.created_at.date().isoformat()
@@ -239,15 +224,7 @@ class ChatExtractor(ABC):
 
 
 def groups(sources: Sequence[Source], most: int, window: int) -> Iterator[list[Source]]:
-    """Put sources together, in order: at most `most`, and no more than fits with its answer into a window of tokens.
-
-    Examples
-    --------
-    >>> from hopgate.memory import Cleared
-    >>> texts = [Source(number, Cleared("x" * size)) for number, size in enumerate((40, 80, 9_000, 20))]
-    >>> [[source.memory_id for source in group] for group in groups(texts, 100, 4_096)]
-    [[0, 1], [2], [3]]
-    """
+    """Put sources together, in order: at most `most`, and no more than fits with its answer into a window of tokens."""
     group: list[Source] = []
     tokens = PROMPT_TOKENS
     for source in sources:

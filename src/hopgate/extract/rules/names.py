@@ -132,13 +132,6 @@ def name_capitals(  # noqa: PLR0912 - one kind of capital after another
     ----------
     known : collection of str
         Words, in lower case, that this or another memory shows to be names.
-
-    Examples
-    --------
-    >>> from hopgate.extract.rules.tokens import letter
-    >>> tokens = "Loud fan . Lent Kasimir the stick .".split()
-    >>> name_capitals(tokens, [token.lower() for token in tokens], "".join(map(letter, tokens)), "en", ())
-    'ww.wUtw.'
     """
     language = LANGUAGES[code]
     changed = list(marks)
@@ -320,14 +313,7 @@ def _piece(token: str, mark: str) -> tuple[str, str] | None:  # noqa: PLR0911 - 
 
 
 def variants(tokens: list[str], marks: str, span: Span) -> Iterator[str]:
-    """Yield the other names inside a name: what follows its "of", its year, its possessive, itself with "The".
-
-    Examples
-    --------
-    >>> tokens = ["The", "Bank", "of", "England"]
-    >>> list(variants(tokens, "TUoU", name_spans(tokens, "TUoU")[0]))
-    ['The Bank of England', 'England']
-    """
+    """Yield the other names inside a name: what follows its "of", its year, its possessive, itself with "The"."""
     start, end = span.start, span.end
     inside = marks[start:end]
     if start and marks[start - 1] == "T":
@@ -380,15 +366,7 @@ _INITIALS = re.compile(r"(?:[^\W\d_]\. ?)+[^\W\d_]{2,}(?:[ -][^\W\d_]+)*|[^\W\d_
 
 @lru_cache(maxsize=32768)
 def kind_of(name: str, form: str = "", before: str = "") -> str:
-    """Return the kind that a name's form shows, or an empty text.
-
-    Examples
-    --------
-    >>> [kind_of(name) for name in ("NAS", "nas-2.local", "v1.25.3", "parse_date", "2024-03-01", "Berlin")]
-    ['acronym', 'host', 'version', 'identifier', 'date', '']
-    >>> kind_of("George T. Solomon"), kind_of("Curie", before="Dr."), kind_of("backup job", form="phrase")
-    ('person', 'person', 'phrase')
-    """
+    """Return the kind that a name's form shows, or an empty text."""
     if form in ("date", "phrase", "quote"):
         return {"quote": "title"}.get(form, form)
     first = name.split(" ", 1)[0].rstrip(".").lower()
@@ -404,13 +382,7 @@ def kind_of(name: str, form: str = "", before: str = "") -> str:
 
 @lru_cache(maxsize=16384)
 def person_kind(name: str) -> str:
-    """Say "person" where a name has a given name or a title in front.
-
-    Examples
-    --------
-    >>> [person_kind(name) for name in ("Tomasz Wilk", "Aunt Shirin", "Frau Dirks", "Team Atlas")]
-    ['person', 'person', 'person', '']
-    """
+    """Say "person" where a name has a given name or a title in front."""
     first, _, rest = name.partition(" ")
     word = plain(first).rstrip(".")
     if name.endswith(("'s", "’s")):
@@ -435,12 +407,6 @@ _HAN_NAMES = (
 
 
 def han_names(text: str) -> list[str]:
-    """Find names in a run of Chinese or Japanese: by surnames, places, organisations, honorifics, and katakana.
-
-    Examples
-    --------
-    >>> han_names("和刘洋开会"), han_names("王芳在远帆物流工作"), han_names("森さんからメール")
-    (['刘洋'], ['王芳', '远帆物流'], ['森さん'])
-    """
+    """Find names in a run of Chinese or Japanese: by surnames, places, organisations, honorifics, and katakana."""
     found = [name for pattern in _HAN_NAMES for name in pattern.findall(text[:10_000])]
     return [name for name in dict.fromkeys(found) if name not in _HAN["loans"].split()]

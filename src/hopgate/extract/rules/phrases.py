@@ -11,7 +11,7 @@ from hopgate.extract.rules.facts import SINGLE_VALUED, facts
 from hopgate.extract.rules.names import kind_of, read, variants
 from hopgate.extract.rules.words import HONORIFICS
 
-RULES = "10.3"
+RULES = "10.4"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 _OF_PEOPLE = frozenset(("lives in", "married to", "parent of", "sibling of"))
@@ -23,8 +23,6 @@ class Phrases:
 
     Parameters
     ----------
-    facts : bool
-        Whether to look for facts.
     changes : bool
         Whether short notes that may tell of a change are to be compared with earlier ones, by a small trained model:
         when the graph is built, and not here.
@@ -41,7 +39,6 @@ class Phrases:
     Fact(subject='immich', relation='runs on', object='cedar', valid_from='2024-03', valid_to=None, confidence=0.9)
     """
 
-    facts: bool = True
     changes: bool = False
 
     @cached_property
@@ -60,7 +57,7 @@ class Phrases:
 
     def _one(self, source: Source) -> Extraction:
         reading = read(source)
-        typed = _once(facts(reading, source)) if self.facts else ()
+        typed = _once(facts(reading, source))
         names: dict[str, str] = {}
         for given, kind in ((source.tags, "tag"), (source.keywords, "keyword")):
             for name in given:

@@ -65,13 +65,7 @@ _TEMPLATES = tuple(_templates())
 
 @lru_cache(maxsize=32768)
 def is_rare(word: str, code: str, limit: float) -> bool:
-    """Whether a word in lower case is rare enough, in its note's language and in English, to be a name.
-
-    Examples
-    --------
-    >>> is_rare("vaultwarden", "en", 1), is_rare("running", "en", 3)
-    (True, False)
-    """
+    """Whether a word in lower case is rare enough, in its note's language and in English, to be a name."""
     if len(word) < 3 or word in SMALL or word in _CALENDAR or not WORD.fullmatch(word):
         return False
     parts = word.split("-")
@@ -235,13 +229,7 @@ def known_to(survey: Survey, source: Source) -> tuple[tuple[str, str], ...]:
 
 
 def speaker_of(turn: str) -> tuple[tuple[str, str], ...]:
-    """Give who says a turn, as `Source.known` wants it: in a thread a name and a colon start one.
-
-    Examples
-    --------
-    >>> speaker_of("Kit: I live in Leeds now")
-    (('kit', 'person'),)
-    """
+    """Give who says a turn, as `Source.known` wants it: in a thread a name and a colon start one."""
     speaker = _SPEAKER.match(turn)
     return ((speaker[1].lower(), "person"),) if speaker else ()
 
@@ -264,11 +252,5 @@ def with_turns(memories: Iterable[Memory]) -> list[Source]:
 
 
 def thread_of(memory: Memory) -> tuple[str, str] | None:
-    """Give a memory's scope and thread; None where it is a note by itself.
-
-    Examples
-    --------
-    >>> thread_of(Memory("m1", "hi", scope="ada", thread="t1"))
-    ('ada', 't1')
-    """
+    """Give a memory's scope and thread; None where it is a note by itself."""
     return (memory.scope or "", memory.thread) if memory.thread else None

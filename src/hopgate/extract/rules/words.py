@@ -46,13 +46,7 @@ _ROOM_ENDINGS = ("zimmer", "keller", "küche", "schrank", "regal", "schuppen", "
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language's words, by what they do in a note.
-
-    Examples
-    --------
-    >>> LANGUAGES["de"].months["märz"], LANGUAGES["en"].days["tuesday"], "oma" in LANGUAGES["de"].kin
-    (3, 1, True)
-    """
+    """One language's words, by what they do in a note."""
 
     code: str
     function: frozenset[str]
@@ -167,25 +161,13 @@ def unpacked(content: bytes) -> WordList:
 
 @cache
 def word_list(name: str) -> WordList:
-    """The words of a language, by its code; `common` has the thirty thousand most frequent of each language.
-
-    Examples
-    --------
-    >>> word_list("en").zipf("the") > 7, "vaultwarden" in word_list("common")
-    (True, False)
-    """
+    """The words of a language, by its code; `common` has the thirty thousand most frequent of each language."""
     return unpacked(_LISTS.joinpath(f"{name}.words").read_bytes())
 
 
 @lru_cache(maxsize=65536)
 def zipf(word: str, code: str) -> float:
-    """Say how frequent a word is in a language: 7 for "the", 3 once in a million words, 0 where it is not known.
-
-    Examples
-    --------
-    >>> zipf("the", "en") > 7, zipf("vaultwarden", "en")
-    (True, 0.0)
-    """
+    """Say how frequent a word is in a language: 7 for "the", 3 once in a million words, 0 where it is not known."""
     return word_list(code).zipf(word)
 
 
@@ -197,13 +179,7 @@ def is_common_anywhere(word: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def plain(word: str) -> str:
-    """Fold case and accents, and take off a genitive's s after an apostrophe.
-
-    Examples
-    --------
-    >>> plain("Chloé's")
-    'chloe'
-    """
+    """Fold case and accents, and take off a genitive's s after an apostrophe."""
     lower = word.lower().replace("’", "'").removesuffix("'s")
     if lower.isascii():
         return lower
@@ -218,13 +194,7 @@ def is_given(word: str) -> bool:
 
 
 def is_room(name: str) -> bool:
-    """Whether a common noun is a part of a house, where things are kept.
-
-    Examples
-    --------
-    >>> is_room("utility room"), is_room("Keller"), is_room("Room Kestrel"), is_room("details")
-    (True, True, True, False)
-    """
+    """Whether a common noun is a part of a house, where things are kept."""
     said = name.lower().split()
     return bool(said) and (said[-1] in _ROOMS or said[0] in _NUMBERED or said[-1].endswith(_ROOM_ENDINGS))
 
