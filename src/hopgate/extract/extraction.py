@@ -145,15 +145,13 @@ class Extraction:
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Extraction:
         """Make the extraction that `to_dict` gave, also after a way through JSON."""
-        return cls(
-            mentions=tuple(Mention(**mention) for mention in row["mentions"]),
-            facts=tuple(Fact(**fact) for fact in row["facts"]),
-            state=State(row["state"]),
-            reason=row["reason"],
-            prompt_tokens=row["prompt_tokens"],
-            answer_tokens=row["answer_tokens"],
-            dropped=tuple((why, count) for why, count in row["dropped"]),
-        )
+        parts = {
+            "mentions": tuple(Mention(**mention) for mention in row["mentions"]),
+            "facts": tuple(Fact(**fact) for fact in row["facts"]),
+            "state": State(row["state"]),
+            "dropped": tuple(map(tuple, row["dropped"])),
+        }
+        return cls(**{**row, **parts})
 
 
 def found(

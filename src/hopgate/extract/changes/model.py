@@ -181,16 +181,8 @@ def on_all_cores(read: Callable[[Row], Read], rows: Sequence[Row]) -> list[Read]
 def spans(text: str, offsets: NDArray[np.int64], labels: NDArray[np.float32], names: Sequence[str]) -> list[Span]:
     """Join words that follow each other and have the same label, the surest first; an article before is none of it.
 
-    A word's label is that of its tokens together, each weighed by its letters: a token alone may miss.
-
-    Parameters
-    ----------
-    offsets : array, a row a token
-        Where each begins and ends in the text.
-    labels : array, a row a token
-        How likely each label is.
-    names : sequence of str
-        What the labels are called; the first is none.
+    Tokens have a row each: where they begin and end, and how likely each label is. A word's label is that of its tokens
+    together, each weighed by its letters: a token alone may miss. The first of the labels' names is none.
 
     Examples
     --------

@@ -40,13 +40,7 @@ def read_answers(answer: str, sources: Sequence[Source], *, cut: bool = False) -
     """Turn what a model wrote about some memories into an extraction of each. Pure.
 
     None stands for a memory that the answer has no whole entry of; of a single memory it says why there is nothing.
-
-    Parameters
-    ----------
-    answer : str
-        The model's text, whatever it is.
-    cut : bool
-        Whether the model was stopped at its length limit.
+    `cut` is whether the model was stopped at its length limit.
     """
     entries = read_entries(answer, len(sources), cut=cut)
     if len(sources) > 1:
@@ -164,11 +158,6 @@ def read_entries(answer: str, count: int, *, cut: bool = False) -> Entries:
 
     Of several the last one is left out where the answer was cut, since it may have lost its end. About one memory a
     model may answer without a list and an id.
-
-    Parameters
-    ----------
-    cut : bool
-        Whether the model was stopped at its length limit.
 
     Examples
     --------

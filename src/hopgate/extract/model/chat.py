@@ -62,17 +62,7 @@ _TEXTS: dict[str, Any] = tomllib.loads(
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of each of several memories.
-
-    Parameters
-    ----------
-    task : str
-        What the model is told to do with each memory.
-    example : pair of lists
-        Memories as they are asked about, and the entries that answer them.
-    properties : dict
-        The JSON schema of an entry's properties beside its id, all of them required.
-    """
+    """What is asked of each of several memories: a task, an example with its answer, and what an entry must have."""
 
     task: str
     example: tuple[Sequence[dict[str, Any]], Sequence[dict[str, Any]]]
@@ -85,14 +75,9 @@ class Question:
         return _object({"memories": {"type": "array", "items": entry}}, required=("memories",))
 
     def chat(self, rows: Sequence[dict[str, Any]], more: str = "") -> list[dict[str, str]]:
-        """The chat that asks about these rows; all but its last message is the same for all rows.
+        """The chat that asks about memories as `row_of` gives them; `more` is added to the task.
 
-        Parameters
-        ----------
-        rows : sequence of dict
-            Memories as `row_of` gives them; their ids are 1, 2, ….
-        more : str
-            What is added to the task: which kinds and relations are wanted.
+        All but its last message is the same for all rows, whose ids are 1, 2, ….
         """
         asked, answered = self.example
         answer = json.dumps({"memories": _numbered(answered)}, ensure_ascii=False)

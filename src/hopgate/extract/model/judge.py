@@ -13,12 +13,7 @@ from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Source
-from hopgate.extract.model.answer import (
-    clean,
-    first_json,
-    read_entries,
-    without_thoughts,
-)
+from hopgate.extract.model.answer import clean, first_json, read_entries, without_thoughts
 from hopgate.extract.model.chat import ENDS, ChatModel, row_of
 from hopgate.extract.rules.dates import iso
 
@@ -37,12 +32,6 @@ _SAME_SCHEMA: dict[str, Any] = {
 }
 
 
-def _asked(model: object, what: str) -> ChatModel:
-    if not isinstance(model, ChatModel):
-        raise HopgateError(f"only a model {what}: give --extractor llama or openai, with --model")
-    return model
-
-
 @dataclass(frozen=True, slots=True)
 class Ended:
     """Which of some open facts are over after a new memory, by their places, and since when where that is said."""
@@ -52,16 +41,12 @@ class Ended:
 
 
 class Judge:
-    """Asks a model, and counts.
-
-    Parameters
-    ----------
-    model : ChatModel
-        The model of an extractor: `Llama` or `OpenAI`; another extractor is refused.
-    """
+    """Asks the model of an extractor, `Llama` or `OpenAI`, and counts; another extractor is refused."""
 
     def __init__(self, model: object) -> None:
-        self._model = _asked(model, "has a second opinion")
+        if not isinstance(model, ChatModel):
+            raise HopgateError("only a model has a second opinion: give --extractor llama or openai, with --model")
+        self._model = model
         self.asked = self.answered = 0
 
     def same(self, name: str, kind: str | None, names: tuple[str, ...]) -> bool | None:
@@ -81,19 +66,9 @@ class Judge:
         return bool(answer == "same")
 
     def ends(self, new: Sequence[Source], open_facts: Sequence[Sequence[Fact]]) -> list[Ended | None]:
-        """Which facts of earlier memories no longer hold after each of some new memories, in one call.
+        """Which of the open facts about its subjects no longer hold after each of some new memories, in one call.
 
-        Parameters
-        ----------
-        new : sequence of Source
-            The memories.
-        open_facts : sequence of sequence of Fact
-            For each memory the facts about its subjects that were true until it was written.
-
-        Returns
-        -------
-        list
-            One answer for each memory; None where the model gives none.
+        None stands for a memory about which the model gives no answer.
         """
         rows = []
         for source, facts in zip(new, open_facts, strict=True):

@@ -128,10 +128,7 @@ def name_capitals(  # noqa: PLR0912 - one kind of capital after another
 ) -> str:
     """Give the letters of tokens again, with the capitals that are mere grammar as ordinary words.
 
-    Parameters
-    ----------
-    known : collection of str
-        Words, in lower case, that this or another memory shows to be names.
+    `known` are words, in lower case, that this or another memory shows to be names.
     """
     language = LANGUAGES[code]
     changed = list(marks)

@@ -115,15 +115,7 @@ def language_of(tokens: Iterable[str]) -> str:
 
 
 class WordList:
-    """Words by their frequency: `zipf` is 7 for "the", 3 once in a million words, 0 where a word is not known.
-
-    Parameters
-    ----------
-    words : bytes
-        The words in the order of their bytes, one after the other.
-    starts, buckets : sequence of int
-        Where each begins, and how many hundredths of a decade it is below one word of 1 (9 as a zipf).
-    """
+    """Words in the order of their bytes, where each starts, and how many hundredths of a decade below 9 its zipf is."""
 
     def __init__(self, words: bytes, starts: Sequence[int], buckets: Sequence[int]) -> None:
         self._words, self._starts, self._buckets = words, starts, buckets
