@@ -107,6 +107,7 @@ class JsonClient:
         userinfo, _, _ = self._address.partition("://")[2].partition("/")[0].rpartition("@")
         self._password = userinfo.partition(":")[2] or userinfo
         self.retry = retry or RetryPolicy()
+        self._has_answered = False
         self._key = key.strip()
         if not (self._key.isascii() and self._key.isprintable()):
             raise HopgateError(f"the key for {self.base_url} holds characters that an HTTP header cannot carry")
@@ -114,13 +115,10 @@ class JsonClient:
     def __repr__(self) -> str:
         return f"JsonClient({self.base_url!r})"
 
-    def post(self, path: str, body: dict[str, Any], *, reconnects: int | None = None) -> Reply:
+    def post(self, path: str, body: dict[str, Any]) -> Reply:
         """Send a request until it is answered, is refused for good, or has been sent often enough.
 
-        Parameters
-        ----------
-        reconnects : int, optional
-            How often to try again where no connection can be made; by default as often as for any other reason.
+        A server that never answered is plainly down when it refuses two connections.
         """
         content = json.dumps(body).encode()
         attempt = 0
@@ -128,9 +126,9 @@ class JsonClient:
             # A retry comes up to a minute later: what it is about may have turned sensitive meanwhile.
             check_sending()
             reply = replace(self._attempt(path, content), attempts=attempt + 1)
-            if not reply.transient or attempt == self.retry.retries:
-                return reply
-            if reply.unreachable and attempt == reconnects:
+            self._has_answered |= not reply.unreachable
+            is_down = reply.unreachable and attempt and not self._has_answered
+            if not reply.transient or attempt == self.retry.retries or is_down:
                 return reply
             if reply.retry_after > self.retry.longest_wait:
                 return replace(reply, reason=f"{reply.reason} and asks to wait {reply.retry_after:.0f} s")

@@ -76,7 +76,6 @@ class _Endpoint:
     def __init__(self, client: JsonClient) -> None:
         self._client = client
         self._format = 0
-        self._has_answered = False
 
     def send(self, body: dict[str, Any], schema: dict[str, Any]) -> http.Reply:
         """Ask with the best format that the server is not known to refuse; step down when it refuses one."""
@@ -85,13 +84,7 @@ class _Endpoint:
         while True:
             step = self._format
             wanted = formats[step]
-            # A server that never answered is plainly down when it refuses two connections.
-            reply = self._client.post(
-                "chat/completions",
-                {**body, "response_format": wanted} if wanted else body,
-                reconnects=None if self._has_answered else 1,
-            )
-            self._has_answered |= not reply.unreachable
+            reply = self._client.post("chat/completions", {**body, "response_format": wanted} if wanted else body)
             about_other = any(phrase in str(reply.body).lower() for phrase in _ABOUT_OTHER)
             if reply.status not in _REFUSED_FORMAT or step == len(formats) - 1 or about_other:
                 return reply
