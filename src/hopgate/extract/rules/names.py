@@ -198,6 +198,8 @@ def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
         return False
     if rest[0] in _WORDS["name_verbs"]:
         return True
+    if rest[0] in ("and", "und", "et", "y", "&"):
+        return marks[at + 2 : at + 3] == "U" and zipf(lower[at], "en") < 3.9
     is_state = rest[0] in ("is", "was", "are", "has", "est", "es", "è", "wird", "wurde")
     return is_state and ((len(rest) > 1 and rest[1] in _WORDS["participles"]) or "P" in marks[at + 2 : at + 4])
 
