@@ -175,18 +175,11 @@ def test_a_tag_of_a_table(tmp_path: Path, cell: str) -> None:
     assert isinstance(memory, Memory) and memory.is_sensitive
 
 
+FLAGS = {True: ("true", "Yes", " 1 "), False: ("false", "no", "0"), None: ("", "x")}
+
+
 @pytest.mark.parametrize(
-    ("cell", "sensitive"),
-    [
-        ("true", True),
-        ("Yes", True),
-        (" 1 ", True),
-        ("false", False),
-        ("no", False),
-        ("0", False),
-        ("", None),
-        ("x", None),
-    ],
+    ("cell", "sensitive"), [(cell, sensitive) for sensitive, cells in FLAGS.items() for cell in cells]
 )
 def test_a_flag_of_a_table(tmp_path: Path, cell: str, sensitive: bool | None) -> None:
     [memory] = rows(tmp_path, "notes.csv", f"text,is_sensitive\nThe code.,{cell}\n")

@@ -394,19 +394,13 @@ def graph() -> None:
 
 
 @graph.command("stats")
-@click.option(
-    "--damping",
-    type=click.FloatRange(0.05, 0.95),
-    default=0.5,
-    help="Damping of the walks that are compared with degree.",
-)
 @with_store
-def stats(kb: KnowledgeBase, damping: float) -> Shown:
+def stats(kb: KnowledgeBase) -> Shown:
     """Count nodes, edges, hubs, components, kinds and relations; say how much PageRank resembles degree here.
 
     Example: hopgate graph stats --json
     """
-    found = kb.graph.stats(damping=damping).to_dict()
+    found = kb.graph.stats().to_dict()
     return found, output.pairs(found)
 
 
