@@ -7,7 +7,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -35,13 +35,12 @@ MAX_QUESTIONS = 3
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact in force, with every memory that says so, and its keys there."""
+    """A fact in force, with every memory that says so."""
 
     subject: str
     relation: str
     object: str
     evidence: tuple[str, ...]
-    keys: tuple[str, ...] = ()
 
 
 def store_triples(kb: KnowledgeBase) -> list[Triple]:
@@ -54,8 +53,8 @@ def store_triples(kb: KnowledgeBase) -> list[Triple]:
         if source["type"] == "memory":
             triples.append(Triple(source["name"], target["name"]))
         for memory in edge.get("evidence", ()):
-            fact = Triple(memory, source["name"], edge["relation"], target["name"])
-            triples.append(replace(fact, valid_from=edge.get("valid_from"), valid_to=edge.get("valid_to")))
+            times = {name: edge.get(name) for name in ("valid_from", "valid_to")}
+            triples.append(Triple(memory, source["name"], edge["relation"], target["name"], **times))
     if not triples:
         raise HopgateError("the store has no graph: run hopgate build first")
     return triples
@@ -85,10 +84,8 @@ def made_dataset(
 
 
 def _row(triple: Triple) -> dict[str, Any]:
-    if not triple.is_fact:
-        row = {"doc_id": triple.doc_id, "entity": triple.subject, "type": triple.subject_type}
-    else:
-        row = asdict(triple)
+    mention = {"doc_id": triple.doc_id, "entity": triple.subject, "type": triple.subject_type}
+    row = asdict(triple) if triple.is_fact else mention
     return {name: value for name, value in row.items() if value not in ("", None)}
 
 
@@ -142,7 +139,11 @@ def make_questions(
             dropped[reason] += 1
             continue
         through.update(concepts)
-        keys = [key for fact in path for key in fact.keys]
+        keys = [
+            fact_key(Triple(memory, fact.subject, fact.relation, fact.object))
+            for fact in path
+            for memory in fact.evidence
+        ]
         name = "hop-" + hashlib.sha256("".join(keys).encode()).hexdigest()[:12]
         about = {"type": "multi-hop", "hops": hops, "answer": path[-1].object, "made": True, "facts": keys}
         data.add(Query(name, template(path), about), {memory: 1 for fact in path for memory in fact.evidence})
@@ -176,8 +177,7 @@ def _in_force(triples: Iterable[Triple], space: VectorSpace, now: datetime, drop
         times = [(moment(fact.valid_from), moment(fact.valid_to)) for fact in group]
         if any((begin is None or begin <= now) and (end is None or now < end) for begin, end in times):
             memories = tuple(dict.fromkeys(fact.doc_id for fact in group))
-            keys = tuple(dict.fromkeys(map(fact_key, group)))
-            facts.append(Fact(group[0].subject, group[0].relation, group[0].object, memories, keys))
+            facts.append(Fact(group[0].subject, group[0].relation, group[0].object, memories))
         else:
             dropped["facts no longer in force"] += 1
     return facts
