@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, lru_cache
 from itertools import product
 
 from hopgate.extract.extraction import Fact, Source
@@ -166,44 +166,36 @@ def _arranged(text: str) -> str:
     return "".join(arranged).strip()
 
 
-@dataclass(frozen=True)
-class Pattern:
-    """One way in which people write a relation."""
-
-    relation: str
-    raw: str
-
-    @cached_property
-    def regex(self) -> re.Pattern[str]:
-        """The pattern with its slots and classes of words; it is compiled when a sentence first has its words."""
-        return re.compile(_with_slots(self.raw))
-
-    @cached_property
-    def needs(self) -> tuple[frozenset[str], ...]:
-        """Words of each of these sets a sentence must have one."""
-        rest = re.sub(r"\{(?:\w\??|be|any|new|of)\}", " ", self.raw)
-        for name, group in _TABLE["words"].items():
-            rest = rest.replace(f"{{{name}}}", group)
-        return needed_words(rest)
+@cache
+def _patterns() -> list[tuple[str, str, tuple[frozenset[str], ...]]]:
+    """Each way in which people write a relation, with sets of words of each of which a sentence must have one."""
+    found = []
+    for relation in ("move", *RELATIONS):
+        for raw in _TABLE[relation]["patterns"]:
+            rest = re.sub(r"\{(?:\w\??|be|any|new|of)\}", " ", raw)
+            found.append((relation, raw, needed_words(_filled(rest, _TABLE["words"]))))
+    return found
 
 
-def _with_slots(raw: str) -> str:
-    for name, group in (*_TABLE["words"].items(), *_SLOTS.items()):
+@cache  # a pattern is compiled when a sentence first has its words
+def _regex(raw: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\S){_filled(raw, _TABLE['words'] | _SLOTS)}")
+
+
+def _filled(raw: str, groups: Mapping[str, str]) -> str:
+    for name, group in groups.items():
         raw = raw.replace(f"{{{name}}}", group)
-    return rf"(?<!\S){raw}"
-
-
-PATTERNS = [Pattern(name, raw) for name in ("move", *RELATIONS) for raw in _TABLE[name]["patterns"]]
+    return raw
 
 
 @lru_cache(maxsize=4096)
 def _matches(text: str) -> tuple[tuple[str, re.Match[str]], ...]:
     said = set(text.split())
     return tuple(
-        (pattern.relation, match)
-        for pattern in PATTERNS
-        if not any(map(said.isdisjoint, pattern.needs))
-        for match in pattern.regex.finditer(text)
+        (relation, match)
+        for relation, raw, needs in _patterns()
+        if not any(map(said.isdisjoint, needs))
+        for match in _regex(raw).finditer(text)
     )
 
 
