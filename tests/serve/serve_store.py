@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hopgate.kb import KnowledgeBase
@@ -16,6 +17,7 @@ def _at(day: int) -> datetime:
     return datetime(2024, 5, day, tzinfo=UTC)
 
 
+OLD = Memory("old", "The printer is in the attic.", scope="home", created_at=_at(1))
 MEMORIES = (
     Memory("m1", "Ada Lovelace lives in London.", scope="home", created_at=_at(1)),
     Memory("m2", "Ada Lovelace works with Charles Babbage.", scope="home", created_at=_at(2)),
@@ -24,7 +26,7 @@ MEMORIES = (
     Memory("m5", "The Gitea service runs on rowan.", scope="work", tags=("homelab",), created_at=_at(8)),
     Memory("m6", "Bea Miller feeds the cat in London.", created_at=_at(6)),
     Memory("notes/a b.md#1", "Bea Miller owns the printer.", scope="home", created_at=_at(7)),
-    Memory("old", "The printer is in the attic.", scope="home", created_at=_at(1)),
+    OLD,
     *(
         Memory(
             key,
@@ -48,14 +50,5 @@ def fill(kb: KnowledgeBase) -> None:
     kb.embed()
     kb.build()
     kb.add(Memory("new", "The printer is in the cellar.", scope="home", created_at=_at(9)))
-    kb.add(
-        Memory(
-            "old",
-            "The printer is in the attic.",
-            scope="home",
-            created_at=_at(1),
-            superseded_by="new",
-            superseded_at=_at(9),
-        )
-    )
+    kb.add(replace(OLD, superseded_by="new", superseded_at=_at(9)))
     kb.upkeep.catch_up()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import importlib
 import io
 import os
 import signal
 import sys
-import threading
 import warnings
-from collections.abc import Iterator
 
 import click
 
@@ -92,14 +89,12 @@ def application() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; what a user did wrong is one line on standard error and exit status 2."""
-    warnings.showwarning = _warn
-    for stream in (sys.stdout, sys.stderr):
-        # JSON is UTF-8 whatever the locale says; what is no text at all, such as some file names, is shown escaped.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    _set_up()
+    if arguments is None:
+        # As an exception does, so that a temporary store and its server go with the command.
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
-        with _ended_gently():
-            status = application.main(arguments, prog_name="hopgate", standalone_mode=False)
+        status = application.main(arguments, prog_name="hopgate", standalone_mode=False)
         if arguments is None:
             # The end of a process would look through all that lives, three times (100 ms of CPU).
             gc.freeze()
@@ -128,6 +123,14 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(130)
 
 
+def _set_up() -> None:
+    warnings.showwarning = _warn
+    for stream in (sys.stdout, sys.stderr):
+        # JSON is UTF-8 whatever the locale says; what is no text at all, such as some file names, is shown escaped.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
 def _refuse(sentence: str) -> None:
     sys.stderr.write(f"hopgate: {printable(' '.join(sentence.split()))}\n")
     sys.exit(2)
@@ -135,20 +138,3 @@ def _refuse(sentence: str) -> None:
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
     sys.stderr.write(f"hopgate: warning: {printable(redacted(str(message)))}\n")
-
-
-@contextlib.contextmanager
-def _ended_gently() -> Iterator[None]:
-    """Let SIGTERM end a command as an exception does, so that a temporary store and its server go with it."""
-
-    def end(number: int, _: object) -> None:
-        sys.exit(128 + number)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
