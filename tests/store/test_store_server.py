@@ -178,7 +178,7 @@ TEMPORARY = textwrap.dedent(
             time.sleep(600)
 
     hopgate.cli.application.main = main
-    hopgate.cli.main([])
+    hopgate.cli.main()
     """
 )
 
