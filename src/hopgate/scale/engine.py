@@ -348,17 +348,12 @@ def _ray_session(engine: Engine) -> Iterator[None]:
     own = {"num_cpus": engine.workers, "include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
     # Not whatever cluster a variable of the shell or a file of another program names.
     there = {"address": engine.address} if engine.address else {"address": "local", **own}
-    # On a busy machine its processes may take longer than the 30 seconds that Ray gives them: once more.
-    for start in ("r0",) if engine.address else ("r0", "r1"):
-        place = {"_temp_dir": str(folder / start)} if folder else {}
-        try:
-            ray.init(**there, **place, log_to_driver=False, logging_level=logging.ERROR)
-            break
-        except Exception as error:  # Ray's own timeouts are of no narrower kind.
-            failure = error
-            ray.shutdown()
-    else:
-        raise _start_failure(failure, engine.address)
+    place = {"_temp_dir": str(folder)} if folder else {}
+    try:
+        ray.init(**there, **place, log_to_driver=False, logging_level=logging.ERROR)
+    except Exception as error:  # Ray's own timeouts are of no narrower kind.
+        ray.shutdown()
+        raise _start_failure(error, engine.address) from None
     try:
         yield
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -75,7 +74,7 @@ def upgrade(dsn: str, *, memories: str | OwnersTable | None = None) -> None:
     `memories` is an owner's table whose rows are memories, as `schema.table`, or "hopgate.memories" for none. It has to
     be said where the database has a table called memories.
     """
-    with connect.explained(), contextlib.closing(connect.connect(dsn)) as connection, connection.transaction():
+    with connect.explained(), connect.connect(dsn) as connection:
         create(connection, memories)
 
 
