@@ -133,19 +133,7 @@ def guarded(guard: SendingGuard) -> Iterator[None]:
 
 
 def check_sending() -> None:
-    """Look again; every model calls this right before it reads or sends, each time it tries.
-
-    Examples
-    --------
-    >>> class Closed:
-    ...     def check(self):
-    ...         raise PermissionError("it turned sensitive")
-    >>> check_sending()
-    >>> with guarded(Closed()):
-    ...     check_sending()
-    Traceback (most recent call last):
-    PermissionError: it turned sensitive
-    """
+    """Look again; every model calls this right before it reads or sends, each time it tries."""
     guard = _GUARD.get()
     if guard is not None:
         guard.check()

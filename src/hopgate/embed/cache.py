@@ -177,21 +177,8 @@ class EmbeddingCache:
 class CachedEmbedder:
     """Embed what the cache does not have, and keep it batch by batch.
 
-    Parameters
-    ----------
-    keep_queries : bool
-        Cache queries' vectors too: for an evaluation, which asks the same queries again and again. Off otherwise, since
-        a query has passed no guard.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from hopgate.embed import embedder_from
-    >>> from hopgate.memory import Memory, cleared
-    >>> texts = [text for _, text in cleared([("a", Memory("a", "The NAS is in the cellar."))])]
-    >>> embedder = CachedEmbedder(embedder_from("bge-small"), EmbeddingCache(tempfile.mkdtemp() + "/cache.sqlite3"))
-    >>> bool((embedder.documents(texts) == embedder.documents(texts)).all()), embedder.cache.info().vectors
-    (True, 1)
+    With `keep_queries` those of queries too, for an evaluation, which asks the same ones again. Off otherwise: a query
+    has passed no guard.
     """
 
     def __init__(self, embedder: Embedder, cache: EmbeddingCache, *, keep_queries: bool = False) -> None:

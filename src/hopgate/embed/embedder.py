@@ -109,16 +109,7 @@ class PromptedEmbedder(ABC):
 
 
 def unit_rows(rows: ArrayLike, *, count: int, dimension: int, who: str) -> Vectors:
-    """Scale what a model answered to unit length, or refuse it.
-
-    Examples
-    --------
-    >>> unit_rows([[3, 4]], count=1, dimension=2, who="tiny")
-    array([[0.6, 0.8]], dtype=float32)
-    >>> unit_rows([[3, 4]], count=1, dimension=3, who="tiny")
-    Traceback (most recent call last):
-    hopgate.errors.HopgateError: tiny gave vectors of dimension 2, not 3: it is not the model it was before
-    """
+    """Scale what a model answered to unit length, or refuse it."""
     try:
         with np.errstate(over="ignore"):
             vectors = np.asarray(rows, dtype=np.float32)

@@ -56,16 +56,7 @@ def located(where: str | Path | None = None) -> str | Path:
 
 
 def check_address(dsn: str) -> str:
-    """Pass a server's address on; what libpq would not take as one is refused. It may hold a password: none is shown.
-
-    Examples
-    --------
-    >>> check_address("postgresql://me@host/notes")
-    'postgresql://me@host/notes'
-    >>> check_address("mysql://me@host/notes")
-    Traceback (most recent call last):
-    hopgate.errors.HopgateError: mysql:// is not a PostgreSQL address: write postgresql://user@host:5432/database or ...
-    """
+    """Pass a server's address on; what libpq would not take as one is refused, without the password it may hold."""
     if (scheme := _SCHEME.match(dsn)) and not _URI.match(dsn):
         raise HopgateError(f"{scheme[0]} is not a PostgreSQL address: {_FORM}")
     with contextlib.suppress(psycopg.ProgrammingError, UnicodeEncodeError):
@@ -229,13 +220,7 @@ def vector_version(connection: psycopg.Connection[Any]) -> tuple[int, ...]:
 
 
 def vector_notice(version: tuple[int, ...]) -> str:
-    """What to know about a version of pgvector; nothing where it is new enough.
-
-    Examples
-    --------
-    >>> vector_notice((0, 8, 1))
-    'pgvector 0.8.1 may crash or leak in parallel index builds (CVE-2026-3172): hopgate builds without; update to 0.8.2'
-    """
+    """What to know about a version of pgvector; nothing where it is new enough."""
     if version >= (0, 8, 2):
         return ""
     number = ".".join(map(str, version))

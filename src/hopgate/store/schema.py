@@ -26,13 +26,7 @@ _TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class SchemaStatus:
-    """Which version of the schema a database has, none where it has none, and which one this code needs.
-
-    Examples
-    --------
-    >>> SchemaStatus(current=None, wanted=32).state
-    'absent'
-    """
+    """Which version of the schema a database has, none where it has none, and which one this code needs."""
 
     current: int | None
     wanted: int = VERSION

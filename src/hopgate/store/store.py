@@ -226,21 +226,7 @@ RETURN_PAUSES = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0, 8.0)
 def retried(work: Callable[[], T], *, patient: bool = False) -> T:
     """Do something that is whole transactions; where it met a conflict, again.
 
-    Parameters
-    ----------
-    patient : bool
-        Whether to begin anew also where the server went away and came back: for runs of hours, which nobody watches.
-        Others say at once what is wrong.
-
-    Examples
-    --------
-    >>> left = [ConflictError("a deadlock"), None]
-    >>> def once():
-    ...     if error := left.pop(0):
-    ...         raise error
-    ...     return "written"
-    >>> retried(once)
-    'written'
+    `patient` runs begin anew also where the server went away and came back: those of hours, which nobody watches.
     """
     for pause in RETURN_PAUSES if patient else PAUSES:
         try:
