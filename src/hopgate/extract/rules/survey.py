@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import NamedTuple
 
 from hopgate.extract.extraction import Source, sources
 from hopgate.extract.rules.tokens import analysed, letter
@@ -41,14 +40,8 @@ _IN_CAPITALS = frozenset(("person", "organisation", "place"))
 _KINDS = {"service": "service", "host": "host", "name": "", "label": "", **{kind: kind for kind in _IN_CAPITALS}}
 
 
-class _Template(NamedTuple):
-    """A way to introduce names, and the words of which a note must have one for it to be tried."""
-
-    regex: re.Pattern[str]
-    needs: tuple[frozenset[str], ...]
-
-
-def _templates() -> Iterator[_Template]:
+def _templates() -> Iterator[tuple[re.Pattern[str], tuple[frozenset[str], ...]]]:
+    """The ways to introduce names, each with sets of words of each of which a note must have one."""
     rows = _TABLE["introduced"]
     articles = ("the", "my", "our", "der", "die", "das", "het", "his", "her", " a")
     word = "".join(f"(?<!{article} )" for article in articles) + WORD.pattern
@@ -57,7 +50,7 @@ def _templates() -> Iterator[_Template]:
         for name, group in rows.items():
             raw = raw.replace(f"{{{name}}}", group) if isinstance(group, str) else raw
         regex = re.sub(r"\{(\w+)\}", lambda slot: f"(?P<{slot[1]}>{word})", raw)
-        yield _Template(re.compile(rf"(?<![^ \n]){regex}(?![^ ])"), needed_words(re.sub(r"\{\w+\}", " ", raw)))
+        yield re.compile(rf"(?<![^ \n]){regex}(?![^ ])"), needed_words(re.sub(r"\{\w+\}", " ", raw))
 
 
 _TEMPLATES = tuple(_templates())
@@ -88,8 +81,8 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
     found: dict[str, str] = {}
     said, given = set(lower), set(tokens)
     text = " ".join(lower[:LONGEST_TEXT])
-    for template in _TEMPLATES:
-        for match in template.regex.finditer(text) if not any(map(said.isdisjoint, template.needs)) else ():
+    for regex, needs in _TEMPLATES:
+        for match in regex.finditer(text) if not any(map(said.isdisjoint, needs)) else ():
             names = {key: name for key, name in match.groupdict().items() if name}
             wrong = {key for key, name in names.items() if not _can_be(key.rstrip("2"), name, given)}
             # "The minecraft server runs on waffle": the host is named, though what runs there is not by one word.
