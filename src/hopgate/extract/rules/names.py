@@ -174,7 +174,7 @@ def _is_name_at_start(  # noqa: PLR0911
     is_full = is_given(word) and follows == "U"  # "Mia Chen", though "mia" is "my" in Italian
     if word in language.openers or word in _WORDS["doing"] or (word in language.function and not is_full):
         return False
-    if is_given(word):
+    if is_given(word) or word in KIN:
         return True
     frequency = zipf(word, language.code)
     is_before_name = follows and follows in "UPiKA&p"

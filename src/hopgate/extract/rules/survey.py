@@ -34,6 +34,9 @@ _CALENDAR = frozenset(
     for language in LANGUAGES.values()
     for word in (*language.months, *language.days, *(f"{day}s" for day in language.days), *language.shifts)
 )
+# By zipf: "put gitea on birch".
+_VERBS = 5.0
+_ENDINGS = ("ed", "ing", "er", "ers", "ly", "ish", "y", "ness", "able", "less", "d", "es", "ier")
 _TABLE = table("names")
 _WORDS = {key: words(text) for key, text in _TABLE.items() if isinstance(text, str)}
 _IN_CAPITALS = frozenset(("person", "organisation", "place"))
@@ -89,7 +92,7 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
             if wrong and not all(key.startswith("service") for key in wrong):
                 continue
             for key, name in names.items():
-                if key not in wrong and not found.get(name):
+                if key not in wrong and not found.get(name) and not _is_second(text, match.start(key), key):
                     found[name] = _KINDS[key.rstrip("2")]
     for at, token in enumerate(tokens):
         is_software = "-" in token and token.islower() and token.rpartition("-")[2] in _WORDS["software"]
@@ -113,6 +116,14 @@ def _can_be(kind: str, word: str, given: set[str]) -> bool:
     return is_named and (kind == "host" or not is_given(word))
 
 
+def _is_second(text: str, at: int, key: str) -> bool:
+    """Whether a noun stands before what runs somewhere: "redis cache sits on kappa" is about no cache."""
+    before = text[:at].rsplit(" ", 2)[-2:-1]
+    word = before[0] if before else ""
+    is_noun = word.isalpha() and word not in SMALL and word not in _CALENDAR and not word.endswith(("ly", "ed", "ing"))
+    return key == "service" and is_noun and zipf(word, "en") < _VERBS
+
+
 def lower_places(tokens: list[str], known: Iterable[str], code: str) -> Iterator[int]:
     """Yield where names in lower case stand: known ones, and words that no language has."""
     wanted = set(known)
@@ -130,6 +141,9 @@ def is_unknown(word: str, code: str) -> bool:
     if code in ("de", "nl") or "-" in word or re.search(r"(.)\1\1", word):
         return False
     if not is_rare(word, code, 2.0) or is_common_anywhere(word):
+        return False
+    stems = [word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)]
+    if any(max(zipf(stem, "en"), zipf(stem + "e", "en"), zipf(stem + "y", "en")) > 2 for stem in stems):
         return False
     # Two known words written together ("doorbell") are a word; the service names of that form recur or are introduced.
     return not any(zipf(word[:at], "en") > 3.3 and zipf(word[at:], "en") > 3.3 for at in range(3, len(word) - 2))

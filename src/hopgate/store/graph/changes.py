@@ -17,7 +17,7 @@ _COMMON = 500
 # So many of a memory's rarest words are looked for, and of each so many memories are compared, the latest ones.
 _WORDS, _HELD = 12, 40
 # What shares less of the rare words than this part of what the nearest memory does is hardly about the same.
-_LEAST_SHARED = 0.4
+_LEAST_SHARED = 0.3
 # A memory of more characters is a document, of which no sentence is compared with those of others.
 _LONGEST = 20_000
 # Each word's memories are found by themselves: one of common words costs no more than one of rare ones.
