@@ -140,8 +140,6 @@ def cut(merges: list[Join], count: int, threshold: float) -> IntArray:
     return np.argsort(np.argsort(first, kind="stable"), kind="stable")[labels].astype(np.int64)
 
 
-# Many names in, one concept for those that mean the same: all at once, or one new name against known concepts.
-
 Embed = Callable[[Sequence[str]], FloatArray]
 
 # Only so many names are embedded, those with most mentions first; the rest are compared as strings. A name takes about
