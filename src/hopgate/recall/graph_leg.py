@@ -181,7 +181,7 @@ class GraphLeg:
         allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
         walks = source_walks(matrix.graph, begun.starts, walk, near=not query.exact and allowed is None)
-        ranked = ranked_by_walks(matrix, begun, walks, walk, base, legs, allowed=allowed)
+        ranked = ranked_by_walks(matrix, begun, walks, walk, allowed=allowed)
         start = begun.starts.mixed(ranked.mixture.shares)
         trace = WalkTrace(matrix, start, walk, ranked.mixture, walks, found.asked)
         scores = {memory: score for memory, score in ranked.scores.items() if memory not in begun.blind}

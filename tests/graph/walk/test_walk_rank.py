@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.config import Walk
-from hopgate.graph.walk.rank import bundled_model, leg_features, mixed_walks, pool_scores, source_walks, walk_features
+from hopgate.graph.walk.rank import mixed_walks, pool_scores, source_walks
 from hopgate.graph.walk.seeds import (
     COMMON_SHARES,
     NearFact,
@@ -102,29 +102,6 @@ def test_a_memory_with_a_neighbour_does_not_stand_alone() -> None:
     # Memory 3 is linked to nothing and 17 is not there: neither tells.
     assert share_without_neighbours(beside, {0: 0.5, 3: 0.4, 17: 0.1}) == 0
     assert share_without_neighbours(beside, {3: 1.0}) == 0
-
-
-# The shares of the walks: what is decided, between what, and why.
-
-MODEL = bundled_model()
-KNOWN = st.dictionaries(st.sampled_from(MODEL.features), st.floats(-5, 5))
-
-
-@settings(deadline=None)
-@given(KNOWN, st.lists(st.booleans(), min_size=3, max_size=3))
-def test_shares_are_those_of_the_walks_that_started(known: dict[str, float], started: list[bool]) -> None:
-    mixture = MODEL.mixture(known, started)
-    assert sum(mixture.shares) == pytest.approx(1.0 if any(started) else 0.0, abs=1e-5)
-    assert all(share == 0 for share, used in zip(mixture.shares, started, strict=True) if not used)
-    assert len(mixture.reasons) <= 3
-
-
-def test_the_features_of_a_query_are_those_that_the_model_knows() -> None:
-    graph = mention_graph(3, 3, Pairs([0, 1, 2], [0, 1, 2]), edges=Pairs([0], [1]))
-    walks = source_walks(graph, starts(graph, memories={0: 1.0}, names=[0], facts=[NearFact(0, 1, 0.8)]))
-    known = walk_features(graph, walks, names=[0], base=[0, -1], facts=[0.8])
-    known |= leg_features({"dense": [(1, 0.9)], "lexical": [(1, 2.0)]}, [(1, 1.0)], [0.8])
-    assert set(known) == set(MODEL.features) == set(MODEL.words)
 
 
 def start_of(graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), names: Sequence[int] = ()) -> Starts:

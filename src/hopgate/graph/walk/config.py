@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import isfinite
-from typing import Any, Literal
+from typing import Any
 
 from hopgate.errors import HopgateError
 
 Shares = tuple[float, float, float]
 """How much the walks from memories, from names and from facts count."""
 # The best common fixed shares on dev of musique, 2wiki and locomo (docs/measurements.md).
-COMMON_SHARES: Shares = (0.72, 0.14, 0.14)
+COMMON_SHARES: Shares = (0.85, 0.1, 0.05)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +31,9 @@ class Walk:
         Scores are divided by ``strength ** degree_correction``: above 0, memories with few concepts gain.
     depth : int
         How many memories the leg returns.
-    shares : "adaptive" or (float, float, float)
-        How much the walks from memories, names and facts count: decided for each query, or fixed. A walk that has
-        nowhere to start leaves its share to the others.
+    shares : (float, float, float)
+        How much the walks from memories, names and facts count. A walk that has nowhere to start leaves its share to
+        the others.
     dates : bool
         Whether a time that the query asks about ("in May 2024", "before the move") is an as-of, where what it names
         had changed.
@@ -48,7 +48,7 @@ class Walk:
     tolerance: float = 1e-4
     degree_correction: float = 0.0
     depth: int = 50
-    shares: Literal["adaptive"] | Shares = "adaptive"
+    shares: Shares = COMMON_SHARES
     dates: bool = True
 
     def __post_init__(self) -> None:
@@ -58,15 +58,13 @@ class Walk:
             raise HopgateError(f"tolerance must be above 0, not {self.tolerance}")
         if self.depth < 1:
             raise HopgateError(f"a leg is at least 1 deep, not {self.depth}")
-        if self.shares != "adaptive":
-            shares = tuple(self.shares) if isinstance(self.shares, list | tuple) else ()
-            usable = all(isinstance(share, int | float) and isfinite(share) and share >= 0 for share in shares)
-            if len(shares) != 3 or not usable or not sum(shares) > 0:
-                raise HopgateError(
-                    "shares are 'adaptive' or three numbers, for memories, names and facts, not negative nor all 0, "
-                    f"not {self.shares!r}"
-                )
-            object.__setattr__(self, "shares", shares)
+        shares = tuple(self.shares) if isinstance(self.shares, list | tuple) else ()
+        usable = all(isinstance(share, int | float) and isfinite(share) and share >= 0 for share in shares)
+        if len(shares) != 3 or not usable or not sum(shares) > 0:
+            raise HopgateError(
+                f"shares are three numbers, for memories, names and facts, not negative nor all 0, not {self.shares!r}"
+            )
+        object.__setattr__(self, "shares", shares)
 
 
 def walk_of(given: Walk | Mapping[str, Any] | str) -> Walk:
