@@ -18,7 +18,7 @@ from word_endpoint import WordEndpoint, serving
 
 import hopgate
 from hopgate.kb import KnowledgeBase
-from hopgate.store import schema
+from hopgate.store import schema, setting_rows
 from hopgate.store.server import EmbeddedServer
 
 _numbers = itertools.count()
@@ -117,7 +117,12 @@ def server() -> Iterator[EmbeddedServer]:
 def template(server: EmbeddedServer) -> str:
     with psycopg.connect(server.dsn, autocommit=True) as connection:
         connection.execute("CREATE DATABASE hopgate_template")
-    schema.upgrade(_database(server, "hopgate_template"))
+    address = _database(server, "hopgate_template")
+    schema.upgrade(address)
+    with psycopg.connect(address, autocommit=True) as connection:
+        # Its model takes half a second: the tests of late interaction set it.
+        connection.execute("SET search_path TO hopgate, public")
+        setting_rows.write(connection, {setting_rows.LATE: "off"}, "tests")
     return "hopgate_template"
 
 

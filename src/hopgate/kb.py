@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -236,7 +236,7 @@ class KnowledgeBase:
         query : str
             What to recall, in plain words.
         legs : sequence of str, optional
-            Run only these of "lexical", "dense" and "graph", with the weights they have.
+            Run only these of "lexical", "dense", "late" and "graph", with the weights they have.
         scope : str or sequence of str, optional
             Only memories of this scope, or of these.
         exclude : sequence of str
@@ -262,7 +262,7 @@ class KnowledgeBase:
             place, scope=scope, exclude=exclude, as_of=as_of, known_at=known_at, superseded=old, cluster=cluster
         )
         warn_if_barred(settings, self._warned)
-        pipeline = self._pipeline.walking(settings.walk)
+        pipeline = self._pipeline.set_as(settings)
         if {"dense", "graph"} <= set(settings.fuser.active) and not self._embedding.loaded:
             preload(pipeline, self._embedding.load)
         asked = Query(text, filters, exact=exact)
@@ -297,18 +297,11 @@ class KnowledgeBase:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         exact: bool | None = None,
-        graphs: Mapping[str, GraphLeg] | None = None,
     ) -> tuple[Legs, dict[int, float]]:
-        """Run the legs alone, before fusion: their lists by the store's ids, and the importance of what they found.
-
-        Parameters
-        ----------
-        graphs : mapping of name to GraphLeg
-            Further graph legs to run on the same base hits: other walks, controls.
-        """
+        """Run the legs alone, before fusion: their lists by the store's ids, and the importance of what they found."""
         text, filters = check_query(query), Filters(scope, as_of=as_of, known_at=known_at)
         settings = settings or self.store_settings.resolve().settings
-        legs = run_legs(self._pipeline, Query(text, filters, exact=exact), settings, further=graphs)
+        legs = run_legs(self._pipeline.set_as(settings), Query(text, filters, exact=exact), settings)
         with self.store.transaction() as connection:
             known = memories.weights(connection, sorted(pool_of(legs.found)))
         return legs, {key: importance for key, (importance, _) in known.items()}

@@ -105,8 +105,10 @@ class Option:
             raise HopgateError(f"{called} must be a text, not {value!r}")
 
     def read(self, text: str, called: str | None = None) -> Any:
-        """Read its value from what a person typed or a variable holds; a list's values are parted by commas."""
+        """Read its value from what a person typed or a variable holds; a list is parted by commas, or `none`."""
         if self.several:
+            if text.strip().lower() == "none":
+                return ()
             return tuple(self.read_one(part.strip(), called) for part in text.split(",") if part.strip())
         return self.read_one(text, called)
 

@@ -114,21 +114,21 @@ def test_settings_are_shown_set_and_unset(run: Runner, dsn: str) -> None:
     assert run("settings", "unset", "k").out == "k comes from default again\n"
     with hopgate.open(dsn) as kb:
         kb.add(Memory("a", "Ada runs Immich."))
-        kb.store_settings.apply_gate("1f3c", fuser="RRF(k=60)", depth=30)
+        kb.store_settings.apply_gate("1f3c", fuser="RRF(k=60)", depth=30, parts=())
         kb.build()
     shown = run("settings").out
     assert "gate 1f3c" in shown and "the graph was changed since gate 1f3c" in shown
 
 
 def test_audit_by_closed_form_and_on_lists(run: Runner, dsn: str, endpoint: WordEndpoint, tmp_path: Path) -> None:
-    barred = ("--fuser", "RRF(graph=0.35)", "--prior", "1", "--json")
+    barred = ("--fuser", "RRF(late=0, graph=0.35)", "--prior", "1", "--json")
     bounds = run("audit", *barred).json["bounds"]
     assert set(bounds) == {"lexical", "dense", "graph"} and bounds["graph"]["verdict"] == "barred"
     # The prototype's graph leg: 61/70 at best, 61/65 where the base's lists are full and disjoint.
     numbers = [float(number) for number in re.findall(r"\d+\.\d+", json.dumps(bounds["graph"]))]
     for figure in (61 / 70, 61 / 65, 122 / 70):
         assert any(number == pytest.approx(figure) for number in numbers), numbers
-    assert set(run("audit", "--dense", "0", "--json").json["bounds"]) == {"lexical", "graph"}
+    assert set(run("audit", "--dense", "0", "--json").json["bounds"]) == {"lexical", "late", "graph"}
     with hopgate.open(dsn) as kb:
         kb.add(*(Memory(f"m{n}", f"amber {n}") for n in range(20)))
         kb.embed(endpoint.spec)

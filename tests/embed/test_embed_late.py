@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hopgate.embed import EmbeddingCache, embedder_from, sentence_transformers
-from hopgate.embed.late import SCALE, BundledLate, joined, late_matches, late_model, late_scores
+from hopgate.embed.late import SCALE, BundledLate, joined, late_matches, late_model
 from hopgate.embed.texts import TextModels
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
@@ -49,7 +49,7 @@ def test_a_long_text_is_read_in_passages_to_its_end(model: BundledLate) -> None:
     with_end, without = model.memory_tokens([Cleared(filler + "The spare key hangs in the shed."), Cleared(filler)])
     assert len(without) > 512
     query = model.query_tokens("where does the spare key hang").rows
-    near, far = late_scores(query, *joined([with_end, without]))
+    near, far = late_matches(query, *joined([with_end, without])).mean(axis=0)
     assert near > far + 0.1
 
 
@@ -61,7 +61,7 @@ def test_matches_are_the_best_of_each_memory_and_scores_their_mean(model: Bundle
     matches = late_matches(query, *joined(tokens))
     for at, rows in enumerate(tokens):
         assert np.allclose(matches[:, at], (query @ rows.astype(np.float32).T / SCALE).max(axis=1), atol=1e-6)
-    scores = late_scores(query, *joined(tokens))
+    scores = late_matches(query, *joined(tokens)).mean(axis=0)
     assert np.allclose(scores, matches.mean(axis=0)) and scores[0] > scores[1]
     assert late_matches(query, tokens[0], np.zeros(0, np.intp)).shape == (len(query), 0)
 

@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 from matrix_world import RELATIONS, TITLE, Edges, Mentions, matrix_of
 
 from hopgate.eval.arms import Asking
-from hopgate.eval.controls import parts_of, shuffled, with_parts
+from hopgate.eval.controls import shuffled
 from hopgate.eval.data.dataset import Query
-from hopgate.eval.evidence import CONCEPTS, PARTS
+from hopgate.eval.evidence import CONCEPTS
+from hopgate.graph.walk.config import PARTS
 from hopgate.graph.walk.matrix import GraphMatrix, load_matrix
+from hopgate.graph.walk.parts import parts_of, with_parts
 from hopgate.graph.walk.walk_graph import edge_graph
 from hopgate.recall.graph_leg import LookedUp
 from hopgate.recall.settings import Settings

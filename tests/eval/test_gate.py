@@ -155,7 +155,7 @@ def test_a_data_set_is_gated_replayed_and_its_change_is_seen(tmp_path: Path) -> 
     read = written(folder, 9, 8)
     judgement = run_gate(read, Plan(tune="none", k=3, rerank=True), out=out, ledger=NOBODY)
     assert judgement.verdict == "INCONCLUSIVE" and "25 in 6 are the least" in judgement.main.reason
-    assert {"rrf, read again", "late", "late + words + vectors"} <= set(judgement.evidence.bases)
+    assert {"rrf, read again", "late"} <= set(judgement.evidence.bases)
     assert judgement.evidence.arms[judgement.main.arm].reread
     assert judgement.main.cost.build_seconds
     assert replay(out, read) == []

@@ -24,7 +24,7 @@ FULL = {"lexical": [(id, 1.0 / (id + 1)) for id in range(50)]}
 
 
 def test_two_base_legs_of_weight_one():
-    found = bound(RRF(k=60, lexical=1, dense=1, graph=0.35), k=10)
+    found = bound(RRF(late=0, k=60, lexical=1, dense=1, graph=0.35), k=10)
     assert found.needed.best == pytest.approx(61 / 70)
     assert found.needed.disjoint == pytest.approx(61 / 65)
     assert found.needed.identical == pytest.approx(122 / 70)
@@ -32,19 +32,19 @@ def test_two_base_legs_of_weight_one():
     assert found.needed.worst == pytest.approx(61 / 65 + 61 / 66)
     assert found.verdict is Reachability.BARRED
     assert found.favourable == found.unfavourable == found.needed
-    (one,) = {getattr(bound(RRF(dense=0)).needed, name) for name in ("best", "disjoint", "identical", "worst")}
+    (one,) = {getattr(bound(RRF(late=0, dense=0)).needed, name) for name in ("best", "disjoint", "identical", "worst")}
     assert one == pytest.approx(61 / 70)
 
 
 def test_the_importance_prior_loosens_to_seven_tenths_and_tightens_by_as_much():
-    found = bound(RRF(graph=0.35), prior=Importance())
+    found = bound(RRF(late=0, graph=0.35), prior=Importance())
     assert found.favourable.best == pytest.approx(0.61)
     assert found.unfavourable.worst == pytest.approx((61 / 65 + 61 / 66) / 0.7)
-    assert bound(RRF(), prior=Importance(0)).to_dict()["unfavourable"]["best"] is None
+    assert bound(RRF(late=0), prior=Importance(0)).to_dict()["unfavourable"]["best"] is None
 
 
 def test_the_exact_match_bonus_moves_both_ends():
-    found = bound(RRF(), exact=ExactMatch(bonus=0.5))
+    found = bound(RRF(late=0), exact=ExactMatch(bonus=0.5))
     assert found.favourable.best == pytest.approx(61 / 70 - 0.5)
     assert found.unfavourable.worst == pytest.approx(found.needed.worst + 0.5)
 
@@ -52,16 +52,16 @@ def test_the_exact_match_bonus_moves_both_ends():
 @pytest.mark.parametrize(
     ("fuser", "k", "verdict"),
     [
-        (RRF(graph=0), 10, "off"),
-        (RRF(graph=0.35), 10, "barred"),
-        (RRF(graph=0.872), 10, "reachable only at best"),
-        (RRF(graph=1.87), 10, "reachable"),
+        (RRF(late=0, graph=0), 10, "off"),
+        (RRF(late=0, graph=0.35), 10, "barred"),
+        (RRF(late=0, graph=0.872), 10, "reachable only at best"),
+        (RRF(late=0, graph=1.87), 10, "reachable"),
         # k = 0 and powers of two: one base leg of weight 1, top 2 puts exactly 1/2 in the way; a tie does not enter.
-        (RRF(k=0, dense=0, graph=0.5), 2, "barred"),
-        (RRF(k=0, dense=0, graph=0.5 + 1e-9), 2, "reachable"),
-        (RRF(lexical=0, dense=0, graph=0.01), 10, "reachable"),
-        (MinMax(graph=0.35), 10, "reachable only at best"),
-        (TM2C2(graph=0.35), 1, "barred"),
+        (RRF(late=0, k=0, dense=0, graph=0.5), 2, "barred"),
+        (RRF(late=0, k=0, dense=0, graph=0.5 + 1e-9), 2, "reachable"),
+        (RRF(late=0, lexical=0, dense=0, graph=0.01), 10, "reachable"),
+        (MinMax(late=0, graph=0.35), 10, "reachable only at best"),
+        (TM2C2(late=0, graph=0.35), 1, "barred"),
     ],
 )
 def test_verdicts(fuser, k, verdict):
@@ -77,30 +77,32 @@ def test_by_the_default_no_leg_is_barred_where_the_others_agree_or_have_nothing_
 
 
 def test_where_the_others_leave_room_any_weight_suffices():
-    found = bound(RRF(graph=0.01), depths={"lexical": 5, "dense": 4}, prior=Importance(), exact=ExactMatch())
+    found = bound(RRF(late=0, graph=0.01), depths={"lexical": 5, "dense": 4}, prior=Importance(), exact=ExactMatch())
     assert set(asdict(found.unfavourable).values()) == {0.0}
-    needed = bound(RRF(), depths=9).needed
+    needed = bound(RRF(late=0), depths=9).needed
     assert needed.best == needed.identical == 0
     # Eight memories are shared, and each leg's first stands alone.
     assert needed.worst == pytest.approx(1)
 
 
 def test_a_heavy_leg_bars_the_others_and_recall_can_say_so():
-    barred = barred_legs(Settings(fuser=RRF(graph=1.2), prior=1))
+    barred = barred_legs(Settings(fuser=RRF(late=0, graph=1.2), prior=1))
     assert [sentence.split()[1] for sentence in barred] == ["lexical", "dense"]
-    assert barred_legs(Settings(fuser=RRF(graph=1.2))) == barred_legs(Settings(fuser=RRF(graph=0))) == ()
+    assert (
+        barred_legs(Settings(fuser=RRF(late=0, graph=1.2))) == barred_legs(Settings(fuser=RRF(late=0, graph=0))) == ()
+    )
 
 
 @pytest.mark.parametrize("ask", [{"k": 0}, {"k": 1.5}, {"leg": "grpah"}, {"depths": -1}, {"depths": {"dense": 2.5}}])
 def test_nonsense_is_refused(ask):
     with pytest.raises(HopgateError):
-        bound(RRF(), **ask)
+        bound(RRF(late=0), **ask)
 
 
 def test_reports_go_into_json_and_onto_one_line():
     reports = [
-        bound(RRF(graph=0.35), prior=Importance(), exact=ExactMatch(0.1)),
-        on_lists(RRF(graph=0.35), {"q": Pool.of(FULL)}),
+        bound(RRF(late=0, graph=0.35), prior=Importance(), exact=ExactMatch(0.1)),
+        on_lists(RRF(late=0, graph=0.35), {"q": Pool.of(FULL)}),
     ]
     for report in reports:
         assert json.loads(json.dumps(report.to_dict(), allow_nan=False)) == report.to_dict()
@@ -124,7 +126,7 @@ def overlaps(depths, profiles):
 @st.composite
 def cases(draw):
     depths = draw(st.one_of(st.tuples(st.integers(1, 3)), st.tuples(st.integers(1, 3), st.integers(1, 3))))
-    weights = {leg: draw(WEIGHT) if place < len(depths) else 0 for place, leg in enumerate(BASE)}
+    weights = {leg: draw(WEIGHT) if place < len(depths) else 0 for place, leg in enumerate((*BASE, "late"))}
     fuser = draw(st.sampled_from([RRF(k=draw(st.floats(0, 70)), **weights), TM2C2(**weights)]))
     profiles = [(1, 0, 0), (1, 1, 1), (1, 0.5, 0.2)] if isinstance(fuser, TM2C2) else [(1, 0.5, 0.2)]
     return fuser, depths, draw(st.integers(1, 4)), profiles
@@ -174,23 +176,23 @@ def test_the_weight_found_is_the_weight_that_decides_prior_included(case, floor)
 def test_the_bound_with_a_prior_holds_on_lists_with_any_importance(pairs):
     importance = {id: pair[0] for id, pair in enumerate(pairs)}
     pool = Pool.of({"lexical": [(id, 1.0) for id in range(12)], "dense": [(id, 1.0) for id in reversed(range(12))]})
-    limits = bound(RRF(), depths=12, prior=Importance())
-    (needed,) = on_lists(RRF(), {"q": pool}, prior=Importance(), importance=importance).by_query.values()
+    limits = bound(RRF(late=0), depths=12, prior=Importance())
+    (needed,) = on_lists(RRF(late=0), {"q": pool}, prior=Importance(), importance=importance).by_query.values()
     assert limits.favourable.best * (1 - 1e-12) <= needed <= limits.unfavourable.worst
 
 
 def test_the_legs_own_list_is_not_looked_at_and_one_that_is_off_does_nothing():
     loud = Pool.of({**FULL, "graph": [(id, 1.0) for id in range(100, 150)]})
-    assert on_lists(RRF(), {"q": loud}) == on_lists(RRF(), {"q": Pool.of(FULL)})
-    report = on_lists(RRF(graph=0), {"q": Pool.of(FULL), "empty": Pool.of({})})
+    assert on_lists(RRF(late=0), {"q": loud}) == on_lists(RRF(late=0), {"q": Pool.of(FULL)})
+    report = on_lists(RRF(late=0, graph=0), {"q": Pool.of(FULL), "empty": Pool.of({})})
     assert (report.verdict, report.entering, report.needed(1)) == (Reachability.OFF, 0, pytest.approx(61 / 70))
 
 
 def test_the_summary_over_queries():
     pools = {"full": Pool.of(FULL), "few": Pool.of({"lexical": FULL["lexical"][:3]}), "none": Pool.of({})}
-    report = on_lists(RRF(graph=0.35), pools)
+    report = on_lists(RRF(late=0, graph=0.35), pools)
     assert report.verdict is Reachability.ON_SOME and "on 2 of 3 queries" in str(report)
     assert report.to_dict()["needed"] == {"first": 0, "half": 0, "all": pytest.approx(61 / 70)}
     assert (report.by_query["few"], report.by_query["none"]) == (0, 0)
-    assert on_lists(RRF(), {}).verdict is Reachability.BARRED
-    assert on_lists(RRF(), {}).needed(1) == 0 and not math.isinf(report.needed(1))
+    assert on_lists(RRF(late=0), {}).verdict is Reachability.BARRED
+    assert on_lists(RRF(late=0), {}).needed(1) == 0 and not math.isinf(report.needed(1))

@@ -72,7 +72,7 @@ def test_rrf_over_fifty_random_stores_is_the_formula(kb: KnowledgeBase, endpoint
         kb.add(*(Memory(f"m{n}", text, is_sensitive=not n and store % 5 == 0) for n, text in enumerate(texts)))
         kb.embed(endpoint.spec)
         k, weights = pick.choice([0, 1, 60]), {leg: pick.choice([0, 0.5, 1, 2]) for leg in ("lexical", "dense")}
-        fuser, query = RRF(k=k, graph=0, **weights), " ".join(pick.choices(WORDS, k=2))
+        fuser, query = RRF(k=k, late=0, graph=0, **weights), " ".join(pick.choices(WORDS, k=2))
         ids = kb.id_map()
         legs, _ = kb.legs(query, settings=kb.settings(fuser=fuser, depth=4))
         by_hand = Counter[str]()
@@ -153,7 +153,9 @@ def test_what_is_explained_goes_into_json_and_words_and_nothing_is_unasked(fille
 # What a leg could not see.
 
 
-@pytest.mark.parametrize("fuser", [DEFAULT_FUSER, RRF(k=0), MinMax(lexical=0.3, dense=0.7, graph=1), TM2C2()], ids=str)
+@pytest.mark.parametrize(
+    "fuser", [DEFAULT_FUSER, RRF(k=0), MinMax(lexical=0.3, dense=0.7, late=0, graph=1), TM2C2()], ids=str
+)
 def test_what_two_legs_cannot_see_is_first_about_as_often_as_if_they_could(fuser: Any) -> None:
     """Sensitive memories had 36 % of first places where the same ones, unmarked, had 10 %."""
     noise = np.random.default_rng(5)

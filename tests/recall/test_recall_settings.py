@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -10,7 +9,7 @@ import pytest
 from recall_cases import CASES
 
 from hopgate import HopgateError, Memory
-from hopgate.graph.walk.config import Walk
+from hopgate.graph.walk.config import PARTS, Walk
 from hopgate.kb import KnowledgeBase
 from hopgate.options import to_toml
 from hopgate.recall.fusers import RRF, TM2C2, parse
@@ -124,24 +123,21 @@ def test_queries_at_once_walk_each_as_they_were_asked_to(kb: KnowledgeBase, monk
     assert kb.graph_leg.walk == Walk()
 
 
-def test_a_gate_writes_what_it_chose_and_the_graph_may_leave_it_behind(
-    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gate_writes_what_it_chose_and_the_graph_may_leave_it_behind(kb: KnowledgeBase) -> None:
     kb.add(Memory("a", "Ada runs Immich."))
     kb.build()
     kb.store_settings.set({"graph": 1, "k": 3})
-    walk = Walk(damping=0.5)
-    kb.store_settings.apply_gate("1f3c", fuser="RRF(k=10, graph=2)", depth=30, walk=asdict(walk))
+    kb.store_settings.apply_gate("1f3c", fuser="RRF(k=10, graph=2)", depth=30, parts=("threads",))
     found = kb.store_settings.resolve()
     assert found.settings.fuser == RRF(k=10, graph=2) and found.settings.depth == 30 and found.settings.k == 3
-    assert {found.sources[name] for name in ("fuser", "graph", "depth", "walk")} == {"gate 1f3c"}
-    assert _walked(kb, monkeypatch) == [walk]
+    assert {found.sources[name] for name in ("fuser", "graph", "depth", "parts")} == {"gate 1f3c"}
+    assert found.settings.parts == ("threads",)
     assert kb.store_settings.stale_gate() is None
     kb.add(Memory("b", "Bea runs Grafana."))
     kb.build()
     assert kb.store_settings.stale_gate() == "gate 1f3c"
-    kb.store_settings.unset(["walk", "fuser"])
-    assert _walked(kb, monkeypatch) == [Walk()] and kb.settings().fuser == DEFAULT_FUSER
+    kb.store_settings.unset(["parts", "fuser"])
+    assert kb.settings().parts == PARTS and kb.settings().fuser == DEFAULT_FUSER
 
 
 def test_what_is_no_setting_is_refused(kb: KnowledgeBase) -> None:

@@ -12,13 +12,14 @@ from word_endpoint import WordEndpoint, serving
 import hopgate
 from hopgate import HopgateError, Memory
 from hopgate.embed import EmbeddingCache
-from hopgate.embed.late import BundledLate, joined, late_scores
+from hopgate.embed.late import BundledLate, joined, late_matches
 from hopgate.kb import KnowledgeBase
 from hopgate.store import tokens, vectors
 
 
 @pytest.fixture
 def filled(kb: KnowledgeBase, endpoint: WordEndpoint) -> KnowledgeBase:
+    kb.store_settings.set({"late_model": "bundled"})
     kb.add(
         Memory("a", "The boiler is in the cellar."),
         Memory("b", "Bread needs flour, water, salt and time."),
@@ -39,7 +40,7 @@ def test_tokens_come_with_the_vector_and_find_the_memory(filled: KnowledgeBase) 
     there = kept(filled)
     assert set(there) == {"a", "b"}
     query = BundledLate().query_tokens("where is the boiler").rows
-    near, far = late_scores(query, *joined([there["a"], there["b"]]))
+    near, far = late_matches(query, *joined([there["a"], there["b"]])).mean(axis=0)
     assert near > far + 0.1
     with filled.store.transaction() as connection:
         space = vectors.space(connection)
@@ -85,7 +86,7 @@ def test_a_store_without_late_interaction_has_no_tokens(kb: KnowledgeBase, endpo
     kb.add(Memory("a", "The boiler is in the cellar."))
     assert kb.embed(endpoint.spec) == 1
     assert kept(kb) == {} and kb.pending_vectors() == 0
-    with pytest.raises(HopgateError, match="late is decided before the first vector"):
+    with pytest.raises(HopgateError, match="late_model is decided before the first vector"):
         kb.store_settings.set({"late": "bundled"})
 
 

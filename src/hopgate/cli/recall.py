@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hopgate.recall.hit import Hit
 
 SNIPPET = 200
-AUDITED = ("fuser", "lexical", "dense", "graph", "k", "depth", "prior", "exact_match")
+AUDITED = ("fuser", "lexical", "dense", "late", "graph", "k", "depth", "prior", "exact_match")
 
 
 @click.command("recall")
@@ -145,6 +145,8 @@ def why(hit: Hit) -> str:
         lines.append(f"walk {hit.walk_score:.4f}")
     if hit.passage is not None:
         lines.append(f"characters {hit.passage.start}–{hit.passage.end}")
+    if hit.matches:
+        lines.append(f"matched {', '.join(map(str, hit.matches))}")
     if hit.path:
         lines.append(" → ".join(hit.path))
     return "\n".join(lines)

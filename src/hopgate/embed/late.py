@@ -94,7 +94,7 @@ class BundledLate(LateModel):
     >>> query = model.query_tokens("where is the NAS?")
     >>> query.words
     ('', '', 'where', 'is', 'the', 'NAS', '?', '')
-    >>> near, far = late_scores(query.rows, *joined(tokens))
+    >>> near, far = late_matches(query.rows, *joined(tokens)).mean(axis=0)
     >>> bool(near > far)
     True
     """
@@ -199,11 +199,6 @@ def late_matches(query: Floats, rows: Tokens, starts: NDArray[np.intp]) -> Float
         return np.zeros((len(query), 0), np.float32)
     cosines = (query / np.float32(SCALE)) @ rows.astype(np.float32).T
     return np.asarray(np.maximum.reduceat(cosines, starts, axis=1), np.float32)
-
-
-def late_scores(query: Floats, rows: Tokens, starts: NDArray[np.intp]) -> Floats:
-    """Score each memory: the mean over the query's tokens of the best cosine."""
-    return np.asarray(late_matches(query, rows, starts).mean(axis=0), np.float32)
 
 
 def _word(text: str, encoding: Encoding, at: int) -> str:

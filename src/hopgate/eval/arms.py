@@ -11,20 +11,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.embed.late import BundledLate, Tokens, joined, late_scores
 from hopgate.eval.checks import barred
-from hopgate.eval.controls import parts_of, shuffled, with_parts
+from hopgate.eval.controls import shuffled
 from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import Qrels, Run, relevant
-from hopgate.eval.evidence import CONCEPTS, PARTS, Arm
+from hopgate.eval.evidence import CONCEPTS, Arm
 from hopgate.eval.inference import choose
+from hopgate.graph.walk.config import PARTS
+from hopgate.graph.walk.parts import parts_of, with_parts
+from hopgate.recall import filters as recall
 from hopgate.recall.fusers import LEGS, MAX_WEIGHT, RRF, TM2C2, Fuser, MinMax
 from hopgate.recall.fusion import Pool, fused
 from hopgate.recall.graph_leg import BASE_FUSER, LookedUp
+from hopgate.recall.late import late_reading
 from hopgate.recall.legs import Legs, complete, pool_of
+from hopgate.recall.lexical import Leg
 from hopgate.recall.settings import Settings
+from hopgate.store.tokens import tokens_of
 
 if TYPE_CHECKING:
+    from hopgate.embed.late import Tokens
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.kb import KnowledgeBase
     from hopgate.memory import Cleared
@@ -34,13 +40,15 @@ Floats = NDArray[np.float64]
 KS = (5, 10, 20, 40, 60, 100)
 RATIOS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 20.0)
 """Dense to lexical: from one leg nearly alone to the other."""
-GRAPH_RATIOS = (0.02, 0.1, 0.35, 0.7, 1.0, 1.5, 2.0, 4.0, 8.0, 10.0, 30.0, 100.0)
-"""The graph to the larger of the two."""
+LATE_RATIOS = (0.0, 0.5, 1.0, 2.0, 4.0, 7.0)
+"""Late interaction to the larger of the two."""
+GRAPH_RATIOS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 4.0, 8.0, 10.0, 30.0, 100.0)
+"""The graph to the largest of them."""
 OFF = 0.01
+BASE = ("lexical", "dense", "late")
+"""The legs of a base."""
 KEPT = 100
 """How much of a fused list is kept."""
-BASE = {"lexical": 0.1, "dense": 0.2}
-"""The weights of words and vectors beside late interaction, which has the rest; found on other sets."""
 READ = 30
 """How much of it a cross-encoder reads, as recall does."""
 
@@ -99,57 +107,11 @@ class Reader:
         return [next(best) if id in self._texts else id for id in ids[:READ]] + list(ids[READ:])
 
 
-class LateReader:
-    """Orders what the words and the vectors found by late interaction; each text is read once.
-
-    Parameters
-    ----------
-    queries, texts
-        As for `Reader`; what may not be read comes after what may.
-    """
-
-    def __init__(self, queries: Iterable[Query], texts: Mapping[str, Cleared]) -> None:
-        self._model, self._texts = BundledLate(), texts
-        self._queries = {query.id: self._model.query_tokens(query.text).rows for query in queries}
-        self._tokens: dict[str, Tokens] = {}
-
-    def scores(self, lists: Lists, query: str) -> dict[str, float]:
-        """Score the pool of a query."""
-        found = [id for leg in BASE for id, _ in lists.found[leg].get(query, ())]
-        pool = [id for id in dict.fromkeys(found) if id in self._texts]
-        new = [id for id in pool if id not in self._tokens]
-        self._tokens |= dict(zip(new, self._model.memory_tokens([self._texts[id] for id in new]), strict=True))
-        if not pool:
-            return {}
-        scored = late_scores(self._queries[query], *joined([self._tokens[id] for id in pool]))
-        return dict(zip(pool, scored.tolist(), strict=True))
-
-    def arms(self, lists: Lists, queries: Sequence[str]) -> dict[str, Arm]:
-        """Give late interaction alone, and with words and vectors at .1, .2 and .7, over the pools of the queries."""
-        alone: dict[str, list[str]] = {}
-        mixed: dict[str, list[str]] = {}
-        for query in queries:
-            late = self.scores(lists, query)
-            parts = [(0.7, late), *((weight, dict(lists.scores[leg].get(query, ()))) for leg, weight in BASE.items())]
-            total = dict.fromkeys(late, 0.0)
-            for weight, scores in parts:
-                own = [scores[id] for id in late if id in scores] or [0.0]
-                width = (max(own) - min(own)) or 1.0
-                for id in late:
-                    total[id] += weight * (scores.get(id, min(own)) - min(own)) / width
-            alone[query] = sorted(late, key=lambda id: (-late[id], id))[:KEPT]
-            mixed[query] = sorted(total, key=lambda id: (-total[id], id))[:KEPT]
-        return {
-            "late": Arm("late", alone, "late interaction"),
-            "late + words + vectors": Arm("late + words + vectors", mixed, "late .7, dense .2, lexical .1"),
-        }
-
-
 @dataclass(frozen=True)
 class Asking:
     """A store asked by its legs for some queries, so that the graph leg can walk again on a changed graph.
 
-    `recorded` has what each query found by words and vectors, and what the graph leg looks up for it.
+    `recorded` has what each query found without the graph, and what the graph leg looks up for it.
     """
 
     kb: KnowledgeBase
@@ -157,11 +119,12 @@ class Asking:
     settings: Settings
     recorded: Mapping[str, tuple[Legs, LookedUp]]
     names: Mapping[int, str]
+    _tokens: dict[int, Tokens] = field(default_factory=dict, repr=False)
 
     @property
     def lists(self) -> Lists:
-        """What words and vectors found."""
-        found, scores = ({leg: dict[str, Any]() for leg in ("lexical", "dense")} for _ in range(2))
+        """What words and vectors found, and late interaction over both."""
+        found, scores = ({leg: dict[str, Any]() for leg in BASE} for _ in range(2))
         for query, (legs, _) in self.recorded.items():
             for leg in legs.found:
                 found[leg][query] = self._named(legs.found[leg])
@@ -177,7 +140,7 @@ class Asking:
 
     def parts(self) -> tuple[str, ...]:
         """The parts that the graph has."""
-        counts = dict.fromkeys(PARTS, 0)
+        counts = dict.fromkeys(map(str, PARTS), 0)
         for matrix in {id(found.matrix): found.matrix for _, found in self.recorded.values()}.values():
             for part, count in parts_of(matrix).items():
                 counts[part] += count
@@ -191,8 +154,8 @@ class Asking:
         """
         made: dict[int, GraphMatrix] = {}
         lists = self.lists
-        found: dict[str, Any] = {**lists.found, "graph": {}}
-        scores: dict[str, Any] = {**lists.scores, "graph": {}}
+        found: dict[str, Any] = {**lists.found, "late": dict(lists.found["late"]), "graph": {}}
+        scores: dict[str, Any] = {**lists.scores, "late": dict(lists.scores["late"]), "graph": {}}
         dealt = self._dealt(seed) if shuffle in ("statements", CONCEPTS) else {}
         spent = 0.0
         for query in self.queries:
@@ -211,16 +174,30 @@ class Asking:
                 legs.query, legs.base, self.settings.depth, legs=legs.scores, found=changed
             )
             spent += time.perf_counter() - began
-            found["graph"][query.id] = self._named(ranking.hits)
-            scores["graph"][query.id] = self._named({**ranking.scores, **dict(ranking.hits)}.items())
+            listed = {leg: legs.found[leg] for leg in legs.found if leg != "late"} | {"graph": ranking.hits}
+            late = self._late(legs.query, pool_of(listed) | ranking.beside, changed.matrix)
+            listed["late"] = late[: self.settings.depth]
             # The base's scores of what this walk found beside it.
-            pool = pool_of({**legs.scores, "graph": ranking.hits})
             with self.kb.store.transaction() as connection:
                 ranker = self.settings.lexical_ranker
-                further = complete(connection, legs.query, legs.found, pool, legs.scores, ranker=ranker)
+                further = complete(connection, legs.query, legs.found, pool_of(listed), legs.scores, ranker=ranker)
+            scores["late"][query.id] = self._named(late)
+            for leg in ("late", "graph"):
+                found[leg][query.id] = self._named(listed[leg])
+            scores["graph"][query.id] = self._named({**ranking.scores, **dict(ranking.hits)}.items())
             for leg, own in further.items():
                 scores[leg][query.id] = self._named(own)
         return Lists(found, scores), spent / max(1, len(self.queries))
+
+    def _late(self, query: recall.Query, pool: Collection[int], matrix: GraphMatrix) -> Leg:
+        """Score candidates by late interaction over the arcs of a graph; the tokens of each are read once."""
+        if query.tokens is None:
+            return []
+        with self.kb.store.transaction() as connection:
+            self._tokens.update(tokens_of(connection, sorted(set(pool) - self._tokens.keys())))
+        kept = {memory: self._tokens[memory] for memory in pool if memory in self._tokens}
+        reading = late_reading(query.tokens, kept, matrix)
+        return reading.scored() if reading else []
 
     def _dealt(self, seed: int) -> dict[tuple[str | None, int], int]:
         """Deal statements out anew: which memory's statements become which one's, among those asked for in a scope."""
@@ -237,17 +214,24 @@ class Asking:
 
 
 def ask(
-    kb: KnowledgeBase, queries: Sequence[Query], settings: Settings, progress: Callable[[int], None] | None = None
+    kb: KnowledgeBase,
+    queries: Sequence[Query],
+    settings: Settings,
+    progress: Callable[[int], None] | None = None,
+    *,
+    late: bool = True,
 ) -> Asking:
-    """Ask words and vectors for each query inside its scope, vectors exactly, and look up what the graph leg needs.
+    """Ask each query inside its scope without the graph, vectors exactly, and look up what the graph leg needs.
 
     Parameters
     ----------
     settings : Settings
         Depth, k and the lexical ranker: as recall is set.
+    late : bool
+        Whether late interaction is asked as well.
     """
     kb.keep_queries()
-    base = replace(settings, fuser=BASE_FUSER)
+    base = replace(settings, fuser=BASE_FUSER.reweighed(late=float(late)))
     recorded = {}
     for query in queries:
         legs, _ = kb.legs(
@@ -274,7 +258,7 @@ def tuned(
     >>> dense = {f"q{i}": [("x", 0.9), ("a", 0.8)] for i in range(20)}
     >>> lists = Lists({"dense": dense, "graph": {q: [("b", 0.5)] for q in dense}}, {})
     >>> tuned([RRF(lexical=0, graph=0.1), RRF(lexical=0, graph=2)], lists, {q: {"b": 1} for q in dense}, [], k=1)
-    RRF(k=60, lexical=0, dense=1, graph=2)
+    RRF(k=60, lexical=0, dense=1, late=1, graph=2)
     """
     free = _unbarred(fusers, [lists.pool(query) for query in reported], k)
     if not qrels:
@@ -292,30 +276,35 @@ def tuned(
 
 
 def base_grid(kind: Fuser) -> list[Fuser]:
-    """Give one kind of fuser of the lexical and the dense leg alone, every proportion, the given one first.
+    """Give one kind of fuser of the legs without the graph, every proportion, the given one first.
 
     Examples
     --------
-    >>> base_grid(MinMax(lexical=0.3, dense=0.7))[0]
-    MinMax(lexical=0.3, dense=0.7, graph=0)
+    >>> base_grid(MinMax(lexical=0.3, dense=0.7, late=0))[0]
+    MinMax(lexical=0.3, dense=0.7, late=0, graph=0)
     """
     kinds = [kind, *(RRF(k=k) for k in KS if isinstance(kind, RRF))]
-    fusers = [each.reweighed(**_scaled(lexical=1.0, dense=ratio), graph=0) for each in kinds for ratio in RATIOS]
+    fusers = [
+        each.reweighed(**_scaled(lexical=1.0, dense=ratio, late=late * max(1.0, ratio)), graph=0)
+        for each in kinds
+        for ratio in RATIOS
+        for late in LATE_RATIOS
+    ]
     return _nearest_first(fusers, kind.reweighed(graph=0))
 
 
 def graph_grid(default: Fuser, base: Fuser) -> list[Fuser]:
-    """Give fusers of all three legs, the default first: from a graph with hardly any weight to one that leads.
+    """Give fusers of all legs, the default first: from a graph with hardly any weight to one that leads.
 
     They keep the proportions of the default or of the tuned base: where those are best without the graph, a little of
     the graph added to them must be among the choices.
     """
-    pairs = dict.fromkeys((_pair(default), _pair(base)))
+    bases = dict.fromkeys((_proportions(default), _proportions(base)))
     kinds: list[Fuser] = [default, MinMax(), RRF(), TM2C2(), base]
     fusers = [
-        kind.reweighed(**_scaled(lexical=lexical, dense=dense, graph=ratio))
+        kind.reweighed(**_scaled(lexical=lexical, dense=dense, late=late, graph=ratio))
         for kind in kinds
-        for lexical, dense in pairs
+        for lexical, dense, late in bases
         for ratio in GRAPH_RATIOS
     ]
     return _nearest_first(fusers, default)
@@ -383,24 +372,23 @@ def _nearest_first(fusers: Iterable[Fuser], default: Fuser) -> list[Fuser]:
     """The default, then the others from the nearest by the ratios of their weights; another kind is 1 further away."""
 
     def distance(fuser: Fuser) -> float:
-        (own, heard), (theirs, plain) = _ratios(fuser), _ratios(default)
-        away = abs(own - theirs) + (abs(heard - plain) if fuser.graph or default.graph else 0.0)
+        away = sum(abs(own - usual) for own, usual in zip(_logs(fuser), _logs(default), strict=True))
         k, usual = getattr(fuser, "k", 60.0), getattr(default, "k", 60.0)
         return away + (type(fuser) is not type(default)) + 0.2 * abs(math.log(max(k, OFF) / max(usual, OFF)))
 
     return sorted(dict.fromkeys([default, *fusers]), key=distance)
 
 
-def _ratios(fuser: Fuser) -> tuple[float, float]:
-    """The logarithms of dense to lexical, and of the graph to both."""
-    lexical, dense, graph = (max(OFF, weight) for weight in (fuser.lexical, fuser.dense, fuser.graph))
-    return math.log(dense / lexical), math.log(graph / math.sqrt(lexical * dense))
+def _logs(fuser: Fuser) -> list[float]:
+    """The logarithms of the weights of dense, late and graph to that of lexical."""
+    lexical, *others = (max(OFF, weight) for weight in (fuser.lexical, fuser.dense, fuser.late, fuser.graph))
+    return [math.log(weight / lexical) for weight in others]
 
 
-def _pair(fuser: Fuser) -> tuple[float, float]:
-    """The weights of the lexical and the dense leg, the larger of them 1."""
-    top = max(fuser.lexical, fuser.dense) or 1.0
-    return round(fuser.lexical / top, 4), round(fuser.dense / top, 4)
+def _proportions(fuser: Fuser) -> tuple[float, float, float]:
+    """The weights of the legs without the graph, the largest of them 1."""
+    top = max(fuser.lexical, fuser.dense, fuser.late) or 1.0
+    return round(fuser.lexical / top, 4), round(fuser.dense / top, 4), round(fuser.late / top, 4)
 
 
 def _scaled(**weights: float) -> dict[str, float]:

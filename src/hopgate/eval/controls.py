@@ -1,8 +1,7 @@
-"""Graphs to compare a graph with: some of its parts alone, or one part shuffled with every degree kept."""
+"""Graphs to compare a graph with: one part shuffled with every degree kept."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,62 +10,14 @@ from numpy.typing import NDArray
 
 from hopgate.eval.evidence import CONCEPTS
 from hopgate.graph.walk.matrix import GraphMatrix
-from hopgate.graph.walk.walk_graph import Pairs, edge_graph, mention_graph
-from hopgate.store.graph.edge_rows import NAME_INSIDE
+from hopgate.graph.walk.parts import of_names
+from hopgate.graph.walk.walk_graph import edge_graph
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-# What a matrix holds of each title, edge and arc.
-TITLE, EDGE = ("memory", "concept"), ("source", "target", "relation", "weight", "id")
-ARC = ("source", "target", "weight", "kind")
 ROUNDS = 12
 """How often every arc may change ends; on a sparse graph a few suffice."""
-
-
-def parts_of(matrix: GraphMatrix) -> dict[str, int]:
-    """Count what a graph has of each part: arcs between memories, mentions of titles, other mentions, typed edges."""
-    _, concept, _ = _mentions(matrix)
-    titled = int(np.isin(concept, matrix.title_concept).sum())
-    inside = int(_of_names(matrix).sum())
-    return {
-        "threads": len(matrix.arc_source),
-        "titles": titled,
-        "names": len(concept) - titled + inside,
-        "facts": len(matrix.edge_id) - inside,
-    }
-
-
-def with_parts(matrix: GraphMatrix, parts: Collection[str]) -> GraphMatrix:
-    """Give the graph with these parts alone; nodes stay, so that a query's seeds keep their places.
-
-    A memory names another's title where both mention the concept of that title: such mentions are titles, all other
-    mentions are names, and so are edges that say that a name is inside another. Facts near a query go with the edges
-    that they are.
-    """
-    memory, concept, weight = _mentions(matrix)
-    of_title = np.isin(concept, matrix.title_concept)
-    mentions = (of_title & ("titles" in parts)) | (~of_title & ("names" in parts))
-    of_names = _of_names(matrix)
-    edges = (of_names & ("names" in parts)) | (~of_names & ("facts" in parts))
-    arcs = np.full(len(matrix.arc_source), "threads" in parts)
-    titles = np.full(len(matrix.title_memory), "titles" in parts)
-    rows: dict[str, Any] = {
-        f"{kind}_{column}": getattr(matrix, f"{kind}_{column}")[kept]
-        for kind, kept, columns in (("title", titles, TITLE), ("edge", edges, EDGE), ("arc", arcs, ARC))
-        for column in columns
-    }
-    return replace(
-        matrix,
-        graph=mention_graph(
-            matrix.graph.memories,
-            matrix.graph.concepts,
-            Pairs(memory[mentions], concept[mentions], weight[mentions]),
-            edges=Pairs(matrix.edge_source[edges], matrix.edge_target[edges], matrix.edge_weight[edges]),
-            neighbours=Pairs(matrix.arc_source[arcs], matrix.arc_target[arcs], matrix.arc_weight[arcs]),
-        ),
-        **rows,
-    )
 
 
 def shuffled(matrix: GraphMatrix, part: str, seed: int = 0) -> GraphMatrix:
@@ -104,27 +55,11 @@ def shuffled(matrix: GraphMatrix, part: str, seed: int = 0) -> GraphMatrix:
         first[among_memories], ends[among_memories] = moved.of(first[among_memories], ends[among_memories])
         rows = {"arc_source": moved.source, "arc_target": moved.target}
     if part in ("facts", CONCEPTS):
-        moved = _moved(rng, matrix.edge_source, matrix.edge_target, -_of_names(matrix).astype(np.int64))
+        moved = _moved(rng, matrix.edge_source, matrix.edge_target, -of_names(matrix).astype(np.int64))
         left, right = moved.of(first[among_concepts] - memory, ends[among_concepts] - memory)
         first[among_concepts], ends[among_concepts] = left + memory, right + memory
         rows = {"edge_source": moved.source, "edge_target": moved.target}
     return replace(matrix, graph=edge_graph(graph.nodes, first, ends, weight, memories=memory), **rows)
-
-
-def _mentions(matrix: GraphMatrix) -> tuple[Ints, Ints, NDArray[np.float32]]:
-    """The links of memories and concepts: a memory's number, a concept's, and the weight that is walked."""
-    graph = matrix.graph
-    ends = int(graph.indptr[graph.memories])
-    memory = np.repeat(np.arange(graph.memories), np.diff(graph.indptr[: graph.memories + 1]))
-    other = graph.indices[:ends].astype(np.int64)
-    mentions = other >= graph.memories
-    return memory[mentions], other[mentions] - graph.memories, graph.weights[:ends][mentions]
-
-
-def _of_names(matrix: GraphMatrix) -> Mask:
-    """Which edges say only that a name is inside another."""
-    inside = np.array([relation == NAME_INSIDE for relation in matrix.relations] or [False])
-    return np.asarray(inside[matrix.edge_relation])
 
 
 class _Moved(NamedTuple):

@@ -12,8 +12,6 @@ from hopgate.eval.data.runs import Qrels, relevant
 from hopgate.eval.measures import MRR, NDCG, Measure, Recall
 from hopgate.eval.plan import Plan
 
-PARTS = ("threads", "titles", "names", "facts", "statements")
-"""The parts of a graph from free to dear: what was said next, titles named, names shared, typed edges, statements."""
 CONCEPTS = "concepts"
 """The claim of the headline: everything from titles upwards, over the base and the threads."""
 RUNS = "runs"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.eval import record
-from hopgate.eval.arms import LateReader, Reader, ask
+from hopgate.eval.arms import Reader, ask
 from hopgate.eval.checks import apart, origin_of
 from hopgate.eval.data.dataset import Dataset, Query, read_queries
 from hopgate.eval.data.runs import Run, ordered, ranks_against_scores, read_qrels, read_run, relevant
@@ -22,6 +22,7 @@ from hopgate.eval.ledger import Ledger
 from hopgate.eval.plan import OWN_STATEMENTS, Plan, plan_problems
 from hopgate.eval.slices import reported_slices
 from hopgate.eval.verdict import Judgement, Verdict
+from hopgate.graph.walk.config import PARTS
 from hopgate.recall.settings import DEFAULT_FUSER, Settings
 
 if TYPE_CHECKING:
@@ -161,10 +162,13 @@ def apply_settings(judgement: Judgement, kb: KnowledgeBase) -> dict[str, Any]:
     arm, plan = judgement.evidence.arms[judgement.recommended], judgement.evidence.plan
     if not arm.configuration:
         raise HopgateError("somebody's own runs have no configuration to apply: gate a data set or a store")
-    kb.store_settings.apply_gate(judgement.fingerprint, fuser=arm.configuration, depth=plan.depth)
+    rungs = [rung.arm for rung in judgement.evidence.rungs]
+    climbed = judgement.evidence.rungs[: rungs.index(arm.name) + 1] if arm.name in rungs else ()
+    parts = tuple(rung.part for rung in climbed if rung.part in PARTS)
+    kb.store_settings.apply_gate(judgement.fingerprint, fuser=arm.configuration, depth=plan.depth, parts=parts)
     if arm.reread:
         kb.store_settings.set({"rerank": True}, source=f"gate {judgement.fingerprint}")
-    return {"fuser": arm.configuration, "depth": plan.depth, "rerank": arm.reread}
+    return {"fuser": arm.configuration, "depth": plan.depth, "parts": parts, "rerank": arm.reread}
 
 
 def _known(dataset: Dataset, plan: Plan) -> Evidence:
@@ -190,10 +194,9 @@ def _climbed(
     """Ask a store, and climb the parts of its graph."""
     queries, plan = list(known.queries.values()), known.plan
     settings = replace(settings, fuser=DEFAULT_FUSER, k=plan.k, depth=plan.depth)
-    asking = ask(kb, queries, settings, stage("asking", len(queries)))
+    asking = ask(kb, queries, settings, stage("asking", len(queries)), late=not plan.without_late)
     reader = Reader(queries, dataset.texts) if plan.rerank else None
-    late = LateReader(queries, dataset.texts) if not plan.without_late else None
-    return Ladder(asking, known, settings.fuser, cost, stage, reader, late).climb()
+    return Ladder(asking, known, settings.fuser, cost, stage, reader).climb()
 
 
 def _labelled(evidence: Evidence, dataset: Dataset, live: KnowledgeBase) -> Evidence:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hopgate.eval.arms import Asking, LateReader, Lists, Reader, base_grid, graph_grid, tuned
-from hopgate.eval.controls import with_parts
+from hopgate.eval.arms import Asking, Lists, Reader, base_grid, graph_grid, tuned
 from hopgate.eval.evidence import CONCEPTS, NO_COST, Arm, Cost, Evidence, Rung
 from hopgate.eval.verdict import promising, strongest
+from hopgate.graph.walk.parts import with_parts
 from hopgate.recall.fusers import RRF, TM2C2, Fuser, MinMax, parse
 
 Stage = Callable[[str, int | None], Callable[[int], None]]
 """Called with the title of each stage and its size; gives a function to call with how much is done."""
 
 SINGLE: Mapping[str, Fuser] = {
-    "lexical": RRF(lexical=1, dense=0, graph=0),
-    "dense": RRF(lexical=0, dense=1, graph=0),
+    "lexical": RRF(lexical=1, dense=0, late=0, graph=0),
+    "dense": RRF(lexical=0, dense=1, late=0, graph=0),
+    "late": RRF(lexical=0, dense=0, late=1, graph=0),
 }
 KINDS: Mapping[str, Fuser] = {
     "rrf": RRF(graph=0),
     "tm2c2": TM2C2(graph=0),
-    "minmax": MinMax(lexical=0.3, dense=0.7, graph=0),
+    "minmax": MinMax(lexical=0.1, dense=0.2, late=0.7, graph=0),
 }
-PROTOTYPE = RRF(lexical=1, dense=1, graph=0.35)
+PROTOTYPE = RRF(lexical=1, dense=1, late=0, graph=0.35)
 """The first test's weights; its graph could only name what no other leg listed."""
 
 
@@ -46,8 +47,6 @@ class Ladder:
         The configuration that stands first among those that are tried with the graph.
     cost : Cost
         What the whole graph cost to build.
-    late : LateReader, optional
-        Gives the bases by late interaction, which recall does not have itself.
     reader : Reader, optional
         Orders the first of every arm but the bases, which stand beside themselves as it orders them.
     """
@@ -58,7 +57,6 @@ class Ladder:
     cost: Cost = NO_COST
     stage: Stage = quiet
     reader: Reader | None = None
-    late: LateReader | None = None
 
     def climb(self) -> Evidence:
         """Give the evidence with every arm, every rung, and shuffles of the parts that would open."""
@@ -88,18 +86,17 @@ class Ladder:
         """Every arm without a graph: each leg alone, and each kind of fusion, its weights tuned."""
         progress = self.stage("tuning the bases", len(KINDS))
         names, k, lists = self.evidence.reported, self.evidence.plan.k, self.asking.lists
-        arms = {name: lists.arm(name, fuser, names, k) for name, fuser in SINGLE.items()}
+        arms = {name: lists.arm(name, fuser, names, k) for name, fuser in SINGLE.items() if lists.found[name]}
         for name, kind in KINDS.items():
-            arms[name] = lists.arm(name, self._choice(base_grid(kind), lists), names, k)
+            # A base may bar what it will: each of its legs is a base of its own.
+            arms[name] = lists.arm(name, self._choice(base_grid(kind), lists, heard=()), names, k)
             if self.reader is not None:
                 arms[f"{name}, read again"] = replace(self._read(arms[name]), name=f"{name}, read again")
             progress(1)
-        if self.late is not None:
-            arms |= self.late.arms(lists, names)
         return replace(self.evidence, arms=arms, bases=tuple(arms))
 
     def _tuned(self, name: str, lists: Lists, base: Fuser) -> Arm:
-        fuser = self._choice(graph_grid(self.default, base), lists)
+        fuser = self._choice(graph_grid(self.default, base), lists, heard=self.evidence.reported)
         return self._read(lists.arm(name, fuser, self.evidence.reported, self.evidence.plan.k))
 
     def _read(self, arm: Arm) -> Arm:
@@ -109,9 +106,9 @@ class Ladder:
         run = {query: self.reader.order(query, ids) for query, ids in arm.run.items()}
         return replace(arm, run=run, reread=True)
 
-    def _choice(self, grid: list[Fuser], lists: Lists) -> Fuser:
+    def _choice(self, grid: list[Fuser], lists: Lists, heard: Sequence[str]) -> Fuser:
         plan = self.evidence.plan
-        return tuned(grid, lists, self.evidence.tuned, self.evidence.reported, plan.k, plan.relevant_from)
+        return tuned(grid, lists, self.evidence.tuned, heard, plan.k, plan.relevant_from)
 
     def _with_shuffles(self, rung: Rung, parts: tuple[str, ...], base: Fuser) -> Rung:
         """Shuffle what would open: each shuffle is walked, fused and tuned as the part itself was."""

@@ -88,7 +88,7 @@ def explain(
     settings = stored.resolve(given).settings
     settings = settings if legs is None else settings.only(legs)
     filters = read_filters(pipeline.store, superseded=superseded, **narrowed)
-    pipeline = pipeline.walking(settings.walk)
+    pipeline = pipeline.set_as(settings)
     key, memory = _known(pipeline.store, external_id)
     if filters.scopes is not None and memory.superseded_by is not None:
         # Of another scope's memory not even the id is said.

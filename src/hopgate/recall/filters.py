@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hopgate.embed.late import QueryTokens
     from hopgate.recall.lexical import QueryWords
     from hopgate.store.store import Store
 
@@ -101,6 +102,8 @@ class Query:
     filters : Filters
     vector : array, optional
         Its embedding; none where the dense leg is off or the store has no vectors.
+    tokens : QueryTokens, optional
+        Its tokens for late interaction; none where that leg is off or the store keeps none.
     words : QueryWords, optional
         Its words as the store knows them, where the lexical leg looked them up.
     exact : bool, optional
@@ -111,6 +114,7 @@ class Query:
     text: str
     filters: Filters
     vector: NDArray[np.float32] | None = None
+    tokens: QueryTokens | None = None
     words: QueryWords | None = None
     exact: bool | None = None
 

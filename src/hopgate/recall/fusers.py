@@ -14,10 +14,10 @@ from typing import Self, TypeAlias
 from hopgate.errors import HopgateError
 from hopgate.options import expression
 
-LEGS = ("lexical", "dense", "graph")
+LEGS = ("lexical", "dense", "late", "graph")
 MAX_WEIGHT = 5.0
 """Weights are a user's settings in 0..5; at 5 a leg's first already outweighs two full legs that agree."""
-MINIMA = {"lexical": 0.0, "dense": -1.0, "graph": 0.0}
+MINIMA = {"lexical": 0.0, "dense": -1.0, "late": -1.0, "graph": 0.0}
 """The least score that a leg can give in theory: no word, the opposite direction, no mass."""
 
 
@@ -27,13 +27,13 @@ class Weighted:
 
     Parameters
     ----------
-    lexical, dense, graph : float
+    lexical, dense, late, graph : float
         The legs' weights.
 
     Examples
     --------
     >>> Weighted(graph=1.2).weights, Weighted(dense=0).active
-    ({'lexical': 1.0, 'dense': 1.0, 'graph': 1.2}, ('lexical', 'graph'))
+    ({'lexical': 1.0, 'dense': 1.0, 'late': 1.0, 'graph': 1.2}, ('lexical', 'late', 'graph'))
     >>> Weighted(graph=7)
     Traceback (most recent call last):
     hopgate.errors.HopgateError: the weight of graph must be a number between 0 and 5, not 7
@@ -41,6 +41,7 @@ class Weighted:
 
     lexical: float = 1.0
     dense: float = 1.0
+    late: float = 1.0
     graph: float = 1.0
 
     def __post_init__(self) -> None:
@@ -86,13 +87,13 @@ class RRF(Weighted):
     ----------
     k : float
         The larger, the less the first ranks stand out. At least 0.
-    lexical, dense, graph : float
+    lexical, dense, late, graph : float
         The legs' weights.
 
     Examples
     --------
     >>> RRF(graph=1.2)
-    RRF(k=60, lexical=1, dense=1, graph=1.2)
+    RRF(k=60, lexical=1, dense=1, late=1, graph=1.2)
     """
 
     k: float = 60.0
@@ -121,7 +122,7 @@ class TM2C2(Weighted):
     Examples
     --------
     >>> TM2C2(graph=0.5)
-    TM2C2(lexical=1, dense=1, graph=0.5)
+    TM2C2(lexical=1, dense=1, late=1, graph=0.5)
     """
 
 
@@ -134,8 +135,8 @@ class MinMax(Weighted):
 
     Examples
     --------
-    >>> MinMax(lexical=0.3, dense=0.7, graph=0)
-    MinMax(lexical=0.3, dense=0.7, graph=0)
+    >>> MinMax(lexical=0.3, dense=0.7, late=0, graph=0)
+    MinMax(lexical=0.3, dense=0.7, late=0, graph=0)
     """
 
 
@@ -148,10 +149,10 @@ def parse(text: str) -> Fuser:
 
     Examples
     --------
-    >>> parse("RRF(k=60, lexical=1, dense=1, graph=1.2)")
-    RRF(k=60, lexical=1, dense=1, graph=1.2)
+    >>> parse("RRF(k=60, lexical=1, dense=1, late=1, graph=1.2)")
+    RRF(k=60, lexical=1, dense=1, late=1, graph=1.2)
     >>> parse("TM2C2")
-    TM2C2(lexical=1, dense=1, graph=1)
+    TM2C2(lexical=1, dense=1, late=1, graph=1)
     >>> parse("RRF(j=60)")
     Traceback (most recent call last):
     hopgate.errors.HopgateError: RRF has no setting 'j': it has dense, graph, k, lexical

@@ -6,14 +6,14 @@ Nothing of the walk is imported before the first query that walks.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.graph.walk.config import Walk
+from hopgate.graph.walk.config import PARTS, Part, Walk
 from hopgate.recall.filters import Filters, Query
 from hopgate.recall.fusers import MinMax
 from hopgate.store import setting_rows
@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 Scored = Sequence[tuple[int, float]]
-Over = Callable[["GraphMatrix"], "GraphMatrix"]
 
 # How the lexical and the dense leg are fused into the base that walks start from: the best family without a graph, on a
 # plateau, lexical .25 to .35 are alike.
-BASE_FUSER = MinMax(lexical=0.3, dense=0.7, graph=0)
+BASE_FUSER = MinMax(lexical=0.3, dense=0.7, late=0, graph=0)
 # Of a scope with no more edges than this each fact is compared: 10 ms.
 COMPARED_FACTS = 20_000
+# The turns beside so many of the base's first, and of the walk's, are candidates as well.
+BEST = 10
 # Most queries hold none of these, and reading times takes the months of every language, which a recall does without.
 _MAY_SAY_WHEN = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|\bbefore\b", re.IGNORECASE)
 
@@ -96,12 +97,15 @@ class GraphRanking(NamedTuple):
         The score of every memory of the base that the graph has.
     blind : frozenset of int
         Those of the base that it does not have: sensitive, new, or linked to nothing.
+    beside : frozenset of int
+        The turns up to two away from the first of the base and of the walk.
     """
 
     hits: list[tuple[int, float]]
     trace: WalkTrace | None
     scores: dict[int, float]
     blind: frozenset[int] = frozenset()
+    beside: frozenset[int] = frozenset()
 
 
 class GraphLeg:
@@ -113,21 +117,21 @@ class GraphLeg:
         Whose graph.
     walk : Walk, optional
         How to walk; the defaults are measured. Another may be set, and holds from the next query on.
-    over : callable, optional
-        Gives the graph to walk over in the place of the store's: a control of an evaluation.
+    parts : sequence of str
+        The parts of the graph that it uses.
     """
 
-    def __init__(self, store: Store, walk: Walk | None = None, *, over: Over | None = None) -> None:
+    def __init__(self, store: Store, walk: Walk | None = None, parts: Sequence[Part] = PARTS) -> None:
         self.walk = walk or Walk()
+        self.parts = parts
         self._store = store
-        self._over = over
 
-    def variant(self, *, walk: Walk | None = None, over: Over | None = None) -> GraphLeg:
-        """Give this leg with another walk or over another graph; what it has loaded is shared."""
+    def variant(self, walk: Walk | None, parts: Sequence[Part]) -> GraphLeg:
+        """Give this leg with another walk or with other parts; what it has loaded is shared."""
         # Made before the copy, so that both have the same ones.
         _ = self.matrices
         other = copy(self)
-        other.walk, other._over = walk or self.walk, over or self._over
+        other.walk, other.parts = walk or self.walk, parts
         return other
 
     def look_up(self, query: Query) -> LookedUp:
@@ -185,7 +189,11 @@ class GraphLeg:
         start = begun.starts.mixed(ranked.mixture.shares)
         trace = WalkTrace(matrix, start, walk, ranked.mixture, walks, found.asked)
         scores = {memory: score for memory, score in ranked.scores.items() if memory not in begun.blind}
-        return GraphRanking(self._still_shown(ranked.hits, filters), trace, scores, begun.blind)
+        first = [memory for listed in (base, ranked.hits) for memory, _ in listed[:BEST]]
+        beside = turns_beside(matrix, first, allowed)
+        shown = self._still_shown({*beside, *dict(ranked.hits)}, filters)
+        hits = [hit for hit in ranked.hits if hit[0] in shown]
+        return GraphRanking(hits, trace, scores, begun.blind, frozenset(shown.intersection(beside)))
 
     def seeds(self, found: LookedUp, base: Scored, legs: Mapping[str, Scored]) -> QuerySeeds:
         """Give where walks start: hits of the base and of statements, what the query names, and facts near enough.
@@ -227,7 +235,8 @@ class GraphLeg:
         allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude)
         known = pool_scores(scores, begun.linked, mass)
         known |= {int(matrix.memory_ids[at]): float(scores[at]) for at in top_k(scores, depth, allowed=allowed)}
-        hits = self._still_shown(sorted(known.items(), key=lambda hit: (-hit[1], hit[0])), filters)
+        shown = self._still_shown(known, filters)
+        hits = sorted([hit for hit in known.items() if hit[0] in shown], key=lambda hit: (-hit[1], hit[0]))
         mixture = Mixture((1.0, 0.0, 0.0))
         trace = WalkTrace(matrix, begun.starts.mixed(mixture.shares), walk, mixture, walks)
         return GraphRanking(hits, trace, known, begun.blind)
@@ -272,11 +281,12 @@ class GraphLeg:
         few = scopes is not None and len(matrix.edge_id) <= COMPARED_FACTS
         facts = Nearest(query.vector, NEAR_FACTS, exact or few)
         statements = Nearest(query.vector, NEAR_STATEMENTS, exact)
+        stated = "statements" in self.parts
         return LookedUp(
             matrix,
             concepts,
             graph_vectors.near_facts(connection, view, facts),
-            graph_vectors.near_statements(connection, view, condition, parameters, statements),
+            graph_vectors.near_statements(connection, view, condition, parameters, statements) if stated else (),
         )
 
     def _matrix(self, connection: Connection[Any], filters: Filters, *, fresh: bool = False) -> GraphMatrix:
@@ -285,15 +295,24 @@ class GraphLeg:
         scopes = None if shared or filters.scopes is None else tuple(sorted(filters.scopes))
         view = View(scopes, filters.as_of, filters.known_at)
         matrix = self.matrices.get(connection, view, superseded=filters.superseded, fresh=fresh)
-        return matrix if self._over is None else self._over(matrix)
+        from hopgate.graph.walk.parts import cut_to
 
-    def _still_shown(self, hits: Scored, filters: Filters) -> list[tuple[int, float]]:
+        return cut_to(matrix, self.parts)
+
+    def _still_shown(self, memories: Collection[int], filters: Filters) -> set[int]:
         """Leave out what was deleted, marked, superseded or moved since the matrix was read."""
         condition, parameters = filters.sql()
         with self._store.transaction() as connection:
             rows = connection.execute(
-                f"SELECT id FROM memories WHERE id = ANY(%(hits)s) AND NOT is_sensitive AND {condition}",
-                {**parameters, "hits": [memory for memory, _ in hits]},
+                f"SELECT id FROM memories WHERE id = ANY(%(found)s) AND NOT is_sensitive AND {condition}",
+                {**parameters, "found": list(memories)},
             )
-            shown = {row[0] for row in rows}
-        return [hit for hit in hits if hit[0] in shown]
+            return {row[0] for row in rows}
+
+
+def turns_beside(matrix: GraphMatrix, memories: Sequence[int], allowed: NDArray[np.bool_] | None = None) -> list[int]:
+    """Give what an arc of a thread joins to these memories, by the store's ids."""
+    graph, places = matrix.graph, matrix.memories(memories)
+    ends = [graph.indices[graph.indptr[at] : graph.indptr[at + 1]] for at in places.tolist() if at >= 0]
+    near = sorted({at for row in ends for at in row[row < graph.memories].tolist()})
+    return [int(matrix.memory_ids[at]) for at in near if allowed is None or allowed[at]]

@@ -32,6 +32,34 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class WordMatch:
+    """A word of the query that is matched better than in other candidates.
+
+    Parameters
+    ----------
+    word : str
+    score : float
+        By how much the match is better than usual, discounted where it came over an arc.
+    by : str
+        Whose words matched it: the memory itself, or one that it is joined to.
+    part : str
+        The part of the graph that joins them; empty where the memory's own words matched.
+    """
+
+    word: str
+    score: float
+    by: str
+    part: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The match as plain values."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return f"{self.word} ← {self.by} ({self.part})" if self.part else self.word
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A recalled memory.
 
@@ -61,6 +89,8 @@ class Hit:
         What the cross-encoder and the walk after it gave the memory, where they are on and came to it.
     rerank_cost : RerankCost, optional
         What the cross-encoder read for this query and how long it took; the same for all hits of a query.
+    matches : tuple of WordMatch
+        The query's words that late interaction found matched, each by the memory's own or, over an arc, by another's.
     passage : Passage, optional
         Of a long memory the passage that speaks for it: the cross-encoder's best, else the nearest by vector.
     """
@@ -82,6 +112,7 @@ class Hit:
     rerank_cost: RerankCost | None = None
     passage: Passage | None = None
     path_parts: tuple[PathPart, ...] = ()
+    matches: tuple[WordMatch, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The hit as plain values; what was not asked for or did not happen is left out."""
@@ -103,6 +134,7 @@ class Hit:
             "rerank_cost": self.rerank_cost and self.rerank_cost.to_dict(),
             "passage": self.passage and asdict(self.passage),
             "path": list(self.path) or None,
+            "matches": [match.to_dict() for match in self.matches] or None,
             "mixture": self.mixture or None,
             "as_of": self.as_of or None,
         }

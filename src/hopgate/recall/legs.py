@@ -1,4 +1,4 @@
-"""The legs of a query: lexical and dense side by side, the real scores of their pool, then the graph from its base.
+"""The legs of a query: lexical and dense side by side, the graph from what they found, late interaction over them all.
 
 Every memory of the pool gets each leg's real score, because "not among the first 50" is not "worst". What a leg could
 not see (no vector, sensitive, not linked) it gives no score, which fusion knows.
@@ -10,15 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hopgate.graph.walk.config import Walk
 from hopgate.recall.dense import dense_leg, dense_scores
 from hopgate.recall.filters import Query
 from hopgate.recall.fusers import Fuser
 from hopgate.recall.fusion import Id, Pool, fused
 from hopgate.recall.graph_leg import BASE_FUSER, GraphLeg, WalkTrace
+from hopgate.recall.late import LateReading, late_reading
 from hopgate.recall.lexical import (
     DEFAULT_RANKER,
     Leg,
@@ -31,20 +30,26 @@ from hopgate.recall.lexical import (
 from hopgate.recall.settings import Settings
 from hopgate.store import vectors
 from hopgate.store.graph import version
+from hopgate.store.tokens import tokens_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from psycopg import Connection
 
+    from hopgate.embed.late import QueryTokens
     from hopgate.store.store import Store
 
 
 class QueryEmbedder(Protocol):
-    """Gives a query its vector."""
+    """Gives a query its vector and its tokens."""
 
     def query(self, text: str, space: vectors.EmbeddingSpace | None = None) -> NDArray[np.float32]:
         """Embed a query for the store's embedding space."""
+        ...
+
+    def query_tokens(self, text: str, space: vectors.EmbeddingSpace) -> QueryTokens | None:
+        """Give a query's tokens by the model that makes the store's; none where it keeps none."""
         ...
 
 
@@ -61,7 +66,8 @@ class RecallPipeline:
     graph : GraphLeg
         Walks the store's graph.
     workers : Executor
-        Runs the lexical leg while the query is embedded, and what the graph leg looks up while the dense leg runs.
+        Runs the lexical leg and reads the query's tokens while it is embedded, and looks up what the graph leg needs
+        while the dense leg runs.
     """
 
     store: Store
@@ -69,9 +75,9 @@ class RecallPipeline:
     graph: GraphLeg
     workers: Executor
 
-    def walking(self, walk: Walk | None) -> RecallPipeline:
-        """The same, with the walk that a setting says."""
-        return self if walk is None else replace(self, graph=self.graph.variant(walk=walk))
+    def set_as(self, settings: Settings) -> RecallPipeline:
+        """The same, with the walk and the parts of the graph that settings say."""
+        return replace(self, graph=self.graph.variant(settings.walk, settings.parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ class Legs:
     query : Query
         With its vector, where a leg needed one.
     found : mapping of leg name to list
-        What each leg found, best first; legs of weight 0 did not run, and further graph legs stand by their own names.
+        What each leg found, best first; legs of weight 0 did not run.
     scores : mapping of leg name to list
         The same legs completed: with their real scores of all that any leg found and they could see.
     base : list of (id, score)
@@ -92,6 +98,8 @@ class Legs:
         What of the base the graph does not have.
     trace : WalkTrace, optional
         The graph leg's walk, for an explanation.
+    late : LateReading, optional
+        What matched the query's words, where the store keeps tokens.
     """
 
     query: Query
@@ -100,6 +108,7 @@ class Legs:
     base: Leg
     outside: AbstractSet[int] = frozenset()
     trace: WalkTrace | None = None
+    late: LateReading | None = None
 
     def pool(self, fuser: Fuser, names: Mapping[int, str] | None = None) -> Pool[int]:
         """Give what this fuser weighs: the lists of the legs it gives a weight, and their real scores.
@@ -110,67 +119,68 @@ class Legs:
         return Pool.of(found, self.scores, key=None if names is None else (lambda key: names.get(key, "")))
 
 
-def run_legs(
-    pipeline: RecallPipeline,
-    query: Query,
-    settings: Settings,
-    *,
-    further: Mapping[str, GraphLeg] | None = None,
-) -> Legs:
-    """Run the legs that have a weight: lexical and dense at once, then the graph, which starts from what they found.
+def run_legs(pipeline: RecallPipeline, query: Query, settings: Settings) -> Legs:
+    """Run the legs that have a weight: lexical and dense at once, the graph from what they found, late over them all.
 
     What the graph leg asks the store does not depend on the others, and is asked beside the dense leg. No connection is
     held while another leg is waited for, or many queries at once could wait for each other.
-
-    Parameters
-    ----------
-    further : mapping of name to GraphLeg
-        Further graph legs to run on the same base hits, for an evaluation: other walks, controls.
     """
-    active = settings.fuser.active
+    active, workers = settings.fuser.active, pipeline.workers
     with pipeline.store.transaction() as connection:
         # Without a graph there is nothing to walk, and nothing to embed the query for.
-        own = {"graph": pipeline.graph} if "graph" in active and version.current(connection) else {}
-        space = vectors.space(connection) if "dense" in active else None
-    graphs = {**own, **(further or {})}
+        graph = pipeline.graph if "graph" in active and settings.parts and version.current(connection) else None
+        space = vectors.space(connection) if {"dense", "late"}.intersection(active) else None
     found: dict[str, Leg] = {}
     # The lexical leg works in the database while this process embeds the query.
-    lexical = None
-    if "lexical" in active:
-        lexical = pipeline.workers.submit(_run_lexical, pipeline.store, query, settings)
+    lexical = workers.submit(_run_lexical, pipeline.store, query, settings) if "lexical" in active else None
+    reading = None
+    if "late" in active and space is not None and space.late is not None:
+        reading = workers.submit(pipeline.embedder.query_tokens, query.text, space)
     try:
-        if space is not None:
+        if "dense" in active and space is not None:
             query = replace(query, vector=pipeline.embedder.query(query.text, space))
-        looking = {name: pipeline.workers.submit(leg.look_up, query) for name, leg in graphs.items()}
+        looking = workers.submit(graph.look_up, query) if graph else None
         dense = _run_dense(pipeline.store, query, settings.depth, space)
     finally:
         if lexical is not None:
             words, found["lexical"] = lexical.result()
             query = replace(query, words=words)
     found |= dense
-    completed = partial(complete, query=query, found=found, ranker=settings.lexical_ranker)
-    scores = found
-    if len(found) > 1:
-        with pipeline.store.transaction() as connection:
-            scores = completed(connection, pool=pool_of(found))
-    if not graphs:
-        return Legs(query, found, scores, [])
-    base = fused(Pool.of(found, scores), BASE_FUSER).top()
-    outside: AbstractSet[int] = frozenset()
-    trace: WalkTrace | None = None
-    walked: dict[str, Leg] = {}
-    walked_scores: dict[str, Leg] = {}
-    for name, leg in graphs.items():
-        ranking = leg.rank(query, base, settings.depth, legs=scores, found=looking[name].result())
-        if name == "graph":
-            trace, outside = ranking.trace, ranking.blind
-        if ranking.hits or name != "graph":
-            known = {**ranking.scores, **dict(ranking.hits)}
-            walked_scores[name] = sorted(known.items(), key=lambda hit: (-hit[1], hit[0]))
-            walked[name] = ranking.hits
+    scores, base, ranking, looked_up = dict(found), list[tuple[int, float]](), None, None
+    if graph and looking:
+        if len(found) > 1:
+            with pipeline.store.transaction() as connection:
+                scores = complete(connection, query, found, pool_of(found), ranker=settings.lexical_ranker)
+        base = fused(Pool.of(found, scores), BASE_FUSER).top()
+        looked_up = looking.result()
+        ranking = graph.rank(query, base, settings.depth, legs=scores, found=looked_up)
+        if ranking.hits:
+            found["graph"] = ranking.hits
+    query = replace(query, tokens=reading.result() if reading else None)
     with pipeline.store.transaction() as connection:
-        scores = completed(connection, pool=pool_of({**found, **walked}), known=scores)
-    return Legs(query, {**found, **walked}, {**scores, **walked_scores}, base, outside, trace)
+        late = None
+        if query.tokens is not None:
+            pool = pool_of(found) | (ranking.beside if ranking else frozenset())
+            kept = tokens_of(connection, sorted(pool))
+            late = late_reading(query.tokens, kept, looked_up and looked_up.matrix)
+        if late is not None:
+            scores["late"] = late.scored()
+            found["late"] = scores["late"][: settings.depth]
+        if len(found) > 1:
+            known, ranker = scores, settings.lexical_ranker
+            scores |= complete(connection, query, found, pool_of(found), known, ranker=ranker)
+    if "graph" in found and ranking:
+        known_to_graph = {**ranking.scores, **dict(ranking.hits)}
+        scores["graph"] = sorted(known_to_graph.items(), key=lambda hit: (-hit[1], hit[0]))
+    return Legs(
+        query,
+        found,
+        scores,
+        base,
+        ranking.blind if ranking else frozenset(),
+        ranking.trace if ranking else None,
+        late,
+    )
 
 
 def pool_of(lists: Mapping[str, Sequence[tuple[Id, float]]]) -> set[Id]:

@@ -62,13 +62,13 @@ class Needed:
     Parameters
     ----------
     best : float
-        The most favourable overlap: one other leg, or both share their first k − 1 memories and nothing else.
+        The most favourable overlap: one other leg, or all share their first k − 1 memories and nothing else.
     disjoint : float
         The other legs share nothing.
     identical : float
         The other legs return the same list.
     worst : float
-        The least favourable overlap: the same k memories in opposite order, which promotes the last of them.
+        Enough whatever the overlap: what the k memories in the way have on average where all legs list the same.
     """
 
     best: float
@@ -196,8 +196,8 @@ def bound(
     Examples
     --------
     >>> from hopgate.recall.fusers import RRF
-    >>> print(bound(RRF(graph=0.35), prior=Importance()))
-    graph at weight 0.35 is barred in the top 10 of RRF(k=60, lexical=1, dense=1, graph=0.35); weight needed:
+    >>> print(bound(RRF(late=0, graph=0.35), prior=Importance()))
+    graph at weight 0.35 is barred in the top 10 of RRF(k=60, lexical=1, dense=1, late=0, graph=0.35); weight needed:
     over 0.871 at best, over 0.938 on disjoint lists, over 1.743 on identical ones, over 1.863 at worst;
     with Importance(floor=0.7) over 0.610 at best, over 2.661 at worst
     """
@@ -239,7 +239,7 @@ def _columns(fuser: Fuser, leg: str, depth: int) -> tuple[list[float], list[floa
 def _least(columns: Sequence[Sequence[float]], k: int) -> float | None:
     """The lowest of all overlaps: a leg that returns k memories puts k scores of at least its k-th in the way.
 
-    When both share their first k − 1 memories and nothing else, no more than the larger of these is in it.
+    When all share their first k − 1 memories and nothing else, no more than the larger of these is in it.
     """
     return max((column[k - 1] for column in columns if len(column) >= k), default=None)
 
@@ -255,10 +255,15 @@ def _identical(columns: Sequence[Sequence[float]], k: int) -> float | None:
 
 
 def _hardest(columns: Sequence[Sequence[float]], k: int) -> float | None:
-    """The largest minimum that k sums can have when the columns may be permuted: for two, in opposite order."""
+    """The largest minimum that k sums can have when the columns may be permuted.
+
+    For two it is that of opposite orders; for more no minimum exceeds the mean.
+    """
     if sum(map(len, columns)) < k:
         return None
     padded = [[*column[:k], *[0.0] * (k - len(column))] for column in columns]
+    if len(padded) > 2:
+        return sum(map(sum, padded)) / k
     padded[1:] = [column[::-1] for column in padded[1:]]
     return min(map(sum, zip(*padded, strict=True)))
 
@@ -345,10 +350,10 @@ def on_lists(
     >>> from hopgate.recall.fusers import RRF
     >>> words = [(id, 1.0 / id) for id in range(1, 51)]
     >>> pools = {"q1": Pool.of({"lexical": words}), "q2": Pool.of({"lexical": words[:3]})}
-    >>> print(on_lists(RRF(graph=0.35), pools))
-    graph at weight 0.35 is reachable on some queries in the top 10 of RRF(k=60, lexical=1, dense=1, graph=0.35);
-    on 1 of 2 queries a candidate of it alone could enter; weight needed: any for the first query, any for half of them,
-    over 0.871 for all
+    >>> print(on_lists(RRF(late=0, graph=0.35), pools))
+    graph at weight 0.35 is reachable on some queries in the top 10 of RRF(k=60, lexical=1, dense=1, late=0,
+    graph=0.35); on 1 of 2 queries a candidate of it alone could enter; weight needed: any for the first query,
+    any for half of them, over 0.871 for all
     """
     _check(fuser, leg, k)
     factor = prior.factor(1.0) if prior else 1.0
@@ -372,7 +377,7 @@ def barred_legs(settings: Settings) -> tuple[str, ...]:
     Examples
     --------
     >>> from hopgate.recall.fusers import RRF
-    >>> for sentence in barred_legs(Settings(fuser=RRF(graph=0.35), prior=1)):
+    >>> for sentence in barred_legs(Settings(fuser=RRF(late=0, graph=0.35), prior=1)):
     ...     print(sentence)
     the graph leg is barred: at weight 0.35 nothing that it alone finds can enter the top 10 (weight needed: over 0.871)
     >>> barred_legs(Settings())

@@ -30,7 +30,8 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
     """
     legs = run_legs(pipeline, query, settings)
     with pipeline.store.transaction() as connection:
-        names = memories.external_ids(connection, sorted(pool_of(legs.found)))
+        candidates = pool_of(legs.found).union(legs.late.memories if legs.late else ())
+        names = memories.external_ids(connection, sorted(candidates))
         ranking = fused(legs.pool(settings.fuser, names), settings.fuser)
         final, known = _final(connection, legs.query, ranking, settings)
     staged = run_stages(pipeline, legs.query, list(final), known, settings)
@@ -47,6 +48,7 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
             prior=final[key].prior if key in final else 1.0,
             **_staged(staged, key),
             **(_explained(pipeline, legs, ranking, staged, key) if explain else {}),
+            matches=legs.late.matches(key, names) if explain and legs.late else (),
         )
         for rank, key in enumerate(order, start=1)
     ]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.config import Walk, walk_of
+from hopgate.graph.walk.config import PARTS, Part, Walk, walk_of
 from hopgate.memory import check_several
 from hopgate.options import Option, as_rows, check, environment_values, from_toml, options_of, setting
 from hopgate.recall.fusers import LEGS, MAX_WEIGHT, RRF, Fuser, parse
@@ -30,10 +30,10 @@ BUNDLED_RERANKER = "bundled"
 BY_HAND = "hopgate settings"
 _STEP = re.compile(r"(rerank)(?:\((\d{1,9})\))?|(walk)")
 
-# Of 129 fusers the best on the development halves of musique, 2wiki and locomo among those that bar no leg: each one's
-# best can enter the top ten where the others' lists agree and where they have nothing in common, as the closed form of
-# `recall.reachability` proves, and did so on four of ten questions or more (docs/adr/0007-fair-to-the-unseen.md).
-DEFAULT_FUSER = RRF(k=1, lexical=1, dense=1, graph=4)
+# Of reciprocal ranks, min-max sums and their weights the best on the dev halves of musique, 2wiki and locomo together,
+# within .01, among those that bar no leg: what one leg alone finds and puts first enters the top ten where the others
+# agree and where they have nothing in common, and did so on four of ten questions (docs/measurements.md).
+DEFAULT_FUSER = RRF(k=0, lexical=0.16, dense=0.16, late=1, graph=0.4)
 
 
 class Stage(NamedTuple):
@@ -134,7 +134,7 @@ class Settings:
     Examples
     --------
     >>> Settings().replaced({"graph": 0.5, "k": 5}).fuser
-    RRF(k=1, lexical=1, dense=1, graph=0.5)
+    RRF(k=0, lexical=0.16, dense=0.16, late=1, graph=0.5)
     """
 
     fuser: Fuser = setting(DEFAULT_FUSER, "how the legs' lists become one ranking; it carries the legs' weights")
@@ -159,12 +159,14 @@ class Settings:
     walk: Walk | None = setting(
         None, 'the graph leg\'s walk by its fields, such as {"damping": 0.7}; none is the measured one'
     )
+    parts: tuple[Part, ...] = setting(PARTS, "the parts of the graph that are used; none is recall without a graph")
     stages: Stages = setting(DEFAULT_STAGES, "what follows the legs where rerank is on; a walk in it needs a graph")
 
     def __post_init__(self) -> None:
         check(self)
         if not self.rerank_model.strip():
             raise HopgateError(f"rerank_model must be {BUNDLED_RERANKER!r} or a model's name, not ''")
+        object.__setattr__(self, "parts", tuple(part for part in PARTS if part in self.parts))
 
     @property
     def pipeline(self) -> Stages:
@@ -207,7 +209,7 @@ class Settings:
         Examples
         --------
         >>> Settings().only(["lexical"]).fuser
-        RRF(k=1, lexical=1, dense=0, graph=0)
+        RRF(k=0, lexical=0.16, dense=0, late=0, graph=0)
         """
         check_several(legs, "legs")
         weights = self.fuser.weights
@@ -222,7 +224,7 @@ class Settings:
         --------
         >>> values = Settings().to_dict()
         >>> values["graph"], values["stages"], values["walk"]
-        (4.0, 'fuse > rerank > walk', None)
+        (0.4, 'fuse > rerank > walk', None)
         """
         weights = {name: weight for name, weight in self.fuser.weights.items() if name in LEGS}
         values = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -235,6 +237,7 @@ class RecallOptions(TypedDict, total=False):
 
     lexical: float
     dense: float
+    late: float
     graph: float
     fuser: Fuser | str
     k: int
@@ -249,6 +252,7 @@ class RecallOptions(TypedDict, total=False):
     lexical_ranker: LexicalRanker
     min_score: float | None
     walk: Walk | Mapping[str, Any] | str | None
+    parts: Sequence[Part]
     stages: Stages | str
 
 
@@ -367,6 +371,9 @@ class StoreSettings:
 
     def set(self, changes: Mapping[str, Any], *, source: str = BY_HAND) -> None:
         """Set some for this store, from the next query on; what is not a setting's value is refused."""
+        if changes.get("late") in ("off", "bundled"):
+            # Of a weight it is no value: who says that means whether the store does without.
+            changes = {setting_rows.LATE if name == "late" else name: value for name, value in changes.items()}
         own = {name: value for name, value in changes.items() if name in setting_rows.STORE_SETTINGS}
         checked = _checked({name: value for name, value in changes.items() if name not in own}) | own
 
@@ -391,18 +398,18 @@ class StoreSettings:
         if missing := [name for name in names if name not in gone]:
             raise HopgateError(f"this store does not set {missing[0]!r}: hopgate settings shows where it comes from")
 
-    def apply_gate(self, fingerprint: str, *, fuser: str, depth: int, walk: Mapping[str, Any] | None = None) -> None:
-        """Make what a gate chose this store's own: fuser, depth and walk, with the gate's fingerprint.
+    def apply_gate(self, fingerprint: str, *, fuser: str, depth: int, parts: Sequence[Part]) -> None:
+        """Make what a gate chose this store's own: fuser, depth and parts of the graph, with the gate's fingerprint.
 
         Weights that were set by hand go: the fuser carries them.
         """
-        values = {"fuser": fuser, "depth": depth, **({} if walk is None else {"walk": walk})}
+        values = {"fuser": fuser, "depth": depth, "parts": parts}
         with self._store.transaction() as connection:
-            setting_rows.remove(connection, [*LEGS, "walk"])
+            setting_rows.remove(connection, LEGS)
             setting_rows.write_gate(connection, _checked(values), f"gate {fingerprint}")
 
     def own(self, name: str) -> str:
-        """Give a setting that the store's owner alone decides: `scopes` or `late`."""
+        """Give a setting that the store's owner alone decides: `scopes` or `late_model`."""
         with self._store.transaction() as connection:
             return setting_rows.own(connection, name)
 

@@ -37,7 +37,7 @@ class QueryRequest(QuerySettings):  # type: ignore[misc, valid-type]
     """What to recall, which memories may be found, and the settings that are otherwise for this query."""
 
     query: Annotated[Text, Field(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
-    legs: Annotated[list[Literal["lexical", "dense", "graph"]], Field(min_length=1, max_length=3)] | None = None
+    legs: Annotated[list[Literal["lexical", "dense", "late", "graph"]], Field(min_length=1, max_length=4)] | None = None
     scope: Key | Annotated[list[Key], Field(max_length=100)] | None = None
     exclude: Annotated[list[Key], Field(max_length=1000, default_factory=list)]
     as_of: Moment | None = None

@@ -21,7 +21,7 @@ GRAPH_VERSION = "graph_version"
 """The row that is no setting: the graph's version at the gate that wrote the others."""
 SENSITIVITY = "sensitivity"
 """The row that is no setting of recall: the rules by which memories are sensitive."""
-SCOPES, LATE = "scopes", "late"
+SCOPES, LATE = "scopes", "late_model"
 WALLS, SHARED = "walls", "shared"
 ID_KEY = "id key"
 """The row that is no setting and nobody is shown: what ids of memories without one are made with."""
@@ -44,7 +44,7 @@ STORE_SETTINGS = {
     ),
     LATE: StoreSetting(
         ("bundled", "off", "sentence-transformers:"),
-        "who makes the tokens of late interaction, from the first vector on",
+        "who makes the tokens of late interaction, from the first vector on; also as late=off",
     ),
 }
 
@@ -87,7 +87,7 @@ def check_own(connection: Connection[Any], name: str, value: str) -> None:
         # Names are kept by scope: the next build makes the graph anew.
         version.forget_graph(connection)
     elif connection.execute("SELECT 1 FROM embedding_space").fetchone():
-        raise HopgateError("late is decided before the first vector: use a new store for another, and ingest there")
+        raise HopgateError("late_model is decided before the first vector: for another ingest into a new store")
 
 
 def id_key(connection: Connection[Any]) -> bytes:

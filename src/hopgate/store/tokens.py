@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 
 
 def tokens_of(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, Tokens]:
-    """Read the tokens of those of the memories that have some."""
+    """Read the tokens of those of the memories that have some and are not sensitive."""
     # Late: a lexical recall does without.
     import numpy as np
 
     rows = connection.cursor(binary=True).execute(
-        "SELECT memory_id, count, tokens FROM memory_tokens WHERE memory_id = ANY(%s)", (list(memory_ids),)
+        "SELECT memory_id, count, tokens FROM memory_tokens JOIN memories ON id = memory_id "
+        "WHERE memory_id = ANY(%s) AND NOT is_sensitive",
+        (list(memory_ids),),
     )
     return {key: np.frombuffer(tokens, np.int8).reshape(count, -1) for key, count, tokens in rows}
 

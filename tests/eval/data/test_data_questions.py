@@ -64,7 +64,7 @@ def test_every_leg_is_asked_whatever_the_store_uses(kb: KnowledgeBase) -> None:
     kb.build()
     kb.store_settings.set({"graph": 0, "dense": 0})
     _, pool = with_candidates(kb, [OwnQuestion("Where is Gitea?", {})], store_texts(kb))
-    assert {leg for found in pool["Where is Gitea?"].values() for leg in found} == {*LEGS, "recall"}
+    assert {leg for found in pool["Where is Gitea?"].values() for leg in found} == {*LEGS, "recall"} - {"late"}
 
 
 def test_a_question_keeps_the_split_it_had(tmp_path: Path) -> None:

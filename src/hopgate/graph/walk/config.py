@@ -6,10 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import isfinite
-from typing import Any
+from typing import Any, Literal, get_args
 
 from hopgate.errors import HopgateError
 
+Part = Literal["threads", "titles", "names", "facts", "statements"]
+PARTS: tuple[Part, ...] = get_args(Part)
+"""The parts of a graph from free to dear: what was said next, titles named, names shared, typed edges, statements."""
 Shares = tuple[float, float, float]
 """How much the walks from memories, from names and from facts count."""
 # The best common fixed shares on dev of musique, 2wiki and locomo (docs/measurements.md).

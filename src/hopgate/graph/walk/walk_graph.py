@@ -79,6 +79,12 @@ class WalkGraph:
         return np.where(self.dangling, 1.0, self.strength)
 
     @cached_property
+    def mentioning(self) -> NDArray[np.int64]:
+        """How many memories mention each concept."""
+        ends = self.indices[: self.indptr[self.memories]]
+        return np.bincount(ends[ends >= self.memories] - self.memories, minlength=self.concepts)
+
+    @cached_property
     def matrix(self) -> csr_array[np.float32]:
         """The adjacency as SciPy's CSR, sharing these arrays."""
         from scipy.sparse import csr_array

@@ -1,0 +1,64 @@
+"""The late leg: how well each token of the query is matched in every candidate, by its own tokens or over arcs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from hopgate.recall.hit import WordMatch
+
+if TYPE_CHECKING:
+    from hopgate.embed.late import QueryTokens, Tokens
+    from hopgate.graph.walk.matrix import GraphMatrix
+    from hopgate.recall.evidence import Evidence
+    from hopgate.recall.lexical import Leg
+
+# A word that is matched by less than this beyond the usual explains nothing.
+LEAST = 0.05
+
+
+class LateReading(NamedTuple):
+    """The candidates that have tokens, and the evidence of the query's words in them."""
+
+    words: tuple[str, ...]
+    memories: list[int]
+    evidence: Evidence
+
+    def scored(self) -> Leg:
+        """Give each candidate's score, best first."""
+        scores = zip(self.memories, self.evidence.scores.tolist(), strict=True)
+        return sorted(scores, key=lambda hit: (-hit[1], hit[0]))
+
+    def matches(self, memory: int, names: Mapping[int, str]) -> tuple[WordMatch, ...]:
+        """Say which words of the query speak for a memory, in the query's order; a word counts by its best token.
+
+        Parameters
+        ----------
+        names : mapping of the store's id to the external id
+            Of all candidates.
+        """
+        if memory not in self.memories:
+            return ()
+        best: dict[str, WordMatch] = {}
+        for token, score, by, part in self.evidence.matches(self.memories.index(memory)):
+            word = self.words[token]
+            if any(map(str.isalnum, word)) and score >= max(LEAST, best[word].score if word in best else 0.0):
+                best[word] = WordMatch(word, round(score, 4), names[self.memories[by]], part)
+        return tuple(sorted(best.values(), key=lambda match: self.words.index(match.word)))
+
+
+def late_reading(
+    query: QueryTokens, kept: Mapping[int, Tokens], matrix: GraphMatrix | None = None
+) -> LateReading | None:
+    """Match the query's tokens in the candidates', over the arcs of a graph where one is given.
+
+    None where no candidate has tokens.
+    """
+    if not kept:
+        return None
+    from hopgate.embed.late import joined, late_matches
+    from hopgate.recall.evidence import Evidence, arcs_between
+
+    memories = sorted(kept)
+    own = late_matches(query.rows, *joined([kept[memory] for memory in memories]))
+    return LateReading(query.words, memories, Evidence(own, arcs_between(matrix, memories) if matrix else None))

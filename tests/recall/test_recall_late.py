@@ -1,0 +1,135 @@
+"""Late interaction and evidence over arcs: by hand, against brute force, and in a store with the real models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hopgate
+from hopgate import Memory
+from hopgate.cli.recall import why
+from hopgate.graph.walk.config import PARTS
+from hopgate.kb import KnowledgeBase
+from hopgate.recall.evidence import DISCOUNT, Arcs, Evidence, arcs_between
+from hopgate.recall.graph_leg import turns_beside
+from hopgate.recall.legs import tokens_of
+
+NOON = datetime(2025, 5, 1, 12, tzinfo=UTC)
+CHAT = ("Shall we celebrate your birthday?", "Saturday at the lake.", "I bring the cake.", "The boiler hums again.")
+
+
+@pytest.fixture(scope="module")
+def late(server: Any, template: str) -> Iterator[KnowledgeBase]:
+    """A chat and notes with a title, with the bundled models and a graph."""
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE late_store TEMPLATE {template}")
+    with hopgate.open(server.dsn.replace("dbname=postgres", "dbname=late_store")) as kb:
+        kb.store_settings.set({"late": "bundled"})
+        times = [NOON + timedelta(minutes=n) for n in range(len(CHAT))]
+        kb.add(
+            *(Memory(f"t{n}", text, thread="a", created_at=times[n]) for n, text in enumerate(CHAT)),
+            Memory("title", "Immich Server\nIt keeps the photos of everybody.", title="Immich Server"),
+            Memory("names", "Quillon rebooted the Immich Server on Monday."),
+            Memory("also", "Quillon plays chess."),
+            Memory("pin", "The PIN of the lake house is 4711.", is_sensitive=True),
+        )
+        kb.embed()
+        kb.build()
+        yield kb
+
+
+@given(st.data())
+def test_evidence_is_the_best_of_a_memorys_own_and_what_arcs_bring(data: st.DataObject) -> None:
+    tokens, memories = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 5))
+    cells = tokens * memories
+    drawn = data.draw(st.lists(st.floats(-1, 1, width=16), min_size=cells, max_size=cells))
+    own = np.array(drawn, np.float32).reshape(tokens, memories)
+    pairs = data.draw(st.lists(st.tuples(*[st.integers(0, memories - 1)] * 2, st.floats(0, 1, width=16)), max_size=8))
+    rows = sorted(pairs)
+    columns = [np.array([row[at] for row in rows], kind) for at, kind in ((0, int), (1, int), (2, np.float32))]
+    evidence = Evidence(own, Arcs(*columns, np.array(["names"] * len(rows))))
+    special = own - own.mean(axis=1, keepdims=True)
+    for memory in range(memories):
+        best = [
+            max(0, special[token, memory], *(DISCOUNT * w * special[token, to] for at, to, w in rows if at == memory))
+            for token in range(tokens)
+        ]
+        assert evidence.scores[memory] == pytest.approx(np.mean(best) + own.mean(), abs=1e-4)
+        told = [match.score for match in evidence.matches(memory)]
+        assert [max(0, score) for score in told] == pytest.approx(best, abs=1e-4)
+
+
+def test_arcs_are_those_of_turns_titles_and_names(late: KnowledgeBase) -> None:
+    ids = {name: key for key, name in late.id_map().items()}
+    matrix = late.graph_leg.look_up(hopgate.recall.filters.Query("x", hopgate.recall.filters.Filters())).matrix
+    names = ["t0", "t1", "t2", "title", "names", "also", "pin"]
+    arcs = arcs_between(matrix, [ids[name] for name in names])
+    found = {(names[at], names[to], part): weight for at, to, weight, part in zip(*arcs, strict=True)}
+    assert found["t0", "t1", "threads"] == pytest.approx(1, abs=0.01)
+    assert found["t0", "t2", "threads"] == pytest.approx(0.9, abs=0.01)
+    assert found["title", "names", "titles"] == found["names", "title", "titles"] == 1
+    assert 0.5 < found["names", "also", "names"] < 1
+    assert not any("pin" in pair for pair in found)
+    assert set(turns_beside(matrix, [ids["t0"]])) == {ids["t1"], ids["t2"]}
+
+
+def test_what_a_turn_does_not_say_the_turn_before_says(late: KnowledgeBase) -> None:
+    hits = {hit.external_id: hit for hit in late.recall("where is the birthday party?", explain=True)}
+    alone = {hit.external_id: hit for hit in late.recall("where is the birthday party?", explain=True, parts=())}
+    assert hits["t1"].rank < alone["t1"].rank or hits["t1"].rank <= 2
+    (match,) = [match for match in hits["t1"].matches if match.word == "birthday"]
+    assert (match.by, match.part) == ("t0", "threads")
+    assert "birthday ← t0 (threads)" in why(hits["t1"])
+    assert match.to_dict() in hits["t1"].to_dict()["matches"]
+    assert all(match.by == "t1" for match in alone["t1"].matches)
+    assert all("graph" not in hit.legs and hit.path == () for hit in alone.values())
+
+
+def test_parts_are_switched_one_by_one(late: KnowledgeBase) -> None:
+    for parts in ((), ("threads",), ("titles", "names"), PARTS):
+        hits = late.recall("who rebooted the photo server?", explain=True, parts=parts)
+        over = {match.part for hit in hits for match in hit.matches if match.part}
+        assert over <= set(parts)
+    with pytest.raises(hopgate.HopgateError, match="parts is one of threads"):
+        late.recall("x", parts=("hops",))  # type: ignore[arg-type]
+
+
+def test_sensitive_memories_have_no_tokens_and_are_found_by_words(late: KnowledgeBase) -> None:
+    (hit,) = [hit for hit in late.recall("PIN of the lake house", explain=True) if hit.external_id == "pin"]
+    assert hit.rank <= 3 and hit.matches == () and "late" in hit.unseen
+    (asked,) = [key for key, name in late.id_map().items() if name == "pin"]
+    with late.store.transaction() as connection:
+        assert tokens_of(connection, [asked]) == {}
+
+
+def test_odd_queries_are_answered(late: KnowledgeBase) -> None:
+    assert late.recall("???") == late.recall("???") and late.recall("zzyzx") is not None
+    assert "t1" not in [hit.external_id for hit in late.recall("lake", exclude=["t1"])]
+    assert [hit.external_id for hit in late.recall("lake", scope="elsewhere")] == []
+
+
+def test_a_memory_without_tokens_is_not_buried_and_weight_0_reads_none(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb.store_settings.set({"late": "bundled"})
+    kb.add(Memory("one", "The purple umbrella leans behind the shed."))
+    kb.embed()
+    assert [hit.external_id for hit in kb.recall("purple umbrella")] == ["one"]
+    kb.add(*(Memory(f"m{n}", f"Note {n} about the shed.") for n in range(20)))
+    kb.embed()
+    kb.add(Memory("new", "The yellow umbrella leans behind the fence."))
+    hit = kb.recall("yellow umbrella behind the fence", explain=True)[0]
+    assert hit.external_id == "new" and set(hit.unseen) == {"dense", "late"}
+    read: list[Any] = []
+    monkeypatch.setattr("hopgate.recall.legs.tokens_of", lambda *given: read.append(given) or {})
+    kb.recall("umbrella", late=0)
+    assert read == []
+    kb.recall("umbrella")
+    assert len(read) == 1
