@@ -57,7 +57,7 @@ def test_a_fuser_is_given_back_from_what_it_prints(kind, weights, k):
 def test_equal_settings_are_equal_values_and_change_by_copy_only():
     assert RRF(k=60, graph=1) == RRF(k=60.0, graph=1.0) == RRF()
     assert repr(RRF(graph=-0.0)) == "RRF(k=60, lexical=1, dense=1, late=1, graph=0)"
-    assert RRF().reweighed(dense=0).active == ("lexical", "graph")
+    assert RRF().reweighed(dense=0).active == ("lexical", "late", "graph")
     with pytest.raises(dataclasses.FrozenInstanceError):
         RRF().graph = 3
 

@@ -155,7 +155,7 @@ def parse(text: str) -> Fuser:
     TM2C2(lexical=1, dense=1, late=1, graph=1)
     >>> parse("RRF(j=60)")
     Traceback (most recent call last):
-    hopgate.errors.HopgateError: RRF has no setting 'j': it has dense, graph, k, lexical
+    hopgate.errors.HopgateError: RRF has no setting 'j': it has dense, graph, k, late, lexical
     """
     try:
         tree = expression(text)
