@@ -68,7 +68,7 @@ def test_titles_and_what_holds_for_the_query(run: Runner, dsn: str) -> None:
         kb.build()
     table = run("recall", "where did mealie run in March 2024", "--explain", "--dense", "0").out
     assert "Kitchen: mealie runs on onyx." in table
-    assert table.count("walks from memories") == table.count("as of 2024-03-16, because") == 1
+    assert table.count("as of 2024-03-16, because") == 1
 
 
 def test_options_and_variables_reach_the_recall(run: Runner, filled: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,10 +101,9 @@ def _show_hits(query: str, hits: list[Hit], explain: bool) -> None:
         rows.append([str(hit.rank), hit.external_id, f"{hit.score:.4f}", snippet, *([why(hit)] if explain else [])])
     heads = ["", "memory", "score", "content", *(["why"] if explain else [])]
     table(heads, rows, right=("", "score"))
-    # A query has one mixture of walks and one date, whatever the hit.
-    for what, texts in (("walks from", [hit.mixture for hit in hits]), ("as of", [hit.as_of for hit in hits])):
-        if any(texts):
-            say(f"{what} {max(texts)}")
+    # A query has one date, whatever the hit.
+    if as_of := max((hit.as_of for hit in hits), default=""):
+        say(f"as of {as_of}")
 
 
 def fitting_part(text: str, query: str) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from hopgate.graph.walk.matrix import GraphMatrix, MatrixCache
     from hopgate.graph.walk.paths import PathPart
-    from hopgate.graph.walk.rank import Mixture, QuerySeeds
+    from hopgate.graph.walk.rank import QuerySeeds
     from hopgate.graph.walk.seeds import Starts
     from hopgate.store.store import Store
 
@@ -70,17 +70,15 @@ class LookedUp(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WalkTrace:
-    """What it takes to explain or to draw a walk: the graph it saw, where it started, its settings and its mixture.
+    """What it takes to explain or to draw a walk: the graph it saw, where it started, and its settings.
 
-    `walks` has the walks from memories, names and facts, a column each. `asked` says as of when, where the query itself
+    `asked` says as of when, where the query itself
     says so.
     """
 
     matrix: GraphMatrix
     start: Starts
     walk: Walk
-    mixture: Mixture
-    walks: NDArray[np.float64]
     asked: str = ""
 
 
@@ -186,8 +184,7 @@ class GraphLeg:
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
         walks = source_walks(matrix.graph, begun.starts, walk, near=not query.exact and allowed is None)
         ranked = ranked_by_walks(matrix, begun, walks, walk, allowed=allowed)
-        start = begun.starts.mixed(ranked.mixture.shares)
-        trace = WalkTrace(matrix, start, walk, ranked.mixture, walks, found.asked)
+        trace = WalkTrace(matrix, begun.starts.mixed(walk.shares), walk, found.asked)
         scores = {memory: score for memory, score in ranked.scores.items() if memory not in begun.blind}
         first = [memory for listed in (base, ranked.hits) for memory, _ in listed[:BEST]]
         beside = turns_beside(matrix, first, allowed)
@@ -221,7 +218,7 @@ class GraphLeg:
         mass : mapping of int to float
             By the store's ids; the sum does not matter.
         """
-        from hopgate.graph.walk.rank import Mixture, QuerySeeds, pool_scores, seeded, source_walks
+        from hopgate.graph.walk.rank import QuerySeeds, pool_scores, seeded, source_walks
         from hopgate.graph.walk.walk_graph import top_k
 
         with self._store.transaction() as connection:
@@ -237,8 +234,7 @@ class GraphLeg:
         known |= {int(matrix.memory_ids[at]): float(scores[at]) for at in top_k(scores, depth, allowed=allowed)}
         shown = self._still_shown(known, filters)
         hits = sorted([hit for hit in known.items() if hit[0] in shown], key=lambda hit: (-hit[1], hit[0]))
-        mixture = Mixture((1.0, 0.0, 0.0))
-        trace = WalkTrace(matrix, begun.starts.mixed(mixture.shares), walk, mixture, walks)
+        trace = WalkTrace(matrix, begun.starts.mixed((1.0, 0.0, 0.0)), walk)
         return GraphRanking(hits, trace, known, begun.blind)
 
     def explain(self, trace: WalkTrace, memory_id: int) -> tuple[PathPart, ...]:

@@ -81,8 +81,6 @@ class Hit:
         of each; empty unless an explanation was asked for.
     in_graph : bool
         Whether the graph has it.
-    mixture : str
-        For the graph leg: how much its walks from memories, names and facts count for this query, and why.
     as_of : str
         For the graph leg: as of when it walked and why, where the query itself says so.
     rerank_score, walk_score : float, optional
@@ -106,7 +104,6 @@ class Hit:
     path: tuple[str, ...] = ()
     unseen: Mapping[str, float] = field(default_factory=dict)
     in_graph: bool = True
-    mixture: str = ""
     as_of: str = ""
     walk_score: float | None = None
     rerank_cost: RerankCost | None = None
@@ -135,7 +132,6 @@ class Hit:
             "passage": self.passage and asdict(self.passage),
             "path": list(self.path) or None,
             "matches": [match.to_dict() for match in self.matches] or None,
-            "mixture": self.mixture or None,
             "as_of": self.as_of or None,
         }
         return values | {name: value for name, value in optional.items() if value is not None}

@@ -100,6 +100,5 @@ def _explained(
         "in_graph": key not in legs.outside,
         "path": tuple(part.text for part in parts),
         "path_parts": parts,
-        "mixture": walked.mixture.in_words() if walked else "",
         "as_of": legs.trace.asked if legs.trace else "",
     }

@@ -14,7 +14,7 @@ from hopgate.memory import DEFAULT_IMPORTANCE, MAX_SEARCHABLE_BYTES, Memory
 from hopgate.options import request_model
 from hopgate.recall.explain import Explanation
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS
-from hopgate.recall.hit import Hit, LegPart, Passage
+from hopgate.recall.hit import Hit, LegPart, Passage, WordMatch
 from hopgate.recall.settings import OPTIONS
 from hopgate.serve.bounds import BoundStore, Key, Limit, MemoryId, Moment, ScopeQuery, Served, Service, Strict, Text
 from hopgate.serve.middleware import PREFIX
@@ -132,7 +132,7 @@ class HitAnswer(BaseModel):
     walk_score: float | None
     path: Annotated[list[dict[str, str | int | None]], Field(description="The graph's: parts of a kind, text and id.")]
     passage: Passage | None
-    mixture: str
+    matches: list[WordMatch]
     as_of: str
 
 

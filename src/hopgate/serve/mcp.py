@@ -282,7 +282,8 @@ def _item(memory: Memory, text: str | None = None) -> MemoryItem:
 def _hit(hit: Hit) -> HitItem:
     item = _item(hit.memory, None if hit.passage is None else hit.passage.text)
     legs = ", ".join(f"{name} {part.rank}" for name, part in hit.legs.items())
-    why = "; ".join(filter(None, (f"found by {legs}" if legs else "", " → ".join(hit.path))))
+    matched = f"matched {', '.join(map(str, hit.matches))}" if hit.matches else ""
+    why = "; ".join(filter(None, (f"found by {legs}" if legs else "", matched, " → ".join(hit.path))))
     return HitItem(**item.model_dump(), rank=hit.rank, score=round(hit.score, 6), why=why)
 
 

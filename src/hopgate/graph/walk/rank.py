@@ -40,23 +40,11 @@ class Seeded(NamedTuple):
         return frozenset(self.mass.keys() - self.linked.keys())
 
 
-class Mixture(NamedTuple):
-    """How much each walk counts."""
-
-    shares: Shares
-
-    def in_words(self) -> str:
-        """The shares in one line."""
-        named = zip(("memories", "names", "facts"), self.shares, strict=True)
-        return ", ".join(f"{name} {100 * share:.0f} %" for name, share in named)
-
-
 class WalkRanking(NamedTuple):
-    """The memories that walks visit most, the scores of all that they started from, and how walks were mixed."""
+    """The memories that walks visit most, and the scores of all that they started from."""
 
     hits: list[tuple[int, float]]
     scores: dict[int, float]
-    mixture: Mixture
 
 
 def seeded(matrix: GraphMatrix, found: QuerySeeds) -> Seeded:
@@ -120,13 +108,10 @@ def ranked_by_walks(
     allowed: NDArray[np.bool_] | None = None,
 ) -> WalkRanking:
     """Mix the walks as it is set, without those that start nowhere, and rank memories by where they are."""
-    used = np.where(walks.any(axis=0), np.asarray(walk.shares, float), 0.0)
-    memories, names, facts = (used / (used.sum() or 1.0)).tolist()
-    mixture = Mixture((memories, names, facts))
-    mixed = mixed_walks(walks, mixture.shares)
+    mixed = mixed_walks(walks, walk.shares)
     best = top_k(mixed, walk.depth, allowed=allowed).tolist()
     hits = [(int(matrix.memory_ids[node]), float(mixed[node])) for node in best]
-    return WalkRanking(hits, pool_scores(mixed, found.linked, found.mass), mixture)
+    return WalkRanking(hits, pool_scores(mixed, found.linked, found.mass))
 
 
 def mixed_walks(walks: NDArray[np.float64], shares: Shares) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ import { count, day, h, interval, short } from "../dom.js";
 import { filled } from "./messages.js";
 import { pathPicture } from "./path.js";
 
-export const LEGS = ["lexical", "dense", "graph"];
+export const LEGS = ["lexical", "dense", "late", "graph"];
 
 // What each leg gave a hit: a bar of shares, and each leg's rank in words.
 function shares(legs) {
@@ -39,6 +39,13 @@ function shares(legs) {
 }
 
 const percent = (share, total) => (total > 0 ? `${Math.round((100 * Math.max(0, share)) / total)} %` : "0 %");
+
+// Which words of the query speak for a hit, and over which arc where another memory's matched them.
+function matched(matches) {
+  if (!matches.length) return null;
+  const words = matches.map(({ word, by, part }) => (part ? [h("b", {}, word), " ← ", h("code", {}, by), ` (${part})`] : h("b", {}, word)));
+  return h("p", { class: "small muted" }, "Matched: ", words.flatMap((each, at) => (at ? [", ", each] : [each])));
+}
 
 // On the side without the graph, where a hit is with it; on the side with it, where it was.
 function movement(rank, other, graph) {
@@ -81,6 +88,7 @@ export function hitCard(hit, other, graph) {
     memory.title && h("h3", {}, memory.title),
     words(hit),
     shares(hit.legs),
+    matched(hit.matches),
     hit.path.length > 0 && pathPicture(hit.path, memory.id),
     hit.as_of && h("p", { class: "small muted" }, hit.as_of),
   );
