@@ -62,6 +62,7 @@ def example(server: EmbeddedServer, template: str) -> str:
         connection.execute(f"CREATE DATABASE docs_example TEMPLATE {template}")
     address = server.dsn.replace("dbname=postgres", "dbname=docs_example")
     with hopgate.open(address) as kb:
+        kb.store_settings.set({"late": "bundled"})
         fill(kb)
     return address
 
@@ -73,6 +74,8 @@ def place(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     monkeypatch.setenv("HOPGATE_STORE", dsn)
     parts = conninfo_to_dict(dsn)
     address = f"postgresql://{parts['user']}@/{parts['dbname']}?host={quote(str(parts['host']), safe='')}"
+    with hopgate.open(dsn) as kb:
+        kb.store_settings.set({"late": "bundled"})
     with serving("my-model") as endpoint:
         yield {ADDRESS: address, ENDPOINT: endpoint.spec}
 
