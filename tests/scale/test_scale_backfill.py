@@ -289,6 +289,8 @@ def test_a_database_that_is_killed_in_the_middle_is_waited_for(
 ) -> None:
     shards = write_shards(tmp_path / "shards", notes(30), 1)
     with hopgate.open(other) as plain, hopgate.open(tmp_path / "store") as kb:
+        for each in (plain, kb):
+            each.store_settings.set({"late": "bundled"})
         plain.backfill(shards, embedder=endpoint.spec, batch=8)
         postmaster = pid_of(tmp_path / "store" / "pg")
         _at_request(endpoint, 12, lambda: os.kill(postmaster, signal.SIGKILL))
