@@ -39,7 +39,7 @@ _OPENING = threading.Lock()
 
 # The text's digest comes first in the key, so that the vectors of a text, by whatever embedder, are one range.
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS vectors (
+CREATE TABLE IF NOT EXISTS made (
     text BLOB NOT NULL, embedder TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (text, embedder)
 ) WITHOUT ROWID;
 """
@@ -88,7 +88,7 @@ class EmbeddingCache:
         rows: list[tuple[bytes, bytes]] = []
         with self._open() as connection:
             for some, marks in _chunks(list(keys)):
-                statement = f"SELECT text, vector FROM vectors WHERE embedder = ? AND text IN ({marks})"
+                statement = f"SELECT text, vector FROM made WHERE embedder = ? AND text IN ({marks})"
                 rows += connection.execute(statement, (_key(identity), *some)).fetchall()
         # A row of another length is damage; it counts as absent and is written anew.
         whole = ((keys[digest], vector) for digest, vector in rows if _fits(vector, identity, role))
@@ -108,10 +108,10 @@ class EmbeddingCache:
                 rows.append((_digest(text, role), _key(identity), data))
         with self._open() as connection, connection:
             connection.execute("BEGIN IMMEDIATE")
-            connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+            connection.executemany("INSERT OR REPLACE INTO made VALUES (?, ?, ?)", rows)
             if _used_bytes(connection) > MOST_BYTES:
                 # Whichever: they are made again where they are needed.
-                connection.execute("DELETE FROM vectors WHERE random() & 3 = 0")
+                connection.execute("DELETE FROM made WHERE random() & 3 = 0")
 
     def forget(self, texts: Sequence[str]) -> int:
         """Remove these texts' vectors, whatever embedder made them; their bytes are overwritten."""
@@ -122,7 +122,7 @@ class EmbeddingCache:
         with self._open() as connection, connection:
             connection.execute("BEGIN IMMEDIATE")
             for some, marks in _chunks(digests):
-                gone += connection.execute(f"DELETE FROM vectors WHERE text IN ({marks})", some).rowcount
+                gone += connection.execute(f"DELETE FROM made WHERE text IN ({marks})", some).rowcount
         return gone
 
     def info(self) -> CacheInfo:
@@ -130,7 +130,7 @@ class EmbeddingCache:
         if not self.path.exists():
             return CacheInfo(str(self.path), 0, 0, {})
         with self._open() as connection:
-            counted = connection.execute("SELECT embedder, count(*) FROM vectors GROUP BY 1 ORDER BY 1").fetchall()
+            counted = connection.execute("SELECT embedder, count(*) FROM made GROUP BY 1 ORDER BY 1").fetchall()
         embedders: dict[str, int] = {}
         for key, number in counted:
             name = key.rpartition("@")[0]
@@ -143,7 +143,7 @@ class EmbeddingCache:
             count = self.info().vectors
             if count:
                 with self._open() as connection:
-                    connection.execute("DELETE FROM vectors")
+                    connection.execute("DELETE FROM made")
                     connection.execute("VACUUM")
         except HopgateError as error:
             if not _is_damage(error.__cause__):
