@@ -75,6 +75,8 @@ class Option:
         value = self.default
         if self.shown or value in ("", None, ()):
             return self.shown
+        if isinstance(value, tuple):
+            return ",".join(map(str, value))
         return str(value).lower() if isinstance(value, bool) else str(value)
 
     def check(self, value: Any, called: str | None = None) -> None:

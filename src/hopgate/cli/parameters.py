@@ -36,7 +36,11 @@ class Declared(click.ParamType[Any]):
 
     def convert(self, value: Any, _parameter: click.Parameter | None, _context: click.Context | None) -> Any:
         """Read it; what it may not be is refused in the setting's words."""
-        return self.option.read_one(value, self.option.flag) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        # Of known choices all are given at once, and none may be.
+        whole = not self.option.several or self.option.choices
+        return self.option.read(value, self.option.flag) if whole else self.option.read_one(value, self.option.flag)
 
     def shell_complete(self, _context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[Any]:
         """Give the choices that begin so."""
@@ -52,16 +56,17 @@ def click_options(options: Iterable[Option], *, switchable: bool = False) -> Cal
     """
 
     def made(option: Option) -> Callable[[Any], Any]:
-        text = option.meaning[:1].upper() + option.meaning[1:] + ("; again for more." if option.several else ".")
+        repeated = option.several and not option.choices
+        text = option.meaning[:1].upper() + option.meaning[1:] + ("; again for more." if repeated else ".")
         names = [option.flag, option.name]
         if option.kind is bool:
             names[0] += f"/--no-{option.flag[2:]}" if switchable else ""
             return click.option(*names, is_flag=True, default=None, help=text, show_default=False)
         more: dict[str, Any] = {"is_flag": False, "flag_value": option.alone} if option.alone else {}
         text += f" Default: {option.default_in_words}." if option.default_in_words else ""
-        metavar = f"[{'|'.join(option.choices)}]" if option.choices else None
+        metavar = f"[{'|'.join(option.choices)}]{',…' * option.several}" if option.choices else None
         kind = Declared(option)
-        return click.option(*names, type=kind, multiple=option.several, metavar=metavar, help=text, **more)
+        return click.option(*names, type=kind, multiple=repeated, metavar=metavar, help=text, **more)
 
     return together(*map(made, options))
 
