@@ -133,7 +133,7 @@ def test_the_demo_shows_what_the_graph_brings(example: str, capsys: pytest.Captu
         for title, (key, top) in SHOWN.items():
             answer(kb, title, next(query for query in made.queries if query.id == key), made, top)
     printed = capsys.readouterr().out
-    assert printed.count("lexical + dense + graph") == len(SHOWN) == 3
+    assert printed.count("without the graph") == len(SHOWN) == 3
     assert "the graph's path: Immich → runs on [m0178] → rowan → mentioned in → m0351" in printed
     assert "the graph's path: t0041 → said just before → t0042" in printed
     assert "Lukas Meier — lives in → Malmo  2024-07-09 to 2024-09-30  (m0150, m0226)" in printed
@@ -141,7 +141,8 @@ def test_the_demo_shows_what_the_graph_brings(example: str, capsys: pytest.Captu
         # A row of the table: its rank, what is found without the graph, what is found with it.
         rows = [line for line in question.splitlines() if "●" in line]
         without = [line.index("●") < len(line) // 2 for line in rows]
-        assert without.count(False) > without.count(True) or (without == [False, True]), question
+        # The graph's answer stands above the first that is found without it.
+        assert not without[0] and without.count(False) >= without.count(True), question
 
 
 # A kernel takes half a minute: the last notebook's by default, and all in `make full`.

@@ -27,7 +27,6 @@ SHOWN = {
     "a conversation": ("q0384", 3),
     "as of a date": ("q0326", 3),
 }
-BASE = ("lexical", "dense")
 WIDTH = 96
 REPORT = "page.html"
 SAMPLED = 8
@@ -133,7 +132,7 @@ def answer(kb: KnowledgeBase, title: str, query: Question, synthetic: Corpus, to
     """Ask one question with and without the graph, side by side."""
     gold = {key for split in synthetic.qrels.values() for key in split.get(query.id, ())}
     as_of = moment(query.metadata.get("as_of"))
-    sides = (kb.recall(query.text, legs=BASE), kb.recall(query.text, explain=True, as_of=as_of))
+    sides = (kb.recall(query.text, parts=()), kb.recall(query.text, explain=True, as_of=as_of))
 
     def shown(hit: Hit) -> str:
         text = one_line(hit.memory)
@@ -141,7 +140,7 @@ def answer(kb: KnowledgeBase, title: str, query: Question, synthetic: Corpus, to
         return f"{mark} {text if len(text) <= WIDTH else text[: WIDTH - 1] + '…'}"
 
     rows = [[str(rank), *map(shown, pair)] for rank, pair in enumerate(zip(*sides, strict=False), 1)][:top]
-    heads = ("", "lexical + dense", "lexical + dense + graph")
+    heads = ("", "without the graph", "with the graph")
     table(heads, rows, title=f"{query.text}  ({title}; ● answers it)")
     if as_of is None:
         for hit in sides[1][:top]:
