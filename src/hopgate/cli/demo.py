@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SHOWN = {
     "two hops through notes": ("q0093", 10),
     "a conversation": ("q0384", 3),
-    "as of a date": ("q0326", 3),
+    "as of a date": ("q0296", 5),
 }
 WIDTH = 96
 REPORT = "page.html"
@@ -147,9 +147,9 @@ def answer(kb: KnowledgeBase, title: str, query: Question, synthetic: Corpus, to
             if hit.external_id in gold and hit.path:
                 say(f"   the graph's path: {' → '.join(hit.path)}")
         return
-    # The facts that followed one another in the edge that the question is about.
-    fact = next(fact for fact in synthetic.facts if (fact.evidence,) == query.evidence)
-    edges = [edge for edge in kb.graph.edges(fact.subject) if edge.relation == fact.relation]
+    # What the graph read out of the memory that answers, with the time in which it held.
+    subject = next(fact.subject for fact in synthetic.facts if (fact.evidence,) == query.evidence)
+    edges = [edge for edge in kb.graph.edges(subject) if gold & set(edge.evidence)]
     for edge in sorted(edges, key=lambda edge: edge.valid_from or utc(datetime.min)):
         say(f"   {edge_line(edge)}")
 
