@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pytest
 
 matplotlib.use("agg")
@@ -52,17 +53,17 @@ def small(kb: KnowledgeBase) -> KnowledgeBase:
 
 
 def test_a_map_of_a_store(small: KnowledgeBase) -> None:
-    concepts = plot.read_concepts(small)
-    assert "Gitea" in concepts.names and "Xylophon" not in concepts.names
-    points = plot.project(concepts.vectors, "pca")
-    ax = plot.concept_map(points, concepts.names, groups=concepts.kinds, sizes=concepts.memories, label=2)
-    assert len(ax.collections[0].get_offsets()) == len(concepts.names)
-    assert [text.get_text() for text in ax.texts] == list(concepts.names[:2])
+    concepts = small.graph.concepts()
+    names = [concept.name for concept in concepts]
+    assert "Gitea" in names and "Xylophon" not in names
+    ax = plot.concept_map(plot.project(small.graph.concept_vectors(concepts), "pca"), concepts, label=2)
+    assert len(ax.collections[0].get_offsets()) == len(names)
+    assert [text.get_text() for text in ax.texts] == names[:2]
 
 
 def test_an_empty_graph_and_odd_limits_are_refused_in_words(kb: KnowledgeBase) -> None:
     for refused, reason in (
-        (lambda: plot.read_concepts(kb), "hopgate build"),
+        (lambda: plot.project(np.eye(2)), "hopgate build"),
         (lambda: plot.explore(kb), "no concepts"),
         (lambda: plot.explore(kb, limit=0), "limit"),
         (lambda: plot.explore(kb, limit=5000), "limit"),

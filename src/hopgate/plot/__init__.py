@@ -6,24 +6,10 @@ made, looked at and changed before it is drawn. Colours and greys are legible on
 
 from __future__ import annotations
 
-from hopgate.plot.concepts import (
-    Concepts,
-    Html,
-    concept_map,
-    explore,
-    open_or_example,
-    project,
-    read_concepts,
-)
-from hopgate.plot.pictures import (
-    gains,
-    ladder,
-    neighbourhood,
-    timeline,
-)
+from hopgate.plot.concepts import Html, concept_map, explore, open_or_example, project
+from hopgate.plot.pictures import gains, ladder, neighbourhood, timeline
 
 __all__ = [
-    "Concepts",
     "Html",
     "concept_map",
     "explore",
@@ -32,6 +18,5 @@ __all__ = [
     "neighbourhood",
     "open_or_example",
     "project",
-    "read_concepts",
     "timeline",
 ]

@@ -68,29 +68,6 @@ def fill(kb: KnowledgeBase) -> None:
     kb.build()
 
 
-@dataclass(frozen=True)
-class Concepts:
-    """Concepts by how many memories talk about them, with one unit vector each."""
-
-    names: tuple[str, ...]
-    kinds: tuple[str, ...]
-    memories: tuple[int, ...]
-    vectors: NDArray[np.float32]
-
-
-def read_concepts(kb: KnowledgeBase, *, kind: str | None = None, limit: int = 300) -> Concepts:
-    """Read the most mentioned concepts of a store, and embed their names with its embedder."""
-    concepts = kb.graph.concepts(kind=kind, limit=limit)
-    if not concepts:
-        raise HopgateError("there are no concepts to look at: run hopgate build first")
-    return Concepts(
-        tuple(concept.name for concept in concepts),
-        tuple(concept.kind or "unknown" for concept in concepts),
-        tuple(concept.memory_count for concept in concepts),
-        kb.graph.concept_vectors(concepts),
-    )
-
-
 def project(
     vectors: NDArray[np.floating], method: Literal["pca", "tsne"] = "tsne", *, seed: int = 0
 ) -> NDArray[np.float64]:
@@ -105,7 +82,7 @@ def project(
     from sklearn.manifold import TSNE
 
     if len(vectors) < 3:
-        raise HopgateError(f"a map needs at least 3 concepts, not {len(vectors)}")
+        raise HopgateError(f"a map needs at least 3 concepts, not {len(vectors)}: run hopgate build first")
     if method == "pca":
         return np.asarray(PCA(2, random_state=seed).fit_transform(vectors), np.float64)
     near = min(30.0, (len(vectors) - 1) / 3)
@@ -115,10 +92,9 @@ def project(
 
 def concept_map(
     points: NDArray[np.floating],
-    names: Sequence[str],
+    concepts: Sequence[Concept],
     *,
     groups: Sequence[Any] | None = None,
-    sizes: Sequence[float] | None = None,
     label: int = 25,
     ax: Axes | None = None,
 ) -> Axes:
@@ -127,32 +103,24 @@ def concept_map(
     Parameters
     ----------
     points : array (n, 2)
-        Such as `project` gives.
+        Such as `project` gives of `kb.graph.concept_vectors(concepts)`.
     groups : sequence, optional
-        Cluster or kind of each.
-    sizes : sequence of float, optional
-        In how many memories each is mentioned.
+        Such as the cluster of each; by default its kind.
     label : int
         How many of the first are named.
     """
     ax = axes(ax, size=(9, 6), frame=False)
-    groups = list(groups) if groups is not None else ["concepts"] * len(names)
+    groups = groups or [concept.kind or "unknown" for concept in concepts]
     shown = colours(groups)
-    area = 12 + 60 * _scaled(sizes, len(names))
+    # By the root, so that an area grows with the count.
+    mentioned = np.sqrt([concept.memory_count for concept in concepts])
+    area = 12 + 60 * mentioned / max(mentioned.max(), 1)
     ax.scatter(points[:, 0], points[:, 1], s=area, c=[shown[group] for group in groups], alpha=0.75, linewidths=0)
-    for (x, y), name in list(zip(points, names, strict=True))[:label]:
-        ax.annotate(name, (x, y), color=GREY, fontsize=8, xytext=(3, 3), textcoords="offset points")
+    for (x, y), concept in list(zip(points, concepts, strict=True))[:label]:
+        ax.annotate(concept.name, (x, y), color=GREY, fontsize=8, xytext=(3, 3), textcoords="offset points")
     if len(shown) > 1:
         legend(ax, shown)
-    return titled(ax, f"{len(names)} concepts")
-
-
-def _scaled(sizes: Sequence[float] | None, count: int) -> NDArray[np.float64]:
-    """Between 0 and 1, by the root, so that an area grows with the count."""
-    if sizes is None:
-        return np.zeros(count)
-    roots = np.sqrt(np.asarray(sizes, np.float64))
-    return np.asarray(roots / max(float(roots.max()), 1e-9), np.float64)
+    return titled(ax, f"{len(concepts)} concepts")
 
 
 @dataclass(frozen=True)

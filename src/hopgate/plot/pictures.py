@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -21,45 +21,28 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, less black and yellow, which vanish on one of the two pages.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#a6761d")
 GREY = "#808080"
-FAINT = "#80808055"
 OURS, THEIRS = COLOURS[0], COLOURS[1]
 HERE, CONCEPT = COLOURS[1], COLOURS[0]
 
 
 def neighbourhood(edges: Sequence[Edge], name: str, *, seed: int = 0, ax: Axes | None = None) -> Axes:
     """Draw one concept's edges with their relations, such as `kb.graph.edges(name)` gives; past ones are dashed."""
-    ax = axes(ax, size=(8, 6), frame=False)
-    lines = {(edge.source, edge.target): edge for edge in edges}
-    place = _layout(list(lines), seed)
-    for (source, target), edge in lines.items():
-        past = edge.valid_to is not None
-        _line(ax, place, source, target, style="--" if past else "-", arrow=True)
-        x, y = (place[source] + place[target]) / 2
-        ax.text(x, y, edge.relation, color=GREY, fontsize=7, ha="center", va="center")
-    _dots(ax, place, {node: HERE if node == name else CONCEPT for node in place}, dict.fromkeys(place, 160.0))
-    return titled(ax, f"{name}: {len(lines)} edges (dashed: no longer true)")
-
-
-def _layout(lines: Sequence[tuple[str, str]], seed: int) -> dict[str, Any]:
     import networkx as nx
 
-    graph: Any = nx.Graph()
-    graph.add_edges_from(lines)
-    return dict(nx.spring_layout(graph, seed=seed, k=1.6 / max(len(graph), 1) ** 0.5))
-
-
-def _line(
-    ax: Axes, place: Mapping[str, Any], source: str, target: str, *, style: str = "-", arrow: bool = False
-) -> None:
-    shape: dict[str, Any] = {"arrowstyle": "->" if arrow else "-", "color": GREY if arrow else FAINT, "ls": style}
-    ax.annotate("", place[target], place[source], arrowprops={**shape, "shrinkA": 7, "shrinkB": 7})
-
-
-def _dots(ax: Axes, place: Mapping[str, Any], colour: Mapping[str, str], size: Mapping[str, float]) -> None:
+    ax = axes(ax, size=(8, 6), frame=False)
+    lines = {(edge.source, edge.target): edge for edge in edges}
+    graph: Any = nx.Graph(list(lines))
+    place: dict[str, Any] = nx.spring_layout(graph, seed=seed, k=1.6 / max(len(graph), 1) ** 0.5)
+    for (source, target), edge in lines.items():
+        style = {"color": GREY, "ls": "--" if edge.valid_to else "-", "shrinkA": 7, "shrinkB": 7}
+        ax.annotate("", place[target], place[source], arrowprops={"arrowstyle": "->", **style})
+        x, y = (place[source] + place[target]) / 2
+        ax.text(x, y, edge.relation, color=GREY, fontsize=7, ha="center", va="center")
     for node, (x, y) in place.items():
-        ax.scatter([x], [y], s=size[node], color=colour[node], alpha=0.85, linewidths=0, zorder=3)
+        ax.scatter([x], [y], s=160, color=HERE if node == name else CONCEPT, alpha=0.85, linewidths=0, zorder=3)
         ax.annotate(node, (x, y), color=GREY, fontsize=8, xytext=(5, 5), textcoords="offset points", zorder=4)
     ax.margins(0.12)
+    return titled(ax, f"{name}: {len(lines)} edges (dashed: no longer true)")
 
 
 def timeline(edges: Sequence[Edge], *, as_of: datetime | None = None, ax: Axes | None = None) -> Axes:
@@ -77,11 +60,10 @@ def timeline(edges: Sequence[Edge], *, as_of: datetime | None = None, ax: Axes |
         raise HopgateError("there is no edge to draw")
     times = [as_of, *(time for edge in edges for time in (edge.valid_from, edge.valid_to, edge.recorded_at))]
     moments = [time for time in times if time]
-    first, last = (min(moments), max(moments)) if moments else (None, None)
-    if first is None or last is None:
+    if not moments:
         raise HopgateError("none of these edges has a time")
-    margin = (last - first) * 0.08
-    low, high = first - margin, last + margin
+    margin = (max(moments) - min(moments)) * 0.08
+    low, high = min(moments) - margin, max(moments) + margin
     ordered = sorted(edges, key=lambda edge: (edge.valid_from or low, edge.target))
     ax = axes(ax, size=(9, 1.2 + 0.5 * len(ordered)))
     for at, edge in enumerate(ordered):
