@@ -239,9 +239,9 @@ def _read(connection: Connection[Any], scopes: Sequence[str]) -> _Graph:
     def places(ids: Ids) -> Ids:
         return np.array([place.get(key, -1) for key in ids.tolist()], np.int64)
 
-    concept, source, target = places(mentions.concept), places(edges.source), places(edges.target)
+    concept, source, target = places(mentions.target), places(edges.source), places(edges.target)
     there, joined = concept >= 0, (source >= 0) & (target >= 0)
-    memory, concept = mentions.memory[there], concept[there]
+    memory, concept = mentions.source[there], concept[there]
     stated = coo_array((edges.weight[joined], (source[joined], target[joined])), shape=(len(concepts),) * 2)
     return _Graph(concepts, memory, concept, concept_weights(memory, concept, stated))
 

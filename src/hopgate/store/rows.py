@@ -7,7 +7,6 @@ For arrays the server sends each column as one value, so that no row becomes a P
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from hopgate.errors import HopgateError
@@ -53,58 +52,34 @@ def fetch(connection: Connection[Any], kind: type[Row], statement: str, paramete
         return cursor.execute(statement, parameters).fetchall()
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of fixed width that is never null."""
-
-    type: str  # what the expression gives, and the array holds: "i8" (bigint), "i4", "f8" (double precision) or "f4"
-    sql: str  # the expression
-
-
 def read(
-    connection: Connection[Any], columns: Mapping[str, Column], source: str, parameters: Parameters = None
-) -> Arrays:
-    """Read columns of a FROM clause (`source`); row ``i`` is entry ``i`` of each array, in no particular order."""
-    return _arrays(columns, _execute(connection, f"SELECT {_gathered(columns)} FROM {source}", parameters))
+    connection: Connection[Any],
+    types: Mapping[str, str],
+    statement: str,
+    parameters: Parameters = None,
+    *,
+    key: str = "''",
+) -> tuple[Arrays, NDArray[np.int32], tuple[Any, ...]]:
+    """Read columns of a statement by their types; row ``i`` is entry ``i`` of each array, in no particular order.
 
-
-def read_groups(
-    connection: Connection[Any], key: str, columns: Mapping[str, Column], source: str, parameters: Parameters = None
-) -> tuple[tuple[Any, ...], NDArray[np.int32], Arrays]:
-    """Read columns group by group, where few groups share a key that has no fixed width.
-
-    Gives the groups' keys in ascending order, for each row the number of its key, and the columns as `read` does.
+    A column is "i8" (bigint), "i4" (integer), "f8" (double precision) or "f4" (real), and never null. Few rows may
+    share a `key` that has no fixed width: beside the columns come the number of each row's key, and the keys in
+    ascending order.
     """
     import numpy as np
 
-    statement = f"SELECT {key}, count(*), {_gathered(columns)} FROM {source} GROUP BY {key}"
-    found = _execute(connection, statement, parameters)
-    # Sorted here: with ORDER BY the server would sort every row by its key, and by the rules of a language.
-    found.sort(key=lambda row: row[0])
-    group = np.repeat(np.arange(len(found), dtype=np.int32), [row[1] for row in found])
-    return tuple(row[0] for row in found), group, _arrays(columns, [row[2:] for row in found])
-
-
-def _gathered(columns: Mapping[str, Column]) -> str:
-    """The expressions that gather each column into one value."""
-    return ", ".join(f"string_agg({_SEND[column.type]}({column.sql}), ''::bytea)" for column in columns.values())
-
-
-def _execute(connection: Connection[Any], statement: str, parameters: Parameters) -> list[Any]:
+    gathered = ", ".join(f"string_agg({_SEND[kind]}({name}), ''::bytea)" for name, kind in types.items())
+    # The statement is made of this package's constants; what comes from outside is in the parameters.
+    grouped = f"SELECT {key}, count(*), {gathered} FROM ({statement}) AS rows GROUP BY 1"
     with connection.cursor(binary=True) as cursor:
-        # The statement is made of this package's constants; what comes from outside is in the parameters.
-        return cursor.execute(statement, parameters).fetchall()
-
-
-def _arrays(columns: Mapping[str, Column], rows: Sequence[Sequence[bytes | None]]) -> Arrays:
-    import numpy as np
-
-    pieces = list(zip(*rows, strict=True)) or [()] * len(columns)
+        # Sorted here: with ORDER BY the server would sort every row by its key, and by the rules of a language.
+        found = sorted(cursor.execute(grouped, parameters).fetchall(), key=lambda row: row[0])
+    number = np.repeat(np.arange(len(found), dtype=np.int32), [row[1] for row in found])
     arrays = {
         # Over the wire the first byte is the highest; `astype` turns it into the machine's own order.
-        name: np.frombuffer(b"".join(piece or b"" for piece in parts), ">" + column.type).astype(column.type)
-        for (name, column), parts in zip(columns.items(), pieces, strict=True)
+        name: np.frombuffer(b"".join(row[place] or b"" for row in found), ">" + kind).astype(kind)
+        for place, (name, kind) in enumerate(types.items(), start=2)
     }
-    if len({len(array) for array in arrays.values()}) > 1:
-        raise HopgateError(f"one of the columns {', '.join(columns)} holds a null, which no array can: read others")
-    return arrays
+    if any(len(array) != len(number) for array in arrays.values()):
+        raise HopgateError(f"one of the columns {', '.join(types)} holds a null, which no array can: read others")
+    return arrays, number, tuple(row[0] for row in found)

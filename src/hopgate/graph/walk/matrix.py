@@ -132,19 +132,18 @@ def load_matrix(connection: Connection[Any], view: View = WHOLE, *, superseded: 
     The transaction should be a snapshot (`Store.snapshot`), so that version and rows agree. Without an as-of past edges
     take part: "where did she work before" is a question like any other. Superseded memories do only if asked for.
     """
-    memories = arrays.memory_scopes(connection, view, superseded=superseded)
-    memory_ids, scope = memories.id, memories.number
+    memory_ids, scope, scopes = arrays.memory_scopes(connection, view, superseded=superseded)
     others, first = arrays.namesakes(connection, view)
-    concept_ids = np.setdiff1d(arrays.concept_kinds(connection, view).id, others)
+    concept_ids = np.setdiff1d(arrays.concept_ids(connection, view), others)
 
     links = arrays.mentions(connection, view)
-    memory = positions(memory_ids, links.memory)
-    concept = positions(concept_ids, _nodes_of(others, first, links.concept))
+    memory = positions(memory_ids, links.source)
+    concept = positions(concept_ids, _nodes_of(others, first, links.target))
     # Mentions of memories that the view does not show are among them.
     shown = (memory >= 0) & (concept >= 0)
     memory, concept = memory[shown], concept[shown]
     weight = links.weight[shown] * hub_factors(memory, concept, scope, len(concept_ids))
-    titled = np.array([name == TITLED for name in links.relations], bool)[links.relation[shown]]
+    titled = np.array([name == TITLED for name in links.kinds], bool)[links.kind[shown]]
 
     edges = arrays.edges(connection, view)
     source, target = (positions(concept_ids, _nodes_of(others, first, ids)) for ids in (edges.source, edges.target))
@@ -165,14 +164,14 @@ def load_matrix(connection: Connection[Any], view: View = WHOLE, *, superseded: 
         concept_ids=concept_ids,
         title_memory=memory[titled].astype(np.int32),
         title_concept=concept[titled].astype(np.int32),
-        relations=edges.relations,
+        relations=edges.kinds,
         edge_source=source.astype(np.int32),
         edge_target=target.astype(np.int32),
-        edge_relation=edges.relation,
+        edge_relation=edges.kind,
         edge_weight=edges.weight,
         edge_id=edges.id,
         memory_scope=scope,
-        scopes=memories.names,
+        scopes=scopes,
         namesake_id=others,
         namesake_of=first,
         arc_source=start.astype(np.int32),

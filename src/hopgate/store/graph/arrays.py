@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hopgate.store.graph.visible import View
 from hopgate.store.memories import in_scopes
-from hopgate.store.rows import Column, read, read_groups, value
+from hopgate.store.rows import read, value
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -40,35 +40,22 @@ class Stamp(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Numbered:
-    """Ids, ascending, and each one's scope or kind as a number into `names`."""
+class Links:
+    """What joins a memory to a concept, or two of either: its ends and its weight, and its kind as a number.
 
-    id: NDArray[np.int64]
-    number: NDArray[np.int32]
-    names: tuple[str, ...]
+    The kind is a number into `kinds`. Edges have ids, by which they ascend.
+    """
 
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Mentions:
-    """Which memory talks about which concept, how much, and as what (a number into `relations`)."""
-
-    memory: NDArray[np.int64]
-    concept: NDArray[np.int64]
-    weight: NDArray[np.float32]
-    relation: NDArray[np.int32]
-    relations: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Edges:
-    """Typed edges between concepts; `relation` is a number into `relations`."""
-
-    id: NDArray[np.int64]
     source: NDArray[np.int64]
     target: NDArray[np.int64]
     weight: NDArray[np.float32]
-    relation: NDArray[np.int32]
-    relations: tuple[str, ...]
+    kind: NDArray[np.int32]
+    kinds: tuple[str, ...]
+    id: NDArray[np.int64]
+
+
+_ENDS = {"source": "i8", "target": "i8", "weight": "f4"}
+_NO_IDS = np.zeros(0, np.int64)
 
 
 def stamp(connection: Connection[Any], scopes: Sequence[str] | None = None) -> Stamp:
@@ -82,68 +69,59 @@ def stamp(connection: Connection[Any], scopes: Sequence[str] | None = None) -> S
     return Stamp(row[0], row[1], (row[0], 0) if scopes is None else (row[2], row[3]))
 
 
-def memory_scopes(connection: Connection[Any], view: View = _ALL, *, superseded: bool = False) -> Numbered:
-    """The memories that may be walked to, with their scopes.
+def memory_scopes(
+    connection: Connection[Any], view: View = _ALL, *, superseded: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.int32], tuple[str, ...]]:
+    """The memories that may be walked to, ascending: their ids, each one's scope as a number, and the scopes.
 
     Memories without a concept are among them; those without a scope share one, "".
     """
-    source = f"memories WHERE {view.memories(superseded=superseded)}"
-    return _numbered(connection, "coalesce(scope, '')", source, view.parameters())
+    statement = f"SELECT id, coalesce(scope, '') AS scope FROM memories WHERE {view.memories(superseded=superseded)}"
+    found, number, scopes = read(connection, {"id": "i8"}, statement, view.parameters(), key="scope")
+    order = np.argsort(found["id"])
+    return found["id"][order], number[order], scopes
 
 
-def concept_kinds(connection: Connection[Any], view: View = _ALL) -> Numbered:
-    """The concepts with their kinds, "" for none."""
-    source = f"concepts WHERE {view.concepts()}"
-    return _numbered(connection, "coalesce(kind, '')", source, view.parameters())
+def concept_ids(connection: Connection[Any], view: View = _ALL) -> NDArray[np.int64]:
+    """The concepts."""
+    statement = f"SELECT id FROM concepts WHERE {view.concepts()}"
+    return read(connection, {"id": "i8"}, statement, view.parameters())[0]["id"]
 
 
 def namesakes(connection: Connection[Any], view: View = _ALL) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Concepts of several scopes that are called the same, each with that of most memories: one node of a matrix."""
     same = f"SELECT min(scope) = max(scope) FROM concepts WHERE {view.concepts()}"
     if value(connection, same, view.parameters()) is not False:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    columns = {"id": Column("i8", "id"), "first": Column("i8", "first")}
-    source = (
-        "(SELECT c.id, first_value(c.id) OVER (PARTITION BY n.normal_name ORDER BY c.memory_count DESC, c.id) AS first "
+        return _NO_IDS, _NO_IDS
+    statement = (
+        "SELECT * FROM (SELECT c.id, "
+        "first_value(c.id) OVER (PARTITION BY n.normal_name ORDER BY c.memory_count DESC, c.id) AS first "
         "FROM concepts c JOIN concept_names n ON n.concept_id = c.id AND n.name = c.canonical_name "
         f"WHERE {view.concepts('c')}) AS called WHERE id <> first"
     )
-    found = read(connection, columns, source, view.parameters())
+    found, _, _ = read(connection, {"id": "i8", "first": "i8"}, statement, view.parameters())
     order = np.argsort(found["id"])
     return found["id"][order], found["first"][order]
 
 
-def _numbered(connection: Connection[Any], key: str, source: str, parameters: Mapping[str, Any]) -> Numbered:
-    names, group, columns = read_groups(connection, key, {"id": Column("i8", "id")}, source, parameters)
-    order = np.argsort(columns["id"])
-    return Numbered(columns["id"][order], group[order], names)
+def mentions(connection: Connection[Any], view: View = _ALL) -> Links:
+    """Which memory talks about which concept, how much, and as what."""
+    statement = (
+        "SELECT memory_id AS source, concept_id AS target, weight, relation FROM memory_concepts "
+        f"WHERE {view.mentions()}"
+    )
+    found, kind, kinds = read(connection, _ENDS, statement, view.parameters(), key="relation")
+    return Links(**found, kind=kind, kinds=kinds, id=_NO_IDS)
 
 
-def mentions(connection: Connection[Any], view: View = _ALL) -> Mentions:
-    """Every mention."""
-    columns = {
-        "memory": Column("i8", "memory_id"),
-        "concept": Column("i8", "concept_id"),
-        "weight": Column("f4", "weight"),
-    }
-    source = f"memory_concepts WHERE {view.mentions()}"
-    relations, relation, found = read_groups(connection, "relation", columns, source, view.parameters())
-    return Mentions(found["memory"], found["concept"], found["weight"], relation, relations)
-
-
-def edges(connection: Connection[Any], view: View = _ALL) -> Edges:
-    """The edges that were true as of a time and known at a time, in the order of their ids."""
-    columns = {
-        "id": Column("i8", "id"),
-        "source": Column("i8", "src_id"),
-        "target": Column("i8", "dst_id"),
-        "weight": Column("f4", "weight"),
-    }
-    source = f"concept_edges WHERE {view.edges()}"
-    relations, relation, found = read_groups(connection, "relation", columns, source, view.parameters())
+def edges(connection: Connection[Any], view: View = _ALL) -> Links:
+    """The edges between concepts that were true as of a time and known at a time, by their relations."""
+    statement = (
+        f"SELECT id, src_id AS source, dst_id AS target, weight, relation FROM concept_edges WHERE {view.edges()}"
+    )
+    found, kind, kinds = read(connection, {"id": "i8", **_ENDS}, statement, view.parameters(), key="relation")
     order = found["id"].argsort()
-    ordered = {name: column[order] for name, column in found.items()}
-    return Edges(ordered["id"], ordered["source"], ordered["target"], ordered["weight"], relation[order], relations)
+    return Links(**{name: column[order] for name, column in found.items()}, kind=kind[order], kinds=kinds)
 
 
 def evidence(connection: Connection[Any], edge_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
@@ -169,73 +147,42 @@ HALF_S = 86400.0
 LEAST = 0.25
 # Memories are one thread only where somebody says so: by a thread, or by a category that calls itself a session. One
 # category and the same hour are no conversation: a bulk import made neighbours of plumber, boiler, ladder and drill.
-_THREAD = """coalesce(thread::text, CASE WHEN category::text ~* '^(session|conversation|thread|chat)[ _-]*[0-9]+$'
-    THEN category::text END)"""
-
+_THREAD = (
+    """coalesce(thread, CASE WHEN category ~* '^(session|conversation|thread|chat)[ _-]*[0-9]+$' THEN category END)"""
+)
 # Sensitive memories keep their places, so that nobody is joined over them: an arc of two steps is left out where the
-# one between is sensitive.
-_FOLLOWING = """(
-WITH {placed}, steps AS (
+# one between is sensitive. An answer that follows at once is an answer alone.
+_ARCS = f"""
+WITH placed AS (
+  SELECT id, created_at, lead(id) OVER thread AS next, lead(created_at) OVER thread AS next_at,
+    lead(is_sensitive) OVER thread AS next_hidden,
+    lead(id, 2) OVER thread AS later, lead(created_at, 2) OVER thread AS later_at
+  FROM memories WHERE {_THREAD} IS NOT NULL{{within}}
+  WINDOW thread AS (PARTITION BY scope, thread IS NOT NULL, {_THREAD} ORDER BY created_at, id)
+), following AS (
   SELECT id, next AS other, 1 AS steps, extract(epoch FROM next_at - created_at)::float8 AS gap
   FROM placed WHERE next IS NOT NULL
   UNION ALL
   SELECT id, later, 2, extract(epoch FROM later_at - created_at)::float8
   FROM placed WHERE later IS NOT NULL AND NOT next_hidden
+), replying AS (
+  SELECT answer.id, asked.id AS other, least(answer.id, asked.id) AS one, greatest(answer.id, asked.id) AS two
+  FROM (SELECT * FROM memories WHERE reply_to IS NOT NULL{{within}}) AS answer
+  JOIN memories asked ON asked.external_id = answer.reply_to AND asked.scope IS NOT DISTINCT FROM answer.scope
+  WHERE asked.id <> answer.id
 )
-SELECT id, other, (%(full)s * power(%(step)s::float8, steps)
-  * greatest(%(least)s, power(0.5::float8, least(gap / %(half)s, 60))))::real AS weight FROM steps) AS arcs"""
-_ALL_PLACED = f"""placed AS (
-  SELECT id, created_at, lead(id) OVER thread AS next, lead(created_at) OVER thread AS next_at,
-    lead(is_sensitive) OVER thread AS next_hidden,
-    lead(id, 2) OVER thread AS later, lead(created_at, 2) OVER thread AS later_at
-  FROM memories WHERE {_THREAD} IS NOT NULL AND created_at IS NOT NULL{{within}}
-  WINDOW thread AS (PARTITION BY scope, thread IS NOT NULL, {_THREAD} ORDER BY created_at, id)
-)"""
-_REPLYING = (
-    "memories m JOIN memories o ON o.external_id = m.reply_to::text AND o.scope IS NOT DISTINCT FROM m.scope "
-    "WHERE m.reply_to IS NOT NULL AND o.id <> m.id"
-)
-_VALUES = {"full": FULL_WEIGHT, "step": STEP, "least": LEAST, "half": HALF_S}
+SELECT id AS source, other AS target, 0 AS kind, (%(full)s * power(%(step)s::float8, steps)
+  * greatest(%(least)s, power(0.5::float8, least(gap / %(half)s, 60))))::real AS weight FROM following f
+WHERE NOT EXISTS (SELECT FROM replying r WHERE r.one = least(f.id, f.other) AND r.two = greatest(f.id, f.other))
+UNION ALL SELECT id, other, 1, (%(full)s * %(step)s::float8)::real FROM replying"""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Arcs:
-    """Pairs of memories: of those that follow each other the earlier is the source, of an answer the answer.
-
-    `kind` is a number into `ARC_KINDS`.
-    """
-
-    source: NDArray[np.int64]
-    target: NDArray[np.int64]
-    weight: NDArray[np.float32]
-    kind: NDArray[np.int32]
-
-
-def arcs(connection: Connection[Any], scopes: Sequence[str] | None = None) -> Arcs:
+def arcs(connection: Connection[Any], scopes: Sequence[str] | None = None) -> Links:
     """The arcs of these scopes, or all, those of sensitive or superseded memories too; an arc joins memories of one.
 
-    An answer that follows at once is an answer alone. A memory without a time follows nothing. Whoever loads them
-    leaves out what they do not show.
+    Of those that follow each other the earlier is the source, of an answer the answer. Whoever loads them leaves out
+    what they do not show.
     """
-    asked = {"scopes": None if scopes is None else list(scopes)}
-    placed = _ALL_PLACED.format(within=in_scopes(scopes))
-    ends = {"source": Column("i8", "id"), "target": Column("i8", "other")}
-    with_weight = {**ends, "weight": Column("f4", "weight")}
-    follows = read(connection, with_weight, _FOLLOWING.format(placed=placed), {**_VALUES, **asked})
-    both = "" if scopes is None else " AND m.scope = ANY(%(scopes)s) AND o.scope = ANY(%(scopes)s)"
-    replies = read(connection, ends, f"(SELECT m.id, o.id AS other FROM {_REPLYING}{both}) AS replies", asked)
-    if len(replies["source"]):
-        kept = ~np.isin(_unordered(follows), _unordered(replies))
-        follows = {name: column[kept] for name, column in follows.items()}
-    count = len(replies["source"])
-    return Arcs(
-        np.concatenate([follows["source"], replies["source"]]),
-        np.concatenate([follows["target"], replies["target"]]),
-        np.concatenate([follows["weight"], np.full(count, FULL_WEIGHT * STEP, np.float32)]),
-        np.repeat(np.arange(2, dtype=np.int32), [len(follows["source"]), count]),
-    )
-
-
-def _unordered(ends: Mapping[str, NDArray[Any]]) -> NDArray[np.complex128]:
-    """A number for each pair, whichever is the source."""
-    return np.asarray(np.minimum(ends["source"], ends["target"]) + 1j * np.maximum(ends["source"], ends["target"]))
+    given = {"full": FULL_WEIGHT, "step": STEP, "least": LEAST, "half": HALF_S, "scopes": scopes and list(scopes)}
+    found, _, _ = read(connection, {**_ENDS, "kind": "i4"}, _ARCS.format(within=in_scopes(scopes)), given)
+    return Links(**found, kinds=ARC_KINDS, id=_NO_IDS)
