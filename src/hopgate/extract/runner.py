@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import NamedTuple, Protocol
@@ -106,20 +106,15 @@ class Progress:
         )
 
     def __str__(self) -> str:
+        done = f"{self.memories:,}" + (f"/{self.total - self.skipped:,}" if self.total is not None else "")
+        left = f", {self.left:.0f} s left" if self.left else ""
         if self.stage:
-            return self._of_stage()
-        done = f"{self.memories}/{self.total - self.skipped}" if self.total is not None else f"{self.memories}"
-        left = f", {self.left:.0f} s left" if self.left is not None and self.left > 0 else ""
+            rate = f", {self.memories / self.seconds:,.0f} a second" if self.memories and self.seconds else ""
+            return f"{self.stage}: {done}{rate}{left}"
         return (
             f"{done} memories, {self.mentions} mentions, {self.facts} facts, {self.failed} failed, "
             f"{self.truncated} truncated, {self.empty} empty, {self.tokens} tokens, {self.cache_hits} from cache{left}"
         )
-
-    def _of_stage(self) -> str:
-        done = f"{self.memories:,}" + (f"/{self.total - self.skipped:,}" if self.total is not None else "")
-        rate = f", {self.memories / self.seconds:,.0f} a second" if self.memories and self.seconds else ""
-        left = f", {self.left:.0f} s left" if self.left else ""
-        return f"{self.stage}: {done}{rate}{left}"
 
 
 class ExtractionCache(Protocol):
@@ -210,24 +205,30 @@ class Run:
         return _Work(self, extractor, sink, kept, guard).over(sources, total, show)
 
 
+@dataclass
 class _Work:
     """The state of one run."""
 
-    def __init__(
-        self, settings: Run, extractor: Extractor, sink: Sink, cache: ExtractionCache | None, guard: GuardOf | None
-    ) -> None:
-        self.settings, self.extractor, self.sink, self.cache = settings, extractor, sink, cache
-        self.identity = extractor.identity
-        is_rules = isinstance(extractor, ContextualExtractor)
-        # Rules send nothing and are done in no time: it is looked again when their results are cached and written.
-        self.guard = None if is_rules else guard
+    settings: Run
+    extractor: Extractor
+    sink: Sink
+    cache: ExtractionCache | None
+    guard: GuardOf | None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    spent: int = 0
+    failures: int = 0
+    halted: str = ""
+
+    def __post_init__(self) -> None:
+        self.identity = self.extractor.identity
+        is_rules = isinstance(self.extractor, ContextualExtractor)
+        if is_rules:
+            # They send nothing and are done in no time: it is looked again when their results are cached and written.
+            self.guard = None
         # A model gets as many memories in a call as it wants, so that a crash or the token cap costs what is in flight
         # and no more, and so does what nobody knows: a text that waits inside an extractor may turn sensitive there.
         quick = not self.identity.prompt and (self.identity.by_id or is_rules)
-        self.together = settings.batch if quick else int(self.identity.parameters.get("together") or 1)
-        self.lock = threading.Lock()
-        self.spent = self.failures = 0
-        self.halted = ""
+        self.together = self.settings.batch if quick else int(self.identity.parameters.get("together") or 1)
 
     def over(self, sources: Iterable[Source], total: int | None, show: Callable[[Progress], object]) -> Progress:
         began = time.monotonic()
@@ -249,53 +250,39 @@ class _Work:
         return progress
 
     def _results(self, sources: list[Source]) -> Iterator[list[Extracted]]:
-        """Yield what the cache has, and what the extractor makes of the others; the error that ends the run is last."""
+        """Yield what the cache has, and what the extractor makes of the others."""
         hashes = [source.text_hash for source in sources] if self.cache else []
-        hits = self.cache.get(self.identity, hashes) if self.cache else {}
+        known = self.cache.get(self.identity, hashes) if self.cache else {}
         pairs = zip(sources, hashes, strict=False)
-        known = {source.memory_id: hits[text_hash] for source, text_hash in pairs if text_hash in hits}
-        if known:
-            yield [Extracted(one, known[one.memory_id], True) for one in sources if one.memory_id in known]
-        asked = [source for source in sources if source.memory_id not in known]
+        hits = [Extracted(source, known[text_hash], True) for source, text_hash in pairs if text_hash in known]
+        if hits:
+            yield hits
+        there = {hit.source.memory_id for hit in hits}
+        asked = [source for source in sources if source.memory_id not in there]
         if asked and not self.halted:
             yield from self._in_calls(asked)
 
     def _in_calls(self, sources: list[Source]) -> Iterator[list[Extracted]]:
-        """Ask in threads, as many memories in a call as the extractor wants; yield what is ready at once."""
+        """Ask in threads, as many memories in a call as the extractor wants; yield what each call gives, in order."""
         pool = ThreadPoolExecutor(self.settings.concurrency)
-        futures: dict[Future[list[Extraction | None]], list[Source]] = {
-            pool.submit(self._call, call): call for call in _batches(sources, self.together)
-        }
-        waiting = set(futures)
-        error: BaseException | None = None
+        waiting = deque(pool.submit(self._call, call) for call in _batches(sources, self.together))
         try:
-            while waiting and error is None:
-                try:
-                    over, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                except KeyboardInterrupt as stop:
-                    error, self.halted = stop, "interrupted"
-                    pool.shutdown(wait=True, cancel_futures=True)
-                    over = {future for future in waiting if not future.cancelled()}
-                ready: list[Extracted] = []
-                for future in sorted(over, key=lambda future: str(futures[future][0].memory_id)):
-                    failure = future.exception()
-                    if isinstance(failure, UnreachableError):
-                        # Nobody can connect: what is left is left for another run, and nothing is wrong with it.
-                        self.halted = str(failure)
-                    elif isinstance(failure, HopgateError):
-                        error, self.halted = failure, str(failure)
-                    else:
-                        pairs = zip(futures[future], future.result(), strict=False)
-                        ready += [Extracted(source, one, False) for source, one in pairs if one is not None]
-                if ready:
-                    yield ready
+            while waiting:
+                results = waiting[0].result()
+                waiting.popleft()
+                if results:
+                    yield results
+        except KeyboardInterrupt:
+            self.halted = "interrupted"
+            pool.shutdown(wait=True, cancel_futures=True)
+            done = (call for call in waiting if not (call.cancelled() or call.exception()))
+            yield [one for call in done for one in call.result()]
+            raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-        if error is not None:
-            raise error
 
-    def _call(self, sources: list[Source]) -> list[Extraction | None]:
-        """Ask about some sources, None for one that may not be read; nothing where the run ended before their turn."""
+    def _call(self, sources: list[Source]) -> list[Extracted]:
+        """Ask about some sources; there is nothing of one that may not be read, nor after the end of the run."""
         cap = self.settings.max_tokens
         with self.lock:
             if not self.halted and cap is not None and self.spent >= cap:
@@ -304,29 +291,34 @@ class _Work:
                 return []
         try:
             extractions = self._extract(sources)
-        except WithdrawnError:
-            return [one for source in sources for one in self._call([source])] if len(sources) > 1 else [None]
         except UnreachableError as error:
-            # At once, so that the calls that wait do not try it too.
-            with self.lock:
-                self.halted = str(error)
-            raise
-        except HopgateError:
-            raise
+            # Nobody can connect: what is left is left for another run, and nothing is wrong with it.
+            self._halt(str(error))
+            return []
         except Exception as error:  # one bad memory does not stop the run; its reason is written with it
+            is_withdrawn = isinstance(error, WithdrawnError)
+            if isinstance(error, HopgateError) and not is_withdrawn:
+                self._halt(str(error))
+                raise
             if len(sources) > 1:
                 return [one for source in sources for one in self._call([source])]
+            if is_withdrawn:
+                return []
             extractions = [failed(f"{type(error).__name__}: {redacted(str(error))[:200]}")]
+        pairs = list(zip(sources, extractions, strict=True))
         if self.cache:
-            made = [(source, one) for source, one in zip(sources, extractions, strict=True) if one.state.done]
-            self.cache.put(self.identity, made)
+            self.cache.put(self.identity, [(source, one) for source, one in pairs if one.state.done])
         with self.lock:
             for extraction in extractions:
                 self.spent += extraction.tokens
                 self.failures = self.failures + 1 if extraction.state == "failed" else 0
                 if self.failures >= self.settings.patience:
                     self.halted = f"{self.failures} memories in a row failed, the last because: {extraction.reason}"
-        return [*extractions]
+        return [Extracted(*pair, False) for pair in pairs]
+
+    def _halt(self, why: str) -> None:
+        with self.lock:
+            self.halted = why
 
     def _extract(self, sources: list[Source]) -> list[Extraction]:
         """Hand sources to the extractor, if they may still be read; it asks the guard again before each request."""

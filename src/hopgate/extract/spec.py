@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,71 +79,30 @@ def extractor_from(
 
 
 def as_extractor(extractor: str | Extractor) -> Extractor:
-    """Make the extractor that a name means; one that is made already is given back.
-
-    Examples
-    --------
-    >>> as_extractor("phrases") == as_extractor(as_extractor("phrases"))
-    True
-    """
+    """Make the extractor that a name means; one that is made already is given back."""
     return extractor_from(extractor) if isinstance(extractor, str) else extractor
 
 
 @dataclass(frozen=True, slots=True)
-class WantedType:
-    """A kind or a relation: its name, what it is, and examples."""
-
-    name: str
-    description: str = ""
-    examples: tuple[str, ...] = ()
-    single_valued: bool = False
-
-    def __str__(self) -> str:
-        described = f"{self.name!r}" + (f" ({self.description})" if self.description else "")
-        return described + (f", such as {', '.join(self.examples)}" if self.examples else "")
-
-
-@dataclass(frozen=True, slots=True)
 class TypeTable:
-    """The kinds and relations of a `types.toml`.
+    """The kinds and relations of a `types.toml`: what a model is told of them, and which have one object at a time.
 
     Examples
     --------
-    >>> table = TypeTable((WantedType("ship"),), (WantedType("moored at", "where a ship lies", single_valued=True),))
-    >>> print(table.prompt_text())
+    >>> moored = {"moored at": {"description": "where a ship lies", "single_valued": True}}
+    >>> print(type_table({"kinds": {"ship": {}}, "relations": moored}).prompt)
     Prefer these kinds where they fit: 'ship'. Prefer these relations where they fit: 'moored at' (where a ship lies).
-    >>> table.single_valued
-    ('moored at',)
     """
 
-    kinds: tuple[WantedType, ...] = ()
-    relations: tuple[WantedType, ...] = ()
-
-    @property
-    def single_valued(self) -> tuple[str, ...]:
-        """The relations of which a concept has one at a time."""
-        return tuple(relation.name for relation in self.relations if relation.single_valued)
-
-    def prompt_text(self) -> str:
-        """What a model is told."""
-        return " ".join(
-            f"Prefer these {title} where they fit: {'; '.join(map(str, rows))}."
-            for title, rows in (("kinds", self.kinds), ("relations", self.relations))
-            if rows
-        )
+    prompt: str
+    single_valued: tuple[str, ...]
 
 
 def shared_types() -> TypeTable:
-    """The relations of which the rules know that there is one at a time, so that a model's facts end each other too.
-
-    Examples
-    --------
-    >>> "runs on" in shared_types().single_valued
-    True
-    """
+    """The relations of which the rules know that there is one at a time, so that a model's facts end each other too."""
     from hopgate.extract.rules.facts import SINGLE_VALUED
 
-    return TypeTable(relations=tuple(WantedType(name, single_valued=True) for name in sorted(SINGLE_VALUED)))
+    return type_table({"relations": {name: {"single_valued": True} for name in sorted(SINGLE_VALUED)}})
 
 
 def read_type_table(path: str | Path) -> TypeTable:
@@ -154,30 +113,40 @@ def read_type_table(path: str | Path) -> TypeTable:
         raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise HopgateError(f"{path} is not TOML: {error}") from None
-    _refuse_unknown(values, tuple(_KEYS), str(path))
-    rows: dict[str, tuple[WantedType, ...]] = {}
+    return type_table(values, str(path))
+
+
+def type_table(values: Mapping[str, Any], path: str = "types.toml") -> TypeTable:
+    """Make a table of kinds and relations as TOML has them, `path` being what errors call it."""
+    _refuse_unknown(values, tuple(_KEYS), path)
+    told: list[str] = []
     for part, keys in _KEYS.items():
         table = values.get(part) or {}
         if not isinstance(table, dict):
             raise HopgateError(f"{path}: {part} is a table of names: write [{part}.NAME]")
-        rows[part] = tuple(_wanted(name, row, keys, f"{path}, [{part}.{name}]") for name, row in table.items())
-    if not any(rows.values()):
+        rows = [_described(name, row, keys, f"{path}, [{part}.{name}]") for name, row in table.items()]
+        if rows:
+            told.append(f"Prefer these {part} where they fit: {'; '.join(rows)}.")
+    if not told:
         raise HopgateError(f"{path} names neither kinds nor relations: write [kinds.NAME] or [relations.NAME]")
-    return TypeTable(**rows)
+    single = (name for name, row in values.get("relations", {}).items() if row.get("single_valued"))
+    return TypeTable(" ".join(told), tuple(single))
 
 
-def _wanted(name: str, row: Any, keys: tuple[str, ...], where: str) -> WantedType:
+def _described(name: str, row: Any, keys: tuple[str, ...], where: str) -> str:
+    """A kind or a relation as a model is told of it: its name, what it is, and examples."""
     if not isinstance(row, dict):
         raise HopgateError(f"{where}: a table is expected, with {', '.join(keys)}")
     _refuse_unknown(row, keys, where)
-    described, examples, single = row.get("description", ""), row.get("examples", []), row.get("single_valued", False)
+    description, examples = row.get("description", ""), row.get("examples", [])
     is_list = isinstance(examples, list) and all(isinstance(example, str) for example in examples)
-    if not (is_list and isinstance(single, bool) and isinstance(described, str)):
+    if not (is_list and isinstance(row.get("single_valued", False), bool) and isinstance(description, str)):
         raise HopgateError(f"{where}: description is a string, examples a list of strings, single_valued true or false")
-    return WantedType(name, described, tuple(examples), single)
+    such = f", such as {', '.join(examples)}" if examples else ""
+    return f"{name!r}{f' ({description})' if description else ''}{such}"
 
 
-def _refuse_unknown(values: dict[str, Any], names: tuple[str, ...], where: str) -> None:
+def _refuse_unknown(values: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
     for name in values:
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)

@@ -9,9 +9,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State, failed
+from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State, failed, found
 from hopgate.extract.rules.dates import iso
 
 MAX_NAME = 200
@@ -25,6 +26,8 @@ _OPENS = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
 _CLOSES = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _COMMA = re.compile(r",(\s*[}\]])")
 _OPENING = re.compile(r"[{\[]")
+# Strings, whose brackets are none, and brackets.
+_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\]]', re.DOTALL)
 _MOST_TRIES = 20  # prose with more brackets than this before its JSON is not an answer
 _CLOSERS = {"{": "}", "[": "]"}
 # What an answer has, and what an entry that stands alone has.
@@ -42,29 +45,31 @@ def read_answers(answer: str, sources: Sequence[Source], *, cut: bool = False) -
     None stands for a memory that the answer has no whole entry of; of a single memory it says why there is nothing.
     `cut` is whether the model was stopped at its length limit.
     """
-    entries = read_entries(answer, len(sources), cut=cut)
-    if len(sources) > 1:
-        known = [entries.by_id.get(str(number)) for number in range(1, len(sources) + 1)]
-        return [_read(entry, source) if entry else None for entry, source in zip(known, sources, strict=True)]
-    if not entries.by_id:
-        return [Extraction(state=State.TRUNCATED, reason=entries.problem) if entries.is_cut else failed(
-            entries.problem or "the answer holds no entry")]  # fmt: skip
-    return [_read(entries.by_id["1"], sources[0], entries.problem)]
+    by_id, problem, is_cut = read_entries(answer, len(sources), cut=cut)
+    if len(sources) == 1 and not by_id:
+        return [
+            Extraction(state=State.TRUNCATED, reason=problem)
+            if is_cut
+            else failed(problem or "the answer holds no entry")
+        ]
+    # Of several the last one is left out where the answer was cut: what is here is whole.
+    problem = problem if len(sources) == 1 else ""
+    entries = [by_id.get(str(number)) for number in range(1, len(sources) + 1)]
+    pairs = zip(entries, sources, strict=True)
+    return [None if entry is None else _read(entry, source, problem) for entry, source in pairs]
 
 
-def _read(entry: dict[str, Any], source: Source, problem: str = "") -> Extraction:
+def _read(entry: dict[str, Any], source: Source, problem: str) -> Extraction:
     """An entry of an answer as the extraction of its memory; where there was a problem it is not whole."""
     dropped: Counter[str] = Counter()
     ground = ground_of(source)
     facts = tuple(_facts(entry.get("facts"), ground, dropped))
     mentions = tuple(_mentions(entry.get("mentions"), facts, ground, dropped))
     counts = tuple(sorted((+dropped).items()))  # + leaves zeros out
+    nothing = "nothing in the answer could be kept" if counts else "the model found nothing"
     if problem:
         return Extraction(mentions, facts, State.TRUNCATED, problem, dropped=counts)
-    if mentions or facts:
-        return Extraction(mentions, facts, State.COMPLETE, dropped=counts)
-    reason = "nothing in the answer could be kept" if counts else "the model found nothing"
-    return Extraction(state=State.EMPTY, reason=reason, dropped=counts)
+    return replace(found(mentions, facts, reason=nothing), dropped=counts)
 
 
 def ground_of(source: Source) -> str:
@@ -187,11 +192,10 @@ def read_entries(answer: str, count: int, *, cut: bool = False) -> Entries:
     entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     if problem and entries:
         entries.pop()
-    ids = [str(entry.get("id")) for entry in entries]
     # An id that comes twice says nothing about which of the two was meant.
-    return Entries(
-        {key: entry for key, entry in zip(ids, entries, strict=True) if ids.count(key) == 1}, problem, bool(problem)
-    )
+    times = Counter(str(entry.get("id")) for entry in entries)
+    once = {key: entry for entry in entries if times[key := str(entry.get("id"))] == 1}
+    return Entries(once, problem, bool(problem))
 
 
 def without_thoughts(text: str) -> tuple[str, bool]:
@@ -210,41 +214,31 @@ def first_json(text: str, keys: tuple[str, ...] = ()) -> tuple[Any, bool] | None
     first: tuple[Any, bool] | None = None
     at = tries = 0
     while tries < _MOST_TRIES and (opening := _OPENING.search(text, at)):
-        start = opening.start()
-        end, kept = _extent(text, start)
-        whole = text[start:end] if end is not None else text[start : kept[0]] + kept[1] if kept else ""
-        value = _lenient(whole)
-        at, tries = start + 1, tries + 1
+        end, closers, is_whole = _extent(text, opening.start())
+        value = _lenient(text[opening.start() : end] + closers)
+        at, tries = opening.end(), tries + 1
         if isinstance(value, dict | list):
             if isinstance(value, dict) and any(key in value for key in keys):
-                return value, end is None
-            first = first or (value, end is None)
-            at = end if end is not None else len(text)
+                return value, not is_whole
+            first = first or (value, not is_whole)
+            at = end if is_whole else len(text)
     return first
 
 
-def _extent(text: str, start: int) -> tuple[int | None, tuple[int, str] | None]:
-    """Find where the value that opens at `start` ends; else where its last whole element does, and what closes it."""
-    stack: list[str] = []
-    quoted = escaped = False
-    kept: tuple[int, str] | None = None
-    for at in range(start, len(text)):
-        mark = text[at]
-        if quoted:
-            quoted = escaped or mark != '"'
-            escaped = mark == "\\" and not escaped
-        elif mark == '"':
-            quoted = True
-        elif mark in "{[":
-            stack.append(mark)
-            if len(stack) == 1:
-                kept = (at + 1, _CLOSERS[mark])
-        elif mark in "}]" and stack:
-            stack.pop()
-            if not stack:
-                return at + 1, None
-            kept = (at + 1, "".join(_CLOSERS[opened] for opened in reversed(stack)))
-    return None, kept
+def _extent(text: str, start: int) -> tuple[int, str, bool]:
+    """Find where the value that opens at `start` ends, or else where its last whole element does and what closes it."""
+    closers: list[str] = []
+    end, missing = start, ""
+    for mark in _MARK.finditer(text, start):
+        if mark[0] in _CLOSERS:
+            closers.append(_CLOSERS[mark[0]])
+        elif mark[0] in ("}", "]"):
+            closers.pop()
+        if (mark[0] in _CLOSERS and len(closers) == 1) or mark[0] in ("}", "]"):
+            end, missing = mark.end(), "".join(reversed(closers))
+        if not closers:
+            return end, "", True
+    return end, missing, False
 
 
 def _lenient(text: str) -> Any:

@@ -186,11 +186,11 @@ class ChatExtractor(ABC):
         parameters = {"window": self.window, "max_tokens": self.max_tokens, "seed": self.seed, **more}
         if self.together > 1:
             parameters["together"] = self.together
-        return ExtractorIdentity(name, model, *EXTRACT.identity(self.types.prompt_text()), parameters)
+        return ExtractorIdentity(name, model, *EXTRACT.identity(self.types.prompt), parameters)
 
     def _extract(self, group: Sequence[Source]) -> list[Extraction]:
         """Ask about sources that fit into one call, and again about those that the answer lacks."""
-        chat = EXTRACT.chat([row_of(source) for source in group], self.types.prompt_text())
+        chat = EXTRACT.chat([row_of(source) for source in group], self.types.prompt)
         left = self.window - sum(len(message["content"]) for message in chat) // CHARACTERS_A_TOKEN
         reply = self.ask(chat, EXTRACT.schema, max(1, min(self.max_tokens * len(group), left)))
         if reply.is_too_long and len(group) == 1:
