@@ -16,7 +16,8 @@ from prometheus_client import CollectorRegistry
 from serving import TOKEN, serving
 
 from hopgate.kb import KnowledgeBase
-from hopgate.serve.middleware import Hardening
+from hopgate.serve import ServeSettings
+from hopgate.serve.middleware import Guard
 
 
 def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(shared_kb: KnowledgeBase) -> None:
@@ -122,8 +123,10 @@ def test_an_address_that_a_terminal_would_obey_is_logged_as_it_is_written(caplog
     async def nothing(*_: object) -> Any:
         return {}
 
-    scope = {"type": "http", "method": "GET", "path": "/api/v1/memories/\x1b[2J\n"}
-    asyncio.run(Hardening(broken, CollectorRegistry())(scope, nothing, nothing))
+    path = "/api/v1/memories/\x1b[2J\n"
+    let_in = [(b"authorization", f"Bearer {TOKEN}".encode()), (b"host", b"localhost")]
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": let_in}
+    asyncio.run(Guard(broken, ServeSettings(TOKEN), CollectorRegistry())(scope, nothing, nothing))
     assert "failed: RuntimeError" in caplog.text and "memory's text" not in caplog.text
     assert "\x1b" not in caplog.records[0].getMessage() and "\n" not in caplog.records[0].getMessage()
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
 from pydantic import BaseModel, Field, TypeAdapter
+from starlette.requests import Request
 from starlette.responses import Response
 
 from hopgate.errors import HopgateError
@@ -43,8 +44,6 @@ NameText = Annotated[Text, Field(min_length=1, max_length=1000)]
 EntryId = Annotated[int, Path(description="The entry's id.", ge=1, le=2**63 - 1)]
 # What is asked of the browser: benchmarks/explorer.py measures it.
 MOST = 5000
-# What a server that is bound to scopes refuses: it would show or move what others say.
-MERGES, CURATION, THE_LOG = "merges are", "curation is", "the log is"
 _PICTURE = TypeAdapter(Neighbourhood)
 
 
@@ -237,52 +236,51 @@ class RemovalRequest(Strict):
     ids: Annotated[list[Key], Field(min_length=1, max_length=10)]
 
 
-def _require_mending(served: Service, subject: str) -> None:
-    served.require_writing()
-    served.require_whole_store(subject)
+def whole_store(served: Served, request: Request) -> None:
+    """Refuse to show or move what others say where some scopes are bound, and to change what is served for reading."""
+    if request.method == "POST":
+        served.require_writing()
+    served.require_whole_store("merges, curation and the log are")
 
 
-@explorer.get("/mend/merges")
+mend = APIRouter(prefix=f"{PREFIX}/mend", tags=["explorer"], dependencies=[Depends(whole_store)])
+
+
+@mend.get("/merges")
 def merge_proposals(served: Served, limit: Limit = 50) -> list[MergeProposal]:
     """List the names that may be one concept, the most alike first."""
-    served.require_whole_store(MERGES)
     return served.kb.graph.merge_proposals(limit=served.require_rows(limit))
 
 
-@explorer.post("/mend/merges/preview")
+@mend.post("/merges/preview")
 def preview_merge(asked: MergeRequest, served: Served) -> Change:
     """Say what a merge would change; nothing does."""
-    _require_mending(served, MERGES)
     return served.kb.graph.merge(asked.kept, asked.merged, dry_run=True)
 
 
-@explorer.post("/mend/merges")
+@mend.post("/merges")
 def accept_merge(asked: MergeRequest, served: Served) -> JournalEntry:
     """Make two concepts one; give the log's entry."""
-    _require_mending(served, MERGES)
     served.kb.graph.merge(asked.kept, asked.merged)
     return served.kb.upkeep.log(limit=1)[0]
 
 
-@explorer.post("/mend/merges/refuse")
+@mend.post("/merges/refuse")
 def refuse_merge(asked: KeepApartRequest, served: Served) -> JournalEntry:
     """Keep a name apart from the one it resembles; give the log's entry."""
-    _require_mending(served, MERGES)
     served.kb.graph.keep_apart(asked.name)
     return served.kb.upkeep.log(limit=1)[0]
 
 
-@explorer.get("/mend/curation")
+@mend.get("/curation")
 def curation(served: Served, limit: Limit = 20) -> Curation:
     """List memories that repeat, extend or contradict others."""
-    served.require_whole_store(CURATION)
     return served.kb.graph.curation(limit=served.require_rows(limit))
 
 
-@explorer.post("/mend/curation")
+@mend.post("/curation")
 def accept_curation(asked: CurationRequest, served: Served) -> JournalEntry:
     """Let a memory give way to another: recall leaves it out from now on; give the log's entry."""
-    _require_mending(served, CURATION)
     for key in (asked.memory, asked.older):
         served.memory(key)
     served.kb.graph.supersede([Proposal(Action(asked.action), asked.memory, asked.older)])
@@ -297,17 +295,15 @@ def preview_removal(asked: RemovalRequest, served: Served) -> RemovalPreview:
     return served.kb.graph.removal_preview(known, scope=served.scope())
 
 
-@explorer.get("/mend/log")
+@mend.get("/log")
 def manual_changes(served: Served, limit: Limit = 50) -> list[JournalEntry]:
     """Give what was changed by hand, the last entry first; a deletion cannot be undone."""
-    served.require_whole_store(THE_LOG)
     return served.kb.upkeep.log(limit=served.require_rows(limit))
 
 
-@explorer.post("/mend/log/{id}/undo")
+@mend.post("/log/{id}/undo")
 def undo(id: EntryId, served: Served) -> JournalEntry:
     """Take an entry of the log back."""
-    _require_mending(served, THE_LOG)
     try:
         entry = served.kb.upkeep.entry(id)
     except HopgateError as error:

@@ -230,8 +230,7 @@ def add_memory(asked: MemoryRequest, served: Served, response: Response) -> Writ
     values = asked.model_dump(exclude={"id", "text", "tags", "scope", "link"})
     new = Memory(asked.id or "new", asked.text, tags=tuple(asked.tags), scope=scope, **values)
     new = new if asked.id else served.with_id(new)
-    with served.writing() as within:
-        written = served.kb.add(new, within=within)
+    written = served.kb.add(new, within=served.bound)
     done = served.caught_up(new.external_id, written) if asked.link else CaughtUp(0, 0)
     response.status_code = 201 if written.added else 200
     memory = shown(served.memory(new.external_id), served)
@@ -258,8 +257,7 @@ def mark_memory(id: MemoryId, asked: SensitiveRequest, served: Served) -> Memory
     if not asked.sensitive and memory.is_sensitive:
         served.require_unmarking()
     change = served.kb.mark_sensitive if asked.sensitive else served.kb.unmark_sensitive
-    with served.writing() as within:
-        change([memory.external_id], within=within)
+    change([memory.external_id], within=served.bound)
     return shown(served.memory(id), served)
 
 

@@ -25,9 +25,9 @@ from hopgate.serve.middleware import (
     API,
     COOKIE,
     PREFIX,
+    Guard,
     Problem,
     RefusedError,
-    guard,
     handle_errors,
     responses,
 )
@@ -44,6 +44,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     api_gates.router,
     server,
     api_graph.explorer,
+    api_graph.mend,
 )
 STATIC = Path(__file__).parent / "static"
 INDEX = "index.html"
@@ -98,7 +99,7 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
         mount(app, kb, settings)
     handle_errors(app)
     describe(app)
-    guard(app, settings, registry)
+    app.add_middleware(Guard, settings=settings, registry=registry)
     return app
 
 

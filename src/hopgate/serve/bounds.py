@@ -5,8 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends, Path, Query, Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
+from hopgate.errors import HopgateError, UnknownMemoryError
 from hopgate.memory import MAX_KEY_BYTES, YEARS
 from hopgate.serve.middleware import RefusedError
 from hopgate.times import utc
@@ -59,7 +58,7 @@ class BoundStore:
         """Give a memory that may be seen; of every other one it is said that it is not there."""
         memory = self.kb.get(external_id)
         if memory is None or not self.sees(memory):
-            raise self._missing(external_id)
+            raise UnknownMemoryError(external_id)
         return memory
 
     def named(self, external_id: str | None) -> str | None:
@@ -89,21 +88,10 @@ class BoundStore:
                 self._rules, self._rules_read_at = self.kb.sensitivity(), time.monotonic()
             return self._rules.meets(memory)
 
-    @contextmanager
-    def writing(self) -> Iterator[Sequence[str] | None]:
-        """Give the scopes that a write stays within; a memory that left them since it was looked at is not there."""
-        try:
-            yield self.bound
-        except UnknownMemoryError as error:
-            raise self._missing(error.external_id) from None
-        except TakenError as error:
-            raise RefusedError(409, str(error)) from None
-
     def delete(self, external_id: str) -> int:
         """Delete a memory that may be seen; say how many went."""
         self.require_writing()
-        with self.writing() as within:
-            return self.kb.delete([self.memory(external_id).external_id], within=within)
+        return self.kb.delete([self.memory(external_id).external_id], within=self.bound)
 
     def with_id(self, new: Memory) -> Memory:
         """Give a new memory the id that its scope, title and text make.
@@ -165,9 +153,6 @@ class BoundStore:
         if count > self.bounds.max_k:
             raise RefusedError(422, f"{name} is at most {self.bounds.max_k} here, not {count}")
         return count
-
-    def _missing(self, external_id: str) -> RefusedError:
-        return RefusedError(404, f"there is no memory {external_id[:80]!r}")
 
 
 def random_id() -> str:

@@ -191,8 +191,8 @@ class AssistantStore(BoundStore):
 
         Use it when a memory that you know of does not come up.
         """
-        explanation = self.kb.explain(query, self.memory(id).external_id, scope=self.scope(scope))
-        return ExplainResult.model_validate(explanation)
+        found = self.kb.explain(query, self.memory(id).external_id, scope=self.scope(scope))
+        return ExplainResult.model_validate(found)
 
     def relations_of(
         self,
@@ -287,25 +287,10 @@ def _hit(hit: Hit) -> HitItem:
     return HitItem(**item.model_dump(), rank=hit.rank, score=round(hit.score, 6), why=why)
 
 
-class Confirmations:
-    """Tokens that confirm the deletion of one memory as it is now, for a while; a restart ends them."""
-
-    def __init__(self) -> None:
-        self._secret = secrets.token_bytes(32)
-
-    def announce(self, memory: Memory) -> str:
-        """Give the token that confirms the deletion of a memory."""
-        return self._token(memory, str(int(time.monotonic()) + CONFIRMED_WITHIN_S))
-
-    def confirm(self, memory: Memory, token: str) -> bool:
-        """Tell whether a token confirms this deletion: one of ours, of this memory, that is not over."""
-        until = token.partition("-")[0]
-        ours, given = (text.encode("utf-8", "replace") for text in (self._token(memory, until), token))
-        return hmac.compare_digest(ours, given) and int(until) >= time.monotonic()
-
-    def _token(self, memory: Memory, until: str) -> str:
-        signed = repr((until, memory.external_id, memory.content)).encode("utf-8", "replace")
-        return f"{until}-{hmac.new(self._secret, signed, hashlib.sha256).hexdigest()}"
+def confirmation(memory: Memory, until: str, secret: bytes) -> str:
+    """Make the token that confirms the deletion of one memory as it is now, until a second of this machine's clock."""
+    signed = repr((until, memory.external_id, memory.content)).encode("utf-8", "replace")
+    return f"{until}-{hmac.new(secret, signed, hashlib.sha256).hexdigest()}"
 
 
 def model_errors(work: Callable[P, R]) -> Callable[P, R]:
@@ -328,7 +313,8 @@ def model_errors(work: Callable[P, R]) -> Callable[P, R]:
 
 def add_forget(server: MCPServer[Any], store: AssistantStore) -> None:
     """Add the tool that deletes: the client asks its user, or the assistant does and comes again with a token."""
-    confirmations = Confirmations()
+    # A restart ends what was announced.
+    secret = secrets.token_bytes(32)
 
     def client_asks(context: Context) -> bool:
         able = context.client_capabilities
@@ -338,7 +324,11 @@ def add_forget(server: MCPServer[Any], store: AssistantStore) -> None:
         memory = model_errors(store.memory)(id)
         if client_asks(context):
             return Elicit(f"Delete this memory for good? {memory.external_id}: {_beginning(memory)}", ForgetAnswer)
-        return ForgetAnswer(delete=confirm_token is not None and confirmations.confirm(memory, confirm_token))
+        given = confirm_token or ""
+        until = given.partition("-")[0]
+        ours = confirmation(memory, until, secret)
+        known = hmac.compare_digest(*(text.encode("utf-8", "replace") for text in (ours, given)))
+        return ForgetAnswer(delete=known and int(until) >= time.monotonic())
 
     @server.tool(annotations=DELETES)
     @model_errors
@@ -366,24 +356,12 @@ def add_forget(server: MCPServer[Any], store: AssistantStore) -> None:
             deleted=False,
             message=f"nothing was deleted yet. Ask the user whether to delete {_beginning(memory)!r}; then call forget "
             "again with the confirm_token, within five minutes",
-            confirm_token=confirmations.announce(memory),
+            confirm_token=confirmation(memory, str(int(time.monotonic()) + CONFIRMED_WITHIN_S), secret),
         )
 
 
 def _beginning(memory: Memory) -> str:
     return " ".join(memory.content.split())[:200]
-
-
-def add_resource(server: MCPServer[Any], store: AssistantStore) -> None:
-    """Add the address at which an assistant reads a memory in full."""
-
-    @server.resource("hopgate://memory/{id}", title="A memory", mime_type="application/json", security=NO_PATH)
-    def memory(id: str) -> str:
-        """One memory in full, by its id (percent-encoded)."""
-        try:
-            return shown(store.memory(id), store).model_dump_json()
-        except HopgateError as error:
-            raise ResourceNotFoundError(str(error)) from None
 
 
 async def bounded_lines(stream: BinaryIO, most: int) -> AsyncIterator[str]:
@@ -406,18 +384,22 @@ def create_mcp(kb: KnowledgeBase, bounds: Bounds | None = None) -> MCPServer[Any
     """Make the server of a store's tools and resources; who made the knowledge base closes it."""
     store = AssistantStore(kb, bounds or Bounds())
     server: MCPServer[Any] = MCPServer(
-        "hopgate",
-        title="hopgate",
-        instructions=INSTRUCTIONS,
-        version=hopgate.__version__,
-        log_level="WARNING",
+        "hopgate", title="hopgate", instructions=INSTRUCTIONS, version=hopgate.__version__, log_level="WARNING"
     )
     for tool in (store.recall, store.explain, store.relations_of, store.what_changed):
         server.tool(annotations=READS)(model_errors(tool))
     if not store.bounds.read_only:
         server.tool(annotations=ADDS)(model_errors(store.remember))
         add_forget(server, store)
-    add_resource(server, store)
+
+    @server.resource("hopgate://memory/{id}", title="A memory", mime_type="application/json", security=NO_PATH)
+    def memory(id: str) -> str:
+        """One memory in full, by its id (percent-encoded)."""
+        try:
+            return shown(store.memory(id), store).model_dump_json()
+        except HopgateError as error:
+            raise ResourceNotFoundError(str(error)) from None
+
     return server
 
 

@@ -7,7 +7,7 @@ import hmac
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -19,17 +19,18 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from hopgate.errors import ConflictError, HopgateError, UnreachableError
+from hopgate.errors import ConflictError, HopgateError, TakenError, UnknownMemoryError, UnreachableError
 from hopgate.redact import redacted
 from hopgate.serve.settings import ServeSettings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
-    from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOG = logging.getLogger("hopgate.serve")
+# What a user can meet -> its status; of every other such error 422.
+STATUSES = {UnknownMemoryError: 404, TakenError: 409, ConflictError: 409, UnreachableError: 503}
 MEDIA_TYPE = "application/problem+json"
 # Of many mistakes in a request the first few say enough.
 NAMED_MISTAKES = 3
@@ -50,6 +51,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+NO_TOKEN = "this needs the token that hopgate serve printed: open its URL, or send it in the header Authorization"
 COOKIE = "hopgate_token"
 API = "/api/"
 PREFIX = "/api/v1"
@@ -59,21 +61,23 @@ _METHODS = (*_SAFE, "DELETE", "PATCH", "POST", "PUT")
 _OWN_SITE = ("same-origin", "none")
 
 
-def guard(app: Starlette, settings: ServeSettings, registry: CollectorRegistry) -> None:
-    """Put around an application what stands around every request; what is added last is outermost."""
-    app.add_middleware(Limits, settings=settings)
-    app.add_middleware(Access, settings=settings)
-    app.add_middleware(Hardening, registry=registry)
+class Guard:
+    """Stands around every request.
 
+    It lets in who carries the token, calls the server by its name and was not sent by another page. It refuses a body
+    that is too large, a request that comes while too many are at work, and one that takes too long. It adds the headers
+    that a response lacks, turns what nobody caught into a plain problem, and counts requests and their seconds by
+    method, address as it was declared, and status.
 
-class Hardening:
-    """Adds the headers that a response lacks, turns what nobody caught into a plain problem, and counts requests.
-
-    Requests and their seconds are counted by method, address as it was declared, and status.
+    Work that takes too long is answered and goes on to its end in its thread, which nothing can interrupt: it counts as
+    at work until then.
     """
 
-    def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
+    def __init__(self, app: ASGIApp, settings: ServeSettings, registry: CollectorRegistry) -> None:
         self.app = app
+        self._settings = settings
+        self._at_work = 0
+        self._too_large = f"the body of a request has at most {settings.max_body:,} bytes: send less at once"
         self._seconds = Histogram(
             "hopgate_request_seconds", "Seconds of a request", ("method", "route", "status"), registry=registry
         )
@@ -99,7 +103,8 @@ class Hardening:
             await send(message)
 
         try:
-            await self.app(scope, receive, hardened)
+            answer = refusal(scope, self._settings) or self._overload(scope)
+            await (answer or self._in_time)(scope, receive, hardened)
         except Exception as error:
             # Its text may hold a memory's: the class and the path are enough to look for it.
             # Shown as it is written: an address may hold what a terminal obeys.
@@ -114,58 +119,91 @@ class Hardening:
             route = getattr(scope.get("route"), "path", "")
             self._seconds.labels(method, route, status).observe(time.perf_counter() - begun)
 
-
-class Access:
-    """Lets a request in that carries the token, calls the server by its name and was not made by another page."""
-
-    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
-        self.app = app
-        self._settings = settings
-        self._token = settings.token.encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or let it through."""
-        refusal = self._refusal(scope) if scope["type"] == "http" else None
-        await (refusal or self.app)(scope, receive, send)
-
-    def _refusal(self, scope: Scope) -> Response | None:
-        """What is answered instead; None where the request may go on."""
-        headers = Headers(scope=scope)
-        given, rest = _token_of_query(scope)
-        by_query = given is not None and scope["method"] in _SAFE and not scope["path"].startswith(API)
-        if not (self._is_token(given) if by_query else self._carries_token(headers)):
-            return problem(
-                401,
-                "this needs the token that hopgate serve printed: open its URL, or send it in the header Authorization",
-                {"WWW-Authenticate": "Bearer"},
-            )
-        host = _only(headers, "host")
-        if host is None or not self._settings.knows_host(_name_and_port(host)[0]):
-            return problem(421, "this server does not go by that name: open it by the address that hopgate serve said")
-        if sentence := _foreign(scope, headers, host):
-            return problem(403, sentence)
-        if by_query:
-            return self._let_in(host, scope["path"], rest)
+    def _overload(self, scope: Scope) -> Response | None:
+        """Refuse a body that says that it is too large, and a request too many."""
+        size = Headers(scope=scope).get("content-length", "")
+        if size.isdecimal() and int(size[:18]) > self._settings.max_body:
+            return problem(413, self._too_large)
+        if self._at_work >= self._settings.concurrent:
+            return problem(503, "too many requests are at work: ask again in a moment", {"Retry-After": "1"})
         return None
 
-    def _let_in(self, host: str, path: str, rest: str) -> Response:
-        """Keep the token in a cookie, and lead to the same page without it in the address."""
-        # One slash alone: two would begin the name of another host.
-        where = "/" + quote(path.lstrip("/\\"), safe="/") + (f"?{rest}" if rest else "")
-        answer = RedirectResponse(where, 303)
-        answer.set_cookie(cookie_of(host), self._settings.token, httponly=True, samesite="strict", path="/")
-        return answer
+    async def _in_time(self, scope: Scope, receive: Receive, send: Send) -> None:
+        size, started, over = 0, False, False
 
-    def _carries_token(self, headers: Headers) -> bool:
-        for value in headers.getlist("authorization"):
-            scheme, _, given = value.partition(" ")
-            if scheme.lower() == "bearer" and self._is_token(given.strip()):
-                return True
-        name = cookie_of(_only(headers, "host") or "")
-        return any(self._is_token(given) for value in headers.getlist("cookie") for given in _cookies(value, name))
+        async def counted() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > self._settings.max_body:
+                raise HTTPException(413, self._too_large)
+            return message
 
-    def _is_token(self, given: str | None) -> bool:
-        return given is not None and hmac.compare_digest(given.encode("utf-8", "replace"), self._token)
+        async def passed_on(message: Message) -> None:
+            nonlocal started
+            if not over:
+                started = True
+                await send(message)
+
+        self._at_work += 1
+        work = asyncio.ensure_future(self.app(scope, counted, passed_on))
+        work.add_done_callback(self._ended)
+        try:
+            await asyncio.wait({work}, timeout=self._settings.request_seconds)
+        except asyncio.CancelledError:
+            work.cancel()
+            raise
+        if not work.done() and not started:
+            over = True
+            seconds = self._settings.request_seconds
+            await problem(504, f"this took longer than {seconds:g} seconds: ask for less at once")(scope, receive, send)
+            return
+        # What has begun to answer, such as a stream, may go on.
+        await work
+
+    def _ended(self, work: asyncio.Future[None]) -> None:
+        self._at_work -= 1
+        if not work.cancelled():
+            # Whoever waits for it gets it; of work that nobody waits for any more it would be reported as lost.
+            work.exception()
+
+
+def refusal(scope: Scope, settings: ServeSettings) -> Response | None:
+    """Say what a request is answered that is not let in, or that is led on; None where it may go on."""
+    headers, token = Headers(scope=scope), settings.token
+    pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    given = [value for name, value in pairs if name == "token"][:1]
+    by_query = bool(given) and scope["method"] in _SAFE and not scope["path"].startswith(API)
+    host = _only(headers, "host")
+    if not any(_same(token, each) for each in (given if by_query else _carried(headers, host or ""))):
+        return problem(401, NO_TOKEN, {"WWW-Authenticate": "Bearer"})
+    if host is None or not settings.knows_host(_name_and_port(host)[0]):
+        return problem(421, "this server does not go by that name: open it by the address that hopgate serve said")
+    if sentence := _foreign(scope, headers, host):
+        return problem(403, sentence)
+    if not by_query:
+        return None
+    # The token is kept in a cookie, and the same page opened without it in the address.
+    rest = urlencode([pair for pair in pairs if pair[0] != "token"])
+    # One slash alone: two would begin the name of another host.
+    where = "/" + quote(scope["path"].lstrip("/\\"), safe="/") + (f"?{rest}" if rest else "")
+    answer = RedirectResponse(where, 303)
+    answer.set_cookie(cookie_of(host), token, httponly=True, samesite="strict", path="/")
+    return answer
+
+
+def _same(token: str, given: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
+
+
+def _carried(headers: Headers, host: str) -> Iterator[str]:
+    """The tokens that a request carries, as a bearer and in cookies."""
+    for value in headers.getlist("authorization"):
+        scheme, _, given = value.partition(" ")
+        if scheme.lower() == "bearer":
+            yield given.strip()
+    for value in headers.getlist("cookie"):
+        yield from _cookies(value, cookie_of(host))
 
 
 def _only(headers: Headers, name: str) -> str | None:
@@ -195,13 +233,6 @@ def _cookies(value: str, name: str) -> list[str]:
     return [given.strip().removeprefix('"').removesuffix('"') for known, _, given in parts if known.strip() == name]
 
 
-def _token_of_query(scope: Scope) -> tuple[str | None, str]:
-    """The token in the address, and the rest of its query."""
-    pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    given = [value for name, value in pairs if name == "token"]
-    return (given[0] if given else None), urlencode([pair for pair in pairs if pair[0] != "token"])
-
-
 def _foreign(scope: Scope, headers: Headers, host: str) -> str | None:
     """Say that another page made a request; None where this server's own did, a person or a program."""
     origins = headers.getlist("origin")
@@ -216,88 +247,6 @@ def _foreign(scope: Scope, headers: Headers, host: str) -> str | None:
         # Somebody followed a link to a page.
         return None
     return "this request comes from another site: only this server's own pages may send it"
-
-
-class Limits:
-    """Refuses a body that is too large, a request that comes while too many are at work, and one that takes too long.
-
-    Work that takes too long is answered and goes on to its end in its thread, which nothing can interrupt: it counts as
-    at work until then.
-    """
-
-    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
-        self.app = app
-        self._settings = settings
-        self._at_work = 0
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or let it through."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        if _declared_size(scope) > self._settings.max_body:
-            await problem(413, self._too_large())(scope, receive, send)
-            return
-        if self._at_work >= self._settings.concurrent:
-            refusal = problem(503, "too many requests are at work: ask again in a moment", {"Retry-After": "1"})
-            await refusal(scope, receive, send)
-            return
-        await self._run(scope, receive, send)
-
-    async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started = over = False
-
-        async def passed_on(message: Message) -> None:
-            nonlocal started
-            if not over:
-                started = True
-                await send(message)
-
-        self._at_work += 1
-        work = asyncio.ensure_future(self.app(scope, self._counted(receive), passed_on))
-        work.add_done_callback(self._ended)
-        try:
-            await asyncio.wait({work}, timeout=self._settings.request_seconds)
-        except asyncio.CancelledError:
-            work.cancel()
-            raise
-        if not work.done() and not started:
-            over = True
-            seconds = self._settings.request_seconds
-            await problem(504, f"this took longer than {seconds:g} seconds: ask for less at once")(scope, receive, send)
-            return
-        # What has begun to answer, such as a stream, may go on.
-        await work
-
-    def _ended(self, work: asyncio.Future[None]) -> None:
-        self._at_work -= 1
-        if not work.cancelled():
-            # Whoever waits for it gets it; of work that nobody waits for any more it would be reported as lost.
-            work.exception()
-
-    def _counted(self, receive: Receive) -> Receive:
-        """Pass a body on until it is too large."""
-        size = 0
-
-        async def counted() -> Message:
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size > self._settings.max_body:
-                raise HTTPException(413, self._too_large())
-            return message
-
-        return counted
-
-    def _too_large(self) -> str:
-        return f"the body of a request has at most {self._settings.max_body:,} bytes: send less at once"
-
-
-def _declared_size(scope: Scope) -> int:
-    for name, value in scope["headers"]:
-        if name == b"content-length" and value.isdigit():
-            return int(value[:18])
-    return 0
 
 
 class Problem(BaseModel):
@@ -338,7 +287,8 @@ def handle_errors(app: FastAPI) -> None:
     """Let an application answer every error with a problem."""
 
     async def refused(_: Request, error: Exception) -> Response:
-        return problem(status_of(error), str(error))
+        statuses = (status for kind, status in STATUSES.items() if isinstance(error, kind))
+        return problem(error.status if isinstance(error, RefusedError) else next(statuses, 422), str(error))
 
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
@@ -352,13 +302,6 @@ def handle_errors(app: FastAPI) -> None:
     app.add_exception_handler(HopgateError, refused)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, failed)
-
-
-def status_of(error: Exception) -> int:
-    """Give the status of an error that a user can meet."""
-    if isinstance(error, RefusedError):
-        return error.status
-    return 409 if isinstance(error, ConflictError) else 503 if isinstance(error, UnreachableError) else 422
 
 
 def mistakes(found: Any) -> str:
