@@ -13,7 +13,7 @@ from eval_world import FREE, GOLD, evidence, gains, run_of
 
 from hopgate.errors import HopgateError
 from hopgate.eval import gate_runs, judge, load, save, verify
-from hopgate.eval.checks import apart, near_copies, origin_of
+from hopgate.eval.checks import origin_of, related
 from hopgate.eval.data.dataset import Query
 from hopgate.eval.evidence import Arm, Cost, Evidence, Origin, Rung
 from hopgate.eval.ledger import Ledger
@@ -200,34 +200,31 @@ def test_facts_that_are_the_test_questions_are_found() -> None:
     )
     triples = [Triple(f"m{at}", questions[f"q{at}"], "answers", "cellar") for at in range(40)]
     origin = origin_of(asked, memories, triples)
-    assert origin.foreign == 40 and origin.leaking == (40, 0)
+    assert [problem[:5] for problem in origin.problems] == ["40 of", "40 re"]
     base, better = gains(40, 3.0)
     judgement = judge(evidence(base, better, origin=origin))
     assert judgement.verdict == "INVALID" and found(judgement, "provenance")[0] == "fail"
     honest = origin_of(asked, memories, [Triple("m1", "It", "stands in", "cellar")])
-    assert (honest.foreign, honest.leaking) == (0, (0, 0))
+    assert honest.problems == ()
     assert found(judge(evidence(base, better, origin=Origin("a store's own"))), "provenance")[0] == "unknown"
 
 
 def test_questions_that_were_tuned_on_are_found_and_left_out() -> None:
     """Attack 8: dev = test with "Tell me: " in front, gold and scopes shared."""
-    asked = {f"q{at}": f"Where is the key of the {at}th red door?" for at in range(30)}
-    assert near_copies(
-        asked,
-        ["Where is the key of the 3th red door?", "Tell me: Where is the key of the 4th red door?", "something else"],
-    ) == ["q3", "q4"]
     made = evidence(*gains(30, 3.0))
     copies = {f"d{at}": Query(f"d{at}", f"Tell me: Where is the key of the {at}th red door?") for at in range(30)}
     tuned = {name: {f"other-{name}": 1} for name in copies}
     attacked = replace(made, queries={**made.queries, **copies}, tuned=tuned)
     assert found(judge(attacked), "copies")[0] == "fail" and judge(attacked).verdict == "INVALID"
-    assert apart({**made.queries, **copies}, tuned, made.qrels)[0] == {}
+    assert related({**made.queries, **copies}, tuned, made.qrels) == copies.keys()
     sharing = {"d0": {"q1-0": 1}, "d1": {"q2-0": 1}, "d2": {"q3-0": 1}, "d3": {"free": 1}}
     fresh = {name: Query(name, f"Something about {name} alone?") for name in sharing}
     attacked = replace(made, queries={**made.queries, **fresh}, tuned=sharing)
-    assert "share an answer" in found(judge(attacked), "copies")[1]
-    kept, told = apart({**made.queries, **fresh}, sharing, made.qrels)
-    assert list(kept) == ["d3"] and told.startswith("3 of 4 questions were not tuned on")
+    assert found(judge(attacked), "copies")[1].startswith("3 of 4 questions that were tuned on share words, an answer")
+    apart = replace(attacked, tuned={"d3": sharing["d3"]}, left_out=3)
+    assert found(judge(apart), "copies")[1].startswith(
+        "30 reported questions, apart from 1 tuned ones; 3 were left out"
+    )
 
 
 def test_copies_of_a_question_are_one_group() -> None:

@@ -204,9 +204,8 @@ def dataset() -> None:
     "file", help="The questions, as JSON or lines of it; for beir the folder, for trec judgements.", type=PATH
 )
 @click.argument("folder", help="The folder to write: new or empty.", type=PATH, metavar="DIR")
-@path("--corpus", "HippoRAG's corpus.json; for trec a corpus.jsonl.", show_default="what the questions carry")
+@path("--corpus", "For trec: a corpus.jsonl.")
 @path("--queries", "For trec: a queries.jsonl, or lines of an id, a tab and a text.")
-@path("--triples", "HippoRAG's extraction results.")
 @dev_share
 @as_json
 def import_(layout: str, file: Path, folder: Path, as_json: bool, **given: Any) -> None:
@@ -228,9 +227,8 @@ def import_(layout: str, file: Path, folder: Path, as_json: bool, **given: Any) 
 @folder_argument
 @click.argument("out", help="The folder to write: new or empty.", type=PATH)
 @dev_share
-@flag("--across-scopes", "Let the queries of one scope fall into both splits.")
 @as_json
-def split(folder: Path, out: Path, dev: float, across_scopes: bool, as_json: bool) -> None:
+def split(folder: Path, out: Path, dev: float, as_json: bool) -> None:
     """Copy a data set with its queries divided anew into dev and test.
 
     Queries of one scope, with the same text or with gold in common stay together.
@@ -239,7 +237,7 @@ def split(folder: Path, out: Path, dev: float, across_scopes: bool, as_json: boo
     """
     from hopgate.eval.data.dataset import split_dataset
 
-    _show_dataset(split_dataset(folder, out, dev=dev, by_scope=not across_scopes), as_json)
+    _show_dataset(split_dataset(folder, out, dev=dev), as_json)
 
 
 @dataset.command("check")
@@ -255,19 +253,18 @@ def check(folder: Path, tune: str, split: str, as_json: bool) -> None:
     Example: hopgate dataset check my-dataset
     """
     from hopgate.eval.data.dataset import check_dataset
-    from hopgate.eval.plan import Plan, plan_problems
+    from hopgate.eval.plan import Plan
 
+    plan = Plan(tune=tune, split=split)
     with progress("reading"):
         read, problems = check_dataset(folder)
-    if read is not None:
-        problems = plan_problems(read, Plan(tune=tune, split=split))
-    if read is not None and not problems:
-        _show_dataset(read, as_json, problems=[])
-        return
-    more = [f"… and {len(problems) - LISTED:,} more"] if len(problems) > LISTED else []
-    output.show(as_json, {**(read.counts() if read else {}), "problems": problems}, problems[:LISTED] + more)
-    many = "one problem" if len(problems) == 1 else counted(len(problems), "problem")
-    raise HopgateError(f"{folder} has {many}: a gate would refuse it")
+    if read is None:
+        more = [f"… and {len(problems) - LISTED:,} more"] if len(problems) > LISTED else []
+        output.show(as_json, {"problems": problems}, problems[:LISTED] + more)
+        raise HopgateError(f"{folder} has {counted(len(problems), 'problem')}: a gate would refuse it")
+    for name in filter(None, (plan.tune, plan.split)):
+        read.split(name)
+    _show_dataset(read, as_json, problems=[])
 
 
 @dataset.command("score")

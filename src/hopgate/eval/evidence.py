@@ -90,24 +90,11 @@ class Rung:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where questions and graph come from, as far as that can be known.
-
-    Parameters
-    ----------
-    known : bool
-        Whether the graph's facts could be compared with the questions; false for a store built elsewhere.
-    foreign : int
-        Facts of which a word stands neither in their memory nor its title.
-    leaking : tuple of (int, int)
-        Of the reported questions, how many have nearly all their words in facts on their gold memory but not in that
-        memory's text; and the same of those that were tuned on.
-    """
+    """Where the graph comes from, whether its facts could be compared with the questions, and what was wrong then."""
 
     graph: str = "not known"
     known: bool = False
-    facts: int = 0
-    foreign: int = 0
-    leaking: tuple[int, int] = (0, 0)
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,8 +113,8 @@ class Evidence:
         What is guarded against harm beside all queries.
     look : int
         Which look at these questions this is, from 1; 0 where nobody counts.
-    left_out : str
-        What was left out of tuning, in words.
+    left_out : int
+        How many questions were left out of tuning, as they are related to reported ones.
     doubts : tuple of str
         What is wrong with runs that somebody brought, and is no longer seen in their ids: ties, ranks against scores.
     """
@@ -143,7 +130,7 @@ class Evidence:
     slices: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
     origin: Origin = Origin()
     look: int = 0
-    left_out: str = ""
+    left_out: int = 0
     doubts: tuple[str, ...] = ()
 
     @cached_property
@@ -159,8 +146,18 @@ class Evidence:
 
     @cached_property
     def clusters(self) -> Mapping[str, str]:
-        """Reported query → the group of queries that are not independent of it."""
-        return clusters_of({name: self.queries[name] for name in self.reported}, self.qrels, self.plan)
+        """Reported query → the first of those that are not independent of it.
+
+        One declared cluster or scope, shared gold, or the same text. Where the plan is about these conversations alone,
+        they do not count.
+        """
+        keys: dict[str, list[Hashable]] = {}
+        for name, gold in self.gold.items():
+            query = self.queries[name]
+            group = None if self.plan.about == "these" else query.cluster or query.scope
+            keys[name] = [("text", folded(query.text)), ("gold", frozenset(gold))]
+            keys[name] += [("group", group)] if group is not None else [("memory", memory) for memory in gold]
+        return together(keys)
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
@@ -172,23 +169,3 @@ class Evidence:
         measure = measure or self.plan.primary
         least = self.plan.relevant_from
         return {name: measure.score(run.get(name, ()), self.qrels[name], least) for name in self.reported}
-
-
-def clusters_of(queries: Mapping[str, Query], qrels: Qrels, plan: Plan) -> dict[str, str]:
-    """Group queries that are no independent evidence: one declared cluster or scope, shared gold, or the same text.
-
-    Where the plan is about these conversations alone, their scopes do not count.
-
-    Examples
-    --------
-    >>> queries = {name: Query(name, name) for name in ("a", "b", "c")}
-    >>> clusters_of(queries, {"a": {"m": 1}, "b": {"m": 1}, "c": {"n": 1}}, Plan())
-    {'a': 'a', 'b': 'a', 'c': 'c'}
-    """
-    keys: dict[str, list[Hashable]] = {}
-    for name, query in queries.items():
-        gold = frozenset(relevant(qrels[name], plan.relevant_from))
-        group = None if plan.about == "these" else query.cluster or query.scope
-        keys[name] = [("text", folded(query.text)), ("gold", gold)]
-        keys[name] += [("group", group)] if group is not None else [("memory", memory) for memory in gold]
-    return together(keys)

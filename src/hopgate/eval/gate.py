@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.eval import record
 from hopgate.eval.arms import Reader, ask
-from hopgate.eval.checks import apart, origin_of
+from hopgate.eval.checks import origin_of, related
 from hopgate.eval.data.dataset import Dataset, Query, read_queries
 from hopgate.eval.data.runs import Run, ordered, ranks_against_scores, read_qrels, read_run, relevant
 from hopgate.eval.evidence import NO_COST, RUNS, Arm, Cost, Evidence, Origin, Rung
 from hopgate.eval.ladder import Ladder, Stage, quiet
 from hopgate.eval.ledger import Ledger
-from hopgate.eval.plan import OWN_STATEMENTS, Plan, plan_problems
+from hopgate.eval.plan import OWN_STATEMENTS, Plan
 from hopgate.eval.slices import reported_slices
 from hopgate.eval.verdict import Judgement, Verdict
 from hopgate.graph.walk.config import PARTS
@@ -63,7 +63,8 @@ def run_gate(
         kb.embed(plan.embedder or None, progress=stage("embedding memories", len(dataset.memories)))
         stage("building the graph", None)
         began = time.perf_counter()
-        built = kb.build(_extractor(dataset, plan), embed_concepts=False, statements=_statements(dataset, plan))
+        statements = _statements(dataset, plan) if plan.statements else None
+        built = kb.build(_extractor(dataset, plan), embed_concepts=False, statements=statements)
         cost = Cost(time.perf_counter() - began, built.extraction.tokens)
         evidence = _climbed(kb, dataset, known, Settings(), cost, stage)
         return _kept(_labelled(evidence, dataset, kb), out, ledger)
@@ -109,32 +110,26 @@ def gate_runs(
     queries : Path, optional
         A queries.jsonl, for slices, scopes and clusters.
     """
-    if len(paths) < 2:
-        raise HopgateError("name two runs or more: the bases, and the challenger last")
-    plan = plan or Plan()
-    judgements = read_qrels(qrels)
+    if len(paths) < 2 or len(set(paths)) < len(paths):
+        raise HopgateError("name two runs or more, each once: the bases, and the challenger last")
+    plan, judgements = plan or Plan(), read_qrels(qrels)
     known = read_queries(queries) if queries else {name: Query(name, name) for name in judgements}
     if missing := [name for name in judgements if name not in known]:
         raise HopgateError(f"{queries} lacks the judged question {missing[0]!r}")
-    if len(set(paths)) < len(paths):
-        raise HopgateError("the same run is named twice: name each once")
-    read = {path: read_run(path) for path in paths}
-    names = [path.stem if sum(other.stem == path.stem for other in paths) == 1 else str(path) for path in paths]
-    arms = {
-        name: Arm(name, {query: ordered(listed) for query, listed in run.items()})
-        for name, run in zip(names, read.values(), strict=True)
-    }
+    stems = Counter(path.stem for path in paths)
+    runs = {path.stem if stems[path.stem] == 1 else str(path): read_run(path) for path in paths}
+    *bases, challenger = runs
     evidence = Evidence(
         title=qrels.stem,
         plan=plan,
         queries=known,
         qrels=judgements,
-        arms=arms,
-        bases=tuple(names[:-1]),
-        rungs=(Rung(RUNS, names[-1], tuple(names[:-1])),),
+        arms={name: Arm(name, {query: ordered(own) for query, own in run.items()}) for name, run in runs.items()},
+        bases=tuple(bases),
+        rungs=(Rung(RUNS, challenger, tuple(bases)),),
         slices=reported_slices(known, judgements, declared=plan.slices),
         origin=Origin("runs that were brought"),
-        doubts=_doubts(read, judgements, plan),
+        doubts=_doubts(dict(zip(paths, runs.values(), strict=True)), judgements, plan),
     )
     return _kept(evidence, out, ledger or Ledger.of_user())
 
@@ -145,16 +140,20 @@ def replay(folder: Path, dataset: Dataset, *, stage: Stage = quiet) -> list[str]
     fresh = run_gate(dataset, kept.plan, stage=stage, ledger=Ledger(None)).evidence
     told = {"qrels": "judgements", "queries": "questions", "tuned": "questions to tune on", "bases": "bases",
             "slices": "slices", "origin": "facts"}  # fmt: skip
-    differs = [
-        f"the data give other {what}" for name, what in told.items() if getattr(kept, name) != getattr(fresh, name)
-    ]
-    for name in dict.fromkeys((*kept.arms, *fresh.arms)):
-        if kept.arms.get(name) != fresh.arms.get(name):
-            differs.append(f"{name}: the data give another run, or there is no such arm")
-    for here, there in zip_longest(kept.rungs, fresh.rungs, fillvalue=Rung("", "", ())):
-        if replace(here, cost=NO_COST) != replace(there, cost=NO_COST):  # what it took is measured
-            differs.append(f"{here.part or there.part}: the data give another claim, or other shuffles of it")
-    return differs
+
+    def parts(evidence: Evidence) -> dict[str, object]:
+        claims = {rung.part: replace(rung, cost=NO_COST) for rung in evidence.rungs}  # what it took is measured
+        return {
+            **{f"the data give other {what}": getattr(evidence, name) for name, what in told.items()},
+            **{
+                f"{name}: the data give another run, or there is no such arm": arm
+                for name, arm in evidence.arms.items()
+            },
+            **{f"{part}: the data give another claim, or other shuffles of it": rung for part, rung in claims.items()},
+        }
+
+    before, after = parts(kept), parts(fresh)
+    return [said for said in {**before, **after} if before.get(said) != after.get(said)]
 
 
 def apply_settings(judgement: Judgement, kb: KnowledgeBase) -> dict[str, Any]:
@@ -173,18 +172,16 @@ def apply_settings(judgement: Judgement, kb: KnowledgeBase) -> dict[str, Any]:
 
 def _known(dataset: Dataset, plan: Plan) -> Evidence:
     """What is known before anything is asked: questions, judgements and slices."""
-    for problem in plan_problems(dataset, plan):
-        raise HopgateError(problem)
     reported, tuned = dataset.split(plan.split), dataset.split(plan.tune) if plan.tune else {}
-    tuned, left_out = apart(dataset.queries, tuned, reported, plan.relevant_from)
+    left = related(dataset.queries, tuned, reported, plan.relevant_from)
     return Evidence(
         title=dataset.name,
         plan=plan,
-        queries={name: dataset.queries[name] for name in (*tuned, *reported)},
+        queries={name: dataset.queries[name] for name in (*tuned, *reported) if name not in left},
         qrels=reported,
-        tuned=tuned,
+        tuned={name: gold for name, gold in tuned.items() if name not in left},
         slices=reported_slices(dataset.queries, reported, declared=plan.slices, memories=dataset.memories),
-        left_out=left_out,
+        left_out=len(left),
     )
 
 
@@ -219,10 +216,8 @@ def _kept(evidence: Evidence, out: Path | None, ledger: Ledger) -> Judgement:
     return judgement
 
 
-def _statements(dataset: Dataset, plan: Plan) -> Path | None:
-    """The file of statements that the graph is built with, none where none is asked for."""
-    if not plan.statements:
-        return None
+def _statements(dataset: Dataset, plan: Plan) -> Path:
+    """The file of statements that the graph is built with."""
     path = dataset.folder / STATEMENTS if plan.statements == OWN_STATEMENTS else Path(plan.statements)
     if not path.is_file():
         raise HopgateError(f"{path} is missing: write it, or name another file after --statements")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import Dataset
 from hopgate.eval.measures import Measure, Recall, parse_measure
 from hopgate.options import check, from_toml, options_of, setting, to_toml
 
@@ -64,6 +63,8 @@ class Plan:
         check(self)
         if self.tune == "none":
             object.__setattr__(self, "tune", "")
+        if self.tune == self.split:
+            raise HopgateError(f"{self.tune!r} cannot be both tuned on and reported: name two splits")
         if self.primary.k != self.k:
             raise HopgateError(f"{self.measure} does not judge the first {self.k}: declare k = {self.primary.k}, too")
         if self.k > self.depth:
@@ -116,16 +117,3 @@ def declared(path: Path | None, given: Mapping[str, Any]) -> Plan:
                 f"{path} declares {name} = {kept[name]!r}, not {value!r}: change the plan, or leave it out"
             )
     return plan_of({**kept, **given})
-
-
-def plan_problems(dataset: Dataset, plan: Plan) -> list[str]:
-    """Give the reasons why this plan cannot be run on a data set, none where it can."""
-    problems = []
-    for split in dict.fromkeys(name for name in (plan.split, plan.tune) if name):
-        path = dataset.folder / "qrels" / f"{split}.tsv"
-        hint = " (--tune none tunes nothing)" if split == plan.tune else ""
-        if split not in dataset.splits:
-            problems.append(f"{path} is missing: the splits there are {', '.join(dataset.splits)}{hint}")
-    if plan.tune == plan.split:
-        problems.append(f"{plan.tune!r} cannot be both tuned on and reported: name two splits")
-    return problems

@@ -47,7 +47,7 @@ def test_a_folder_is_read_whole(folder):
 
 
 REFUSED = [
-    ("queries.jsonl", '{"_id": "q1", "text": "again"}', r"queries.jsonl, line 3: _id 'q1' stands already on line 1"),
+    ("queries.jsonl", '{"_id": "q1", "text": "again"}', r"queries.jsonl, line 3: _id 'q1' stands twice"),
     ("queries.jsonl", '{"_id": "q9", "text": "unjudged"}', r"queries.jsonl, line 3: the query 'q9' has no gold in any"),
     ("queries.jsonl", '{"_id": "q9"}', r"line 3: the field 'text' is missing"),
     ("queries.jsonl", '{"_id": "q9", "text": "x", "metadata": {"hops": 0}}', r"line 3: hops must be"),
@@ -154,7 +154,7 @@ def test_the_share_is_kept_and_a_given_split_too():
         divide(queries, qrels, 2)
 
 
-def test_a_set_is_split_anew_by_scope(folder: Path, tmp_path: Path) -> None:
+def test_a_set_is_split_anew_by_scope(folder: Path) -> None:
     before = read_dataset(folder)
     out = folder / "new"
     with pytest.raises(HopgateError, match="one of the two splits would be empty"):
@@ -165,13 +165,3 @@ def test_a_set_is_split_anew_by_scope(folder: Path, tmp_path: Path) -> None:
     assert split_dataset(folder, folder / "other").splits == again.splits
     with pytest.raises(HopgateError, match="is not empty"):
         split_dataset(folder, out)
-
-
-def test_within_a_scope_only_where_that_is_asked(folder: Path) -> None:
-    (folder / "qrels/dev.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tm2\t1\n")
-    (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq2\tm1\t1\n")
-    rows = [{"_id": name, "text": name, "metadata": {"scope": "home"}} for name in ("q1", "q2")]
-    (folder / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(HopgateError, match="--across-scopes"):
-        split_dataset(folder, folder / "out")
-    assert len(split_dataset(folder, folder / "out", by_scope=False).splits) == 2

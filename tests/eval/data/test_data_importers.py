@@ -40,28 +40,13 @@ def musique(tmp_path: Path) -> Path:
 
 
 def test_musique(tmp_path: Path, musique: Path) -> None:
-    data = import_dataset("musique", musique, tmp_path / "out")
-    assert len(data.memories) == 3
-    assert (data.queries["3hop__1_1"].hops, data.queries["3hop__1_1"].type) == (3, "3hop")
+    rows = [*json.loads(musique.read_text()), {**musique_question("2hop__9_9"), "answerable": False}]
+    data = import_dataset("musique", lines(tmp_path / "m.jsonl", rows), tmp_path / "out")
+    assert [memory.title for memory in data.memories] == ["T0", "T1", "T2"]
+    asked = data.queries["3hop__1_1"]
+    assert (asked.hops, asked.metadata["type"]) == (3, "3hop")
     gold = gold_of(data)
     assert gold["3hop__1_1"] == {"d000000", "d000002"} and len(gold) == 8
-
-
-def test_musique_lines_corpus_and_extraction(tmp_path: Path) -> None:
-    rows = [musique_question(f"2hop__{i}_1") for i in range(6)]
-    rows.append({**musique_question("2hop__9_9"), "answerable": False})
-    corpus = put(tmp_path / "c.json", [{"title": "Other", "text": "Else."}, {"title": "T0", "text": "Text 0."}])
-    docs = [
-        {"passage": "T0\nText 0.", "extracted_entities": ["T0", "T0"], "extracted_triples": [["T0", "is", "b"]] * 2},
-        {"passage": "Unknown\nText.", "extracted_entities": ["x"], "extracted_triples": []},
-        {"passage": "T1\nText 1.", "extracted_entities": [], "extracted_triples": [["T1", "is"], ["a", "", "b"]]},
-    ]
-    triples = put(tmp_path / "openie.json", {"docs": docs})
-    source = lines(tmp_path / "m.jsonl", rows)
-    data = import_dataset("musique", source, tmp_path / "out", corpus=corpus, triples=triples)
-    assert [memory.title for memory in data.memories] == ["Other", "T0", "T1", "T2"]
-    assert [(t.doc_id, t.subject, t.relation) for t in data.triples] == [("d000001", "T0", "is"), ("d000001", "T0", "")]
-    assert "2hop__9_9" not in data.queries
 
 
 @pytest.mark.parametrize("parallel", [False, True])
@@ -75,11 +60,10 @@ def test_hotpot_and_2wiki(tmp_path: Path, parallel: bool) -> None:
             facts = {"title": ["A", "A", f"B{i}"], "sent_id": [0, 1, 0]}
         key = "id" if parallel else "_id"
         rows.append({key: f"q{i}", "question": "?", "type": "bridge", "context": context, "supporting_facts": facts})
-    corpus = put(tmp_path / "c.json", {"A": ["One.", " Two."], "Z": ["Nine."]})
-    data = import_dataset("2wiki", put(tmp_path / "h.json", rows), tmp_path / "out", corpus=corpus)
+    data = import_dataset("2wiki", put(tmp_path / "h.json", rows), tmp_path / "out")
     assert data.memories[0].text == "One. Two."
-    assert [memory.title for memory in data.memories] == ["A", "Z", *(f"B{i}" for i in range(6))]
-    assert all(query.hops == 2 and query.type == "bridge" for query in data.queries.values())
+    assert [memory.title for memory in data.memories] == ["A", *(f"B{i}" for i in range(6))]
+    assert all(query.hops == 2 and query.metadata["type"] == "bridge" for query in data.queries.values())
 
 
 def test_locomo(tmp_path: Path) -> None:
@@ -99,7 +83,7 @@ def test_locomo(tmp_path: Path) -> None:
     data = import_dataset("locomo", source, tmp_path / "out")
     assert [memory.text for memory in data.memories] == ["Ann: Hello.", "Bob: Look. [shares a photo: a boat]"]
     assert data.memories[0].created_at.isoformat() == "2023-05-08T13:56:00+00:00"
-    assert {name: query.type for name, query in data.queries.items()} == {
+    assert {name: query.metadata["type"] for name, query in data.queries.items()} == {
         "c1/q0": "multi-hop", "c1/q1": "temporal", "c1/q4": "single-hop", "c1/q5": "open-domain",
     }  # fmt: skip
     assert data.queries["c1/q0"].scope == "c1"
@@ -159,8 +143,7 @@ def test_what_is_wrong_is_said_and_nothing_is_left_behind(tmp_path: Path, musiqu
         ("squad", musique, {}, "no importer for 'squad'"),
         ("hotpotqa", musique, {}, "is not in the layout of hotpotqa"),
         ("musique", tmp_path / "none.json", {}, "cannot be read"),
-        ("musique", musique, {"triples": put(tmp_path / "t.json", {"docs": []})}, "holds nothing about the documents"),
-        ("musique", musique, {"triples": put(tmp_path / "u.json", [{"no": "passage"}])}, "of HippoRAG's extraction"),
+        ("musique", musique, {"corpus": musique}, "carries its own corpus"),
         ("musique", put(tmp_path / "n.json", [musique_question("2hop__1", ())]), {}, "has no supporting document"),
         ("musique", put(tmp_path / "b.json", [broken]), {}, "NUL"),
     ):

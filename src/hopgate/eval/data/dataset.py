@@ -13,7 +13,7 @@ from dataclasses import field as member
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from hopgate.corpus import read_corpus
 from hopgate.errors import HopgateError
@@ -52,26 +52,17 @@ class Query:
     @property
     def hops(self) -> int | None:
         """How many memories must be put together, where it is known."""
-        hops: int | None = self.metadata.get("hops")
-        return hops
-
-    @property
-    def type(self) -> str | None:
-        """The kind of question, where it is known."""
-        kind: str | None = self.metadata.get("type")
-        return kind
+        return cast("int | None", self.metadata.get("hops"))
 
     @property
     def scope(self) -> str | None:
         """The only scope it may be answered from, where there is one."""
-        scope: str | None = self.metadata.get("scope")
-        return scope
+        return cast("str | None", self.metadata.get("scope"))
 
     @property
     def cluster(self) -> str | None:
         """What it belongs to by declaration: queries of one cluster are no independent evidence."""
-        cluster: str | None = self.metadata.get("cluster")
-        return cluster
+        return cast("str | None", self.metadata.get("cluster"))
 
     def moment(self, name: str) -> datetime | None:
         """Give the date that it is asked `as_of` or `known_at`, where its metadata has one."""
@@ -82,11 +73,10 @@ class Query:
 def read_queries(path: Path) -> dict[str, Query]:
     """Read a `queries.jsonl`; the first bad line is refused, naming file, line and reason."""
     queries: dict[str, Query] = {}
-    lines: dict[str, int] = {}
     for line, row in json_lines(path):
         name, text = field(row, "_id", path, line), field(row, "text", path, line)
         if name in queries:
-            refuse(path, line, f"_id {name!r} stands already on line {lines[name]}")
+            refuse(path, line, f"_id {name!r} stands twice")
         if not isinstance(metadata := row.get("metadata") or {}, dict):
             refuse(path, line, "metadata must be an object")
         hops = metadata.get("hops")
@@ -95,7 +85,7 @@ def read_queries(path: Path) -> dict[str, Query]:
         for key in (*_TEXTS, *_DATES):
             if not isinstance(metadata.get(key), str | None):
                 refuse(path, line, f"{key} must be a text")
-        queries[name], lines[name] = Query(name, text, metadata), line
+        queries[name] = Query(name, text, metadata)
         for key in _DATES:
             try:
                 queries[name].moment(key)
@@ -142,21 +132,22 @@ class Dataset:
     def split(self, name: str) -> Qrels:
         """Give a split's judgements, or say which splits there are."""
         if name not in self.splits:
-            there = ", ".join(self.splits)
-            raise HopgateError(f"{self.folder / 'qrels' / f'{name}.tsv'} is missing: the splits there are {there}")
+            there = f"the splits there are {', '.join(self.splits)} (--tune none tunes nothing)"
+            raise HopgateError(f"{self.folder / 'qrels' / f'{name}.tsv'} is missing: {there}")
         return self.splits[name]
 
     def counts(self) -> dict[str, Any]:
         """How much of everything there is."""
-        queries, facts = self.queries.values(), sum(triple.is_fact for triple in self.triples)
+        known = [query.metadata for query in self.queries.values()]
+        facts = sum(triple.is_fact for triple in self.triples)
         return {
             "memories": len(self.memories),
             "sensitive": sum(memory.is_sensitive for memory in self.memories),
-            "scopes": len({memory.scope for memory in self.memories if memory.scope is not None}),
+            "scopes": len({memory.scope for memory in self.memories} - {None}),
             "queries": len(self.queries),
             "splits": {name: len(qrels) for name, qrels in self.splits.items()},
-            "types": dict(sorted(Counter(query.type for query in queries if query.type).items())),
-            "hops": dict(sorted(Counter(query.hops for query in queries if query.hops).items())),
+            "types": dict(sorted(Counter(each["type"] for each in known if each.get("type")).items())),
+            "hops": dict(sorted(Counter(each["hops"] for each in known if each.get("hops")).items())),
             "facts": facts,
             "mentions": len(self.triples) - facts,
             "statements": len(self.statements),
@@ -184,81 +175,67 @@ def read_dataset(folder: str | Path, memories: Iterable[Memory] | None = None) -
 def check_dataset(folder: str | Path, known: Iterable[Memory] | None = None) -> tuple[Dataset | None, list[str]]:
     """Read a BEIR folder and give it, or all that is wrong with it.
 
-    Of a file that cannot be read the first bad line is given; of files that can, every judgement and query that does
-    not fit the others.
+    Of a file that cannot be read the first bad line is given; where all can, every judgement and query that does not
+    fit the others.
     """
     folder, problems = Path(folder), list[str]()
 
     def attempt(read: Callable[[Path], T], path: Path) -> T | None:
         try:
-            if not path.is_file():
+            if not path.exists():
                 raise HopgateError(f"{path} is missing: a data set is a folder in the BEIR layout")
             return read(path)
         except HopgateError as error:
             problems.append(str(error))
             return None
 
-    memories = tuple(known) if known is not None else attempt(_corpus, folder / "corpus.jsonl")
-    queries = attempt(read_queries, folder / "queries.jsonl")
-    scopes = None if memories is None else {memory.external_id: memory.scope for memory in memories}
-    paths = sorted((folder / "qrels").glob("*.tsv"))
-    judged = [(path, *read) for path in paths if (read := attempt(numbered_qrels, path)) is not None]
-    if not paths:
+    def corpus(path: Path) -> tuple[Memory, ...]:
+        return tuple(read_corpus(path, keep_unknown=True))
+
+    memories = (attempt(corpus, folder / "corpus.jsonl") or ()) if known is None else tuple(known)
+    scopes = None if problems else {memory.external_id: memory.scope for memory in memories}
+    queries = attempt(read_queries, folder / "queries.jsonl") or {}
+    judged = {path: attempt(numbered_qrels, path) or ({}, {}) for path in sorted((folder / "qrels").glob("*.tsv"))}
+    if not judged:
         problems.append(f"{folder / 'qrels'} holds no judgements: write qrels/dev.tsv and qrels/test.tsv")
-    problems += _misfits(judged, queries, scopes)
-    splits = {path.stem: qrels for path, qrels, _ in judged}
-    if queries is not None and len(splits) == len(paths) > 0:
-        problems += _unjudged(folder / "queries.jsonl", queries, splits)
-    triples: tuple[Triple, ...] | None = ()
-    if known is None and scopes is not None and (path := folder / "triples.jsonl").exists():
-        triples = attempt(lambda path: read_triples(path, scopes), path)
-        if triples == ():
+    triples: tuple[Triple, ...] = ()
+    if known is None and (path := folder / "triples.jsonl").exists():
+        triples = attempt(lambda path: read_triples(path, scopes), path) or ()
+        if not triples and not problems:
             problems.append(f"{path} is empty: remove it to have the facts extracted from the corpus")
-    statements: tuple[Statement, ...] | None = ()
-    if scopes is not None and (path := folder / "statements.jsonl").exists():
-        statements = attempt(lambda path: read_statements(path, scopes), path)
-    if problems or memories is None or queries is None or triples is None or statements is None:
-        return None, problems
-    return Dataset(folder, memories, queries, splits, triples, statements), []
+    statements: tuple[Statement, ...] = ()
+    if (path := folder / "statements.jsonl").exists():
+        statements = attempt(lambda path: read_statements(path, scopes), path) or ()
+    splits = {path.stem: qrels for path, (qrels, _) in judged.items()}
+    dataset = Dataset(folder, memories, queries, splits, triples, statements)
+    problems = problems or list(_misfits(dataset, {path: lines for path, (_, lines) in judged.items()}))
+    return (None if problems else dataset), problems
 
 
-def _corpus(path: Path) -> tuple[Memory, ...]:
-    return tuple(read_corpus(path, keep_unknown=True))
-
-
-def _misfits(
-    judged: Iterable[tuple[Path, Qrels, Mapping[tuple[str, str], int]]],
-    queries: Mapping[str, Query] | None,
-    scopes: Mapping[str, str | None] | None,
-) -> Iterator[str]:
-    """Judgements of unknown queries or memories, of a query in two splits, out of scope, or without any gold."""
+def _misfits(data: Dataset, lines_of: Mapping[Path, Mapping[tuple[str, str], int]]) -> Iterator[str]:
+    """Judgements of unknown queries or memories, of a query in two splits, out of scope, and queries without gold."""
+    scopes = {memory.external_id: memory.scope for memory in data.memories}
     split_of: dict[str, str] = {}
-    for path, qrels, lines in judged:
+    for path, lines in lines_of.items():
+        qrels = data.splits[path.stem]
         for (query, memory), line in lines.items():
             at = f"{path}, line {line}:"
-            if queries is not None and query not in queries:
+            scope = data.queries[query].scope if query in data.queries else None
+            if query not in data.queries:
                 yield f"{at} the query {query!r} is not in queries.jsonl"
-            if scopes is not None and memory not in scopes:
+            if memory not in scopes:
                 yield f"{at} the memory {memory!r} is not in corpus.jsonl"
+            elif scope is not None and qrels[query][memory] > 0 and scopes[memory] != scope:
+                yield f"{at} {memory!r} is in the scope {scopes[memory]!r}, the query may only see {scope!r}"
             if split_of.setdefault(query, path.stem) != path.stem:
                 yield f"{at} the query {query!r} is in the split {split_of[query]!r} too: splits must be disjoint"
-            if queries is None or scopes is None or query not in queries or memory not in scopes:
-                continue
-            scope = queries[query].scope
-            if scope is not None and qrels[query][memory] > 0 and scopes[memory] != scope:
-                yield f"{at} {memory!r} is in the scope {scopes[memory]!r}, the query may only see {scope!r}"
         for query, gold in qrels.items():
             if not relevant(gold):
                 line = lines[query, next(iter(gold))]
                 yield f"{path}, line {line}: the query {query!r} has no gold: every grade is 0"
-
-
-def _unjudged(path: Path, queries: Mapping[str, Query], splits: Mapping[str, Qrels]) -> Iterator[str]:
-    judged = {query for qrels in splits.values() for query in qrels}
-    if judged >= queries.keys():
-        return
-    for query, (line, _) in zip(queries, text_lines(path), strict=True):
-        if query not in judged:
+    path = data.folder / "queries.jsonl"
+    for query, (line, _) in zip(data.queries, text_lines(path), strict=True):
+        if query not in split_of:
             yield f"{path}, line {line}: the query {query!r} has no gold in any split: judge it in qrels/, or remove it"
 
 
@@ -281,10 +258,6 @@ class NewDataset:
             self._by_content[key] = name
             self.corpus[name] = {"_id": name, "title": title, "text": text}
         return self._by_content[key]
-
-    def find(self, title: str, text: str) -> str | None:
-        """Give the id of a document that is there already."""
-        return self._by_content.get((title, " ".join(text.split())))
 
     def query(self, name: str, text: str, gold: Iterable[str], **metadata: Any) -> None:
         """Add a query with the ids of its gold documents; without `hops` it has as many hops as documents."""
@@ -316,13 +289,13 @@ def write_dataset(out: Path, data: NewDataset, dev: float) -> Dataset:
     return _written(out, divide(data.queries, data.gold, dev, given=data.split_of), fill)
 
 
-def split_dataset(folder: str | Path, out: str | Path, *, dev: float = 0.5, by_scope: bool = True) -> Dataset:
+def split_dataset(folder: str | Path, out: str | Path, *, dev: float = 0.5) -> Dataset:
     """Copy a data set with new splits as `divide` makes them, and read the copy back with every check."""
     dataset = read_dataset(folder)
     judged = {query: gold for qrels in dataset.splits.values() for query, gold in qrels.items()}
-    splits = divide(dataset.queries, judged, dev, by_scope=by_scope)
+    splits = divide(dataset.queries, judged, dev)
     if len(splits) < 2:
-        raise HopgateError("one of the two splits would be empty: give another --dev, or --across-scopes")
+        raise HopgateError("one of the two splits would be empty: give another --dev")
 
     def fill(folder: Path) -> None:
         for path in dataset.folder.glob("*.jsonl"):
@@ -350,18 +323,13 @@ def _written(out: Path, splits: Mapping[str, Qrels], fill: Callable[[Path], None
 
 
 def divide(
-    queries: Mapping[str, Query],
-    judged: Qrels,
-    dev: float,
-    *,
-    by_scope: bool = True,
-    given: Mapping[str, str] | None = None,
+    queries: Mapping[str, Query], judged: Qrels, dev: float, *, given: Mapping[str, str] | None = None
 ) -> dict[str, dict[str, Mapping[str, int]]]:
     """Divide judged queries into `dev` and `test`, so that nothing tuned on the one is known of the other.
 
-    Queries of one scope, where `by_scope`, with the same text or with a relevant memory in common stay together. What
-    stays together goes to `dev` as a whole, in the order of a hash of its first id, until `dev` has its share of the
-    queries whose split is not `given`.
+    Queries of one scope, with the same text or with a relevant memory in common stay together. What stays together goes
+    to `dev` as a whole, in the order of a hash of its first id, until `dev` has its share of the queries whose split is
+    not `given`.
     """
     if not 0 <= dev <= 1:
         raise HopgateError(f"the share of development queries must be between 0 and 1, not {dev:g}")
@@ -370,7 +338,7 @@ def divide(
     for name, gold in judged.items():
         query = queries[name]
         keys[name] = [("text", folded(query.text)), *(("memory", memory) for memory in relevant(gold))]
-        keys[name] += [("scope", query.scope)] if by_scope and query.scope is not None else []
+        keys[name] += [("scope", query.scope)] if query.scope is not None else []
     groups: dict[str, list[str]] = {}
     for name, first in together(keys).items():
         if name not in given:

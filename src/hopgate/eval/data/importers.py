@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,7 +12,7 @@ from typing import Any, TypeAlias
 from hopgate.corpus import read_corpus, to_record
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Dataset, NewDataset, Query, read_queries, write_dataset
-from hopgate.eval.data.runs import Qrels, read_qrels, relevant
+from hopgate.eval.data.runs import read_qrels, relevant
 from hopgate.jsonl import json_lines, refuse, text_lines
 from hopgate.times import utc
 
@@ -53,7 +52,9 @@ def hotpot(questions: Rows, data: NewDataset) -> None:
         name = row.get("_id") or row["id"]
         documents: dict[str, str] = {}
         for title, sentences in _pairs(row["context"], "title", "sentences"):
-            documents.setdefault(title, data.document(title, joined(sentences)))
+            # HotpotQA's sentences carry their own spaces, 2WikiMultiHopQA's do not.
+            text = " ".join(sentence.strip() for sentence in sentences if sentence.strip())
+            documents.setdefault(title, data.document(title, text))
         gold = []
         for title, _ in _pairs(row["supporting_facts"], "title", "sent_id"):
             if title not in documents:
@@ -66,13 +67,6 @@ def _pairs(value: Any, first: str, second: str) -> list[tuple[str, Any]]:
     if isinstance(value, dict):
         return list(zip(value[first], value[second], strict=True))
     return [(pair[0], pair[1]) for pair in value]
-
-
-def joined(sentences: list[str] | str) -> str:
-    """Put sentences together: HotpotQA's carry their own spaces, 2WikiMultiHopQA's do not."""
-    if isinstance(sentences, str):
-        return sentences
-    return " ".join(sentence.strip() for sentence in sentences if sentence.strip())
 
 
 def locomo(conversations: Rows, data: NewDataset) -> None:
@@ -142,70 +136,39 @@ def beir(folder: Path, data: NewDataset) -> None:
     judged = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
     if {"dev", "validation"} & judged.keys():
         judged.pop("train", None)
-    queries = read_queries(folder / "queries.jsonl")
-    _add_corpus(folder / "corpus.jsonl", data)
-    for split, path in judged.items():
-        added = _add_judged(path, read_qrels(path), queries, data)
-        # A set with one split is divided like any other.
-        data.split_of |= dict.fromkeys(added, DEV_OF.get(split, split)) if len(judged) > 1 else {}
-    if not data.queries:
-        raise HopgateError(f"{folder} holds no query with a relevant document")
+    collection(folder / "corpus.jsonl", read_queries(folder / "queries.jsonl"), judged, data)
 
 
-def trec(judgements: Path, corpus: Path, queries: Path, data: NewDataset) -> None:
+def trec(judgements: Path, corpus: Path, topics: Path, data: NewDataset) -> None:
     """A TREC collection: judgements, a `corpus.jsonl`, and a `queries.jsonl` or lines of an id, a tab and a text."""
-    _add_corpus(corpus, data)
-    if not _add_judged(judgements, read_qrels(judgements), _topics(queries), data):
-        raise HopgateError(f"{judgements} holds no query with a relevant document")
+    if topics.suffix == ".jsonl":
+        queries = read_queries(topics)
+    else:
+        queries = {}
+        for number, line in text_lines(topics):
+            name, _, text = (part.strip() for part in line.partition("\t"))
+            if not name or not text:
+                refuse(topics, number, "a topic is an id, a tab and a text")
+            queries[name] = Query(name, text)
+    collection(corpus, queries, {"": judgements}, data)
 
 
-def _topics(path: Path) -> dict[str, Query]:
-    if path.suffix == ".jsonl":
-        return read_queries(path)
-    topics: dict[str, Query] = {}
-    for number, line in text_lines(path):
-        name, _, text = (part.strip() for part in line.partition("\t"))
-        if not name or not text:
-            refuse(path, number, "a topic is an id, a tab and a text")
-        topics[name] = Query(name, text)
-    return topics
-
-
-def _add_corpus(path: Path, data: NewDataset) -> None:
-    data.corpus |= {memory.external_id: to_record(memory) for memory in read_corpus(path, keep_unknown=True)}
-
-
-def _add_judged(path: Path, qrels: Qrels, queries: Mapping[str, Query], data: NewDataset) -> list[str]:
-    """Add the queries that have a relevant document, as others cannot be scored; give their ids."""
-    added = [query for query, gold in qrels.items() if relevant(gold)]
-    for query in added:
-        if query not in queries:
-            raise HopgateError(f"{path} judges the query {query!r}, which the queries lack")
-        if unknown := [document for document in qrels[query] if document not in data.corpus]:
-            raise HopgateError(f"{path} judges the document {unknown[0]!r}, which the corpus lacks")
-        data.add(queries[query], qrels[query])
-    return added
-
-
-def hipporag_triples(documents: Rows, data: NewDataset) -> Iterator[dict[str, str]]:
-    """HippoRAG's extraction: a `triples.jsonl` row for every fact and mention of a passage that is in the corpus.
-
-    A triple that is not three texts (models write such) is left out, and so are repeated ones.
-    """
-    for document in documents:
-        title, _, text = document["passage"].partition("\n")
-        name = data.find(title.strip(), text)
-        if name is None:
-            continue
-        facts = [
-            tuple(part.strip() for part in triple if isinstance(part, str) and part.strip())
-            for triple in document.get("extracted_triples", ())
-        ]
-        for fact in dict.fromkeys(fact for fact in facts if len(fact) == 3):
-            yield {"doc_id": name, "subject": fact[0], "relation": fact[1], "object": fact[2]}
-        for entity in dict.fromkeys(document.get("extracted_entities", ())):
-            if isinstance(entity, str) and entity.strip():
-                yield {"doc_id": name, "entity": entity.strip()}
+def collection(corpus: Path, queries: Mapping[str, Query], judged: Mapping[str, Path], data: NewDataset) -> None:
+    """Add a corpus and the queries that have a relevant document in it, as others cannot be scored, by their splits."""
+    data.corpus |= {memory.external_id: to_record(memory) for memory in read_corpus(corpus, keep_unknown=True)}
+    for split, path in judged.items():
+        for query, gold in read_qrels(path).items():
+            if not relevant(gold):
+                continue
+            if query not in queries:
+                raise HopgateError(f"{path} judges the query {query!r}, which the queries lack")
+            if unknown := [document for document in gold if document not in data.corpus]:
+                raise HopgateError(f"{path} judges the document {unknown[0]!r}, which the corpus lacks")
+            data.add(queries[query], gold)
+            if len(judged) > 1:  # a set with one split is divided like any other
+                data.split_of[query] = DEV_OF.get(split, split)
+    if not data.queries:
+        raise HopgateError(f"{', '.join(map(str, judged.values()))}: no query has a relevant document")
 
 
 QUESTIONS: Mapping[str, Callable[[Rows, NewDataset], None]] = {
@@ -219,79 +182,46 @@ LAYOUTS = ("beir", "trec", *QUESTIONS)
 
 
 def import_dataset(
-    layout: str,
-    source: str | Path,
-    out: str | Path,
-    *,
-    corpus: str | Path | None = None,
-    queries: str | Path | None = None,
-    triples: str | Path | None = None,
-    dev: float = 0.5,
+    layout: str, source: Path, out: Path, *, corpus: Path | None = None, queries: Path | None = None, dev: float = 0.5
 ) -> Dataset:
     """Turn a public file into a BEIR folder that is new or empty, and read that back with every check.
 
     Parameters
     ----------
-    source : path
-        The questions, as JSON or JSON lines; for `beir` the folder, for `trec` the judgements.
-    corpus : path, optional
-        HippoRAG's `*_corpus.json`; without it the corpus is what the questions carry. For `trec` a `corpus.jsonl`.
-    queries : path, optional
-        For `trec`, and needed there: a `queries.jsonl`, or topics as lines of an id, a tab and a text.
-    triples : path, optional
-        HippoRAG's extraction results.
+    source : Path
+        The questions, as a JSON list or as JSON lines; for `beir` the folder, for `trec` the judgements.
+    corpus, queries : Path, optional
+        For `trec`, and needed there: a `corpus.jsonl`, and a `queries.jsonl` or lines of an id, a tab and a text.
     dev : float
         Share of the queries that go to the split `dev`, see `divide`. A BEIR folder with several splits keeps them.
     """
-    source, data = Path(source), NewDataset()
+    data = NewDataset()
     if layout not in LAYOUTS:
         raise HopgateError(f"there is no importer for {layout!r}: use one of {', '.join(LAYOUTS)}")
     if layout == "trec":
         if corpus is None or queries is None:
             raise HopgateError("the layout trec has only judgements: give the corpus and the queries they are about")
-        trec(source, Path(corpus), Path(queries), data)
-    elif queries is not None:
-        raise HopgateError(f"the layout {layout} carries its own queries: leave those out")
+        trec(source, corpus, queries, data)
+    elif corpus or queries:
+        raise HopgateError(f"the layout {layout} carries its own corpus and queries: leave those out")
     elif layout == "beir":
-        if corpus is not None:
-            raise HopgateError("a BEIR folder has its corpus in it: leave --corpus out")
         beir(source, data)
     else:
-        if corpus is not None:
-            with _reading(corpus := Path(corpus), "HippoRAG's corpus"):
-                for document in _rows(corpus):
-                    data.document(document["title"], joined(document["text"]))
-        with _reading(source, layout):
+        try:
             QUESTIONS[layout](_rows(source), data)
-    if triples is not None:
-        with _reading(triples := Path(triples), "HippoRAG's extraction"):
-            data.triples += hipporag_triples(_rows(triples), data)
-        if not data.triples:
-            raise HopgateError(f"{triples} holds nothing about the documents of {source}")
-    return write_dataset(Path(out), data, dev)
+        except (KeyError, TypeError, IndexError, AttributeError) as error:
+            reason = f"is not in the layout of {layout}: {type(error).__name__} {error}"
+            raise HopgateError(f"{source} {reason}") from None
+    return write_dataset(out, data, dev)
 
 
-@contextmanager
-def _reading(path: Path, layout: str) -> Iterator[None]:
-    """Refuse a file whose fields are not where its layout has them."""
-    try:
-        yield
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise HopgateError(f"{path} is not in the layout of {layout}: {type(error).__name__} {error}") from None
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    """Read JSON lines, a list of objects, the list under `docs` or `data`, or titles with their sentences."""
+def _rows(path: Path) -> Rows:
+    """Read JSON lines or a list of objects."""
     if path.suffix == ".jsonl":
         return [row for _, row in json_lines(path)]
     try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
+        return list(json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
     except ValueError as error:
         raise HopgateError(f"{path} is not JSON: {error}") from None
-    if not isinstance(rows, dict):
-        return list(rows)
-    if isinstance(found := rows.get("docs", rows.get("data")), list) and all(isinstance(row, dict) for row in found):
-        return found
-    return [{"title": title, "text": sentences} for title, sentences in rows.items()]
