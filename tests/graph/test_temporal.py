@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from hopgate.errors import HopgateError
 from hopgate.graph.temporal import EdgeVersion, current_edges, edge_history
 
-JOBS = frozenset({"works at"})
 EPOCH = datetime(2023, 12, 1, tzinfo=UTC)
 Spans = list[tuple[str | None, str | None]]
 
@@ -29,12 +28,12 @@ def at(day: int) -> datetime:
 
 def said(dst: str, start: str | None, told: str, end: str | None = None) -> EdgeVersion:
     recorded = datetime.fromisoformat(told).replace(tzinfo=UTC)
-    return EdgeVersion("lena", "works at", dst, on(start), on(end), recorded, evidence=(told,))
+    return EdgeVersion(dst, on(start), on(end), recorded, evidence=(told,))
 
 
 def spans_of(facts: list[EdgeVersion]) -> dict[object, Spans]:
     """The intervals of each object, however the facts arrive."""
-    found = [current_edges(order, JOBS) for order in permutations(facts)]
+    found = [current_edges(order) for order in permutations(facts)]
     assert all(set(edges) == set(found[0]) for edges in found)
     result: dict[object, Spans] = {}
     for edge in found[0]:
@@ -57,10 +56,10 @@ OTHERS = [(2, 8), (5, 10), (5, 15), (5, 20), (5, 25), (10, 15), (10, 20), (10, 2
 def test_of_two_that_overlap_the_one_that_began_later_holds(interval: tuple[int, int], later: str) -> None:
     both = {"bosch": (10, 20), "siemens": interval}
     facts = [
-        EdgeVersion("lena", "works at", dst, at(start), at(end), at(100 + (dst == later)), evidence=(dst,))
+        EdgeVersion(dst, at(start), at(end), at(100 + (dst == later)), evidence=(dst,))
         for dst, (start, end) in both.items()
     ]
-    table = edge_history(facts, JOBS)
+    table = edge_history(facts)
     for day in range(30):
         covering = {dst: start for dst, (start, end) in both.items() if start <= day < end}
         if len(covering) == 2:
@@ -70,7 +69,7 @@ def test_of_two_that_overlap_the_one_that_began_later_holds(interval: tuple[int,
 
 def test_a_move_closes_the_old_edge_and_retires_the_row_that_said_otherwise() -> None:
     bosch = said("bosch", "2020-01-01", "2023-01-01")
-    table = edge_history([bosch, said("siemens", "2021-05-01", "2023-02-01")], JOBS)
+    table = edge_history([bosch, said("siemens", "2021-05-01", "2023-02-01")])
     assert replace(bosch, retired_at=on("2023-02-01")) in table
     late, between = datetime(2022, 1, 1, tzinfo=UTC), datetime(2023, 1, 15, tzinfo=UTC)
     assert holders(table, late) == {"siemens"} and holders(table, late, between) == {"bosch"}
@@ -103,7 +102,7 @@ def test_facts_without_a_start_reach_back_from_their_recording() -> None:
 )
 def test_a_fact_that_nothing_ends_is_its_own_history(start: str | None, end: str | None) -> None:
     alone = said("bosch", start, "2024-06-01", end)
-    assert edge_history([alone], JOBS) == edge_history([alone]) == [alone]
+    assert edge_history([alone]) == [alone]
 
 
 def test_an_edge_cannot_end_before_it_begins() -> None:
@@ -116,7 +115,7 @@ def test_what_is_said_to_hold_since_before_an_undated_note_is_not_ended_by_that_
     facts = [siemens, said("bosch", "2024-02-01", "2024-03-02")]
     assert spans_of(facts) == {"siemens": [(None, "2024-02-01")], "bosch": [("2024-02-01", None)]}
     # What was known on the first of March is still known to have been known.
-    known = [edge for edge in edge_history(facts, JOBS) if edge.recorded_at == siemens.recorded_at]
+    known = [edge for edge in edge_history(facts) if edge.recorded_at == siemens.recorded_at]
     assert [(edge.dst, edge.valid_to) for edge in known] == [("siemens", None)]
     assert spans_of([*facts, said("siemens", None, "2025-01-05")]) == {
         "siemens": [(None, "2024-02-01"), ("2025-01-05", None)],
@@ -140,7 +139,7 @@ def histories(draw: st.DrawFn) -> list[EdgeVersion]:
         start, dst = draw(st.none() | days), draw(st.sampled_from("abc"))
         told = draw(days) + timedelta(hours=draw(st.integers(0, 23)), minutes=number)
         end = draw(st.none() | st.none() | days.filter(lambda day, start=start: start is None or day >= start))
-        facts.append(EdgeVersion("lena", "works at", dst, start, end, told, evidence=(number,)))
+        facts.append(EdgeVersion(dst, start, end, told, evidence=(number,)))
     return facts
 
 
@@ -153,10 +152,10 @@ def shuffled(facts: list[EdgeVersion], random: st.DataObject) -> list[EdgeVersio
 def test_in_any_order_of_arrival_the_table_is_the_same_and_has_one_value_at_a_time(
     facts: list[EdgeVersion], random: st.DataObject
 ) -> None:
-    edges = {replace(edge, recorded_at=EPOCH) for edge in current_edges(facts, JOBS)}
-    assert edges == {replace(edge, recorded_at=EPOCH) for edge in current_edges(shuffled(facts, random), JOBS)}
-    table = edge_history(shuffled(facts, random), JOBS)
-    assert table == edge_history(facts, JOBS)
+    edges = {replace(edge, recorded_at=EPOCH) for edge in current_edges(facts)}
+    assert edges == {replace(edge, recorded_at=EPOCH) for edge in current_edges(shuffled(facts, random))}
+    table = edge_history(shuffled(facts, random))
+    assert table == edge_history(facts)
     assert edges == {replace(row, recorded_at=EPOCH) for row in table if row.retired_at is None}
     for day in range(-1, 70):
         assert len(holders(table, at(day) + timedelta(hours=1))) <= 1
@@ -169,7 +168,7 @@ def test_no_fact_is_ever_lost(facts: list[EdgeVersion]) -> None:
     facts.sort(key=lambda fact: fact.recorded_at)
     before: list[EdgeVersion] = []
     for count in range(1, len(facts) + 1):
-        table = edge_history(facts[:count], JOBS)
+        table = edge_history(facts[:count])
         rows = {replace(row, retired_at=None, evidence=()) for row in table}
         assert {replace(row, retired_at=None, evidence=()) for row in before} <= rows
         assert all(row in table for row in before if row.retired_at is not None)
@@ -183,6 +182,6 @@ def test_without_a_memory_all_is_as_if_it_had_never_been(
     facts: list[EdgeVersion], gone: int, random: st.DataObject
 ) -> None:
     kept = [fact for fact in facts if gone not in fact.evidence]
-    assert current_edges(shuffled(kept, random), JOBS) == current_edges(kept, JOBS)
-    assert edge_history(shuffled(kept, random), JOBS) == edge_history(kept, JOBS)
-    assert all(gone not in row.evidence for row in edge_history(kept, JOBS))
+    assert current_edges(shuffled(kept, random)) == current_edges(kept)
+    assert edge_history(shuffled(kept, random)) == edge_history(kept)
+    assert all(gone not in row.evidence for row in edge_history(kept))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -42,10 +42,24 @@ MIN_CLOSENESS = 0.2
 UNRELATED = 0.2
 ROWS_AT_ONCE = 1024
 
+# Short names: how well one abbreviates a longer name, and which of several longer names it belongs to. ReVerb moves by
+# less than 0.001 with the first two numbers.
+
+# A long name may have this many times the tokens of its short form before the score falls (Alfred Russel Wallace).
+COVERING = 2.5
+# The factor where the short name is in lower case and the long one is not (research center, Pew Research Center).
+COMMON_NOUN = 0.5
+# A name with more expansions than this is a generic word: its shares are small with or without allies, and finding
+# allies costs the square.
+MAX_ALLIED = 200
+
+Shares = dict[tuple[int, int], float]
+"""How surely the first name means the second, in 0..1."""
+
 
 @dataclass(frozen=True, slots=True)
 class ContextMention:
-    """A memory talks about something by a name, as written.
+    """A memory talks about something by a name, as written; one of a `count` of mentions stands for so many.
 
     Its kind (person, project, tool, place …), where an extractor gave one, is soft evidence. What is in a place is not
     the place.
@@ -59,13 +73,14 @@ class ContextMention:
     name: str
     kind: str | None = None
     located_in: tuple[str, ...] = ()
+    count: int = 1
 
 
 @dataclass(frozen=True)
 class Units:
-    """Distinct (normalised name, kind) of the mentions, in order of first occurrence.
+    """Names with their kinds, each once, in order of first occurrence; `names` are normalised.
 
-    Everything after this is done on units: 35,000 mentions have a few thousand names.
+    Everything is done on units: 35,000 mentions have a few thousand names.
     """
 
     names: tuple[str, ...]
@@ -73,7 +88,6 @@ class Units:
     counts: NDArray[np.float64] = field(repr=False)
     spellings: tuple[str, ...] = field(repr=False)  # the most frequent way each was written
     places: tuple[AbstractSet[str], ...] = field(repr=False)  # the normal names of what each is in
-    of_mention: IntArray = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -111,9 +125,53 @@ class Units:
                 meant[letters].append(unit)
         return {unit: meant[name] for unit, name in enumerate(self.names) if name in meant}
 
+    def abbreviation(self, short: int, long: int) -> float:
+        """Score in 0..1 how well a name abbreviates a longer one."""
+        is_common_noun = self.spellings[short].islower() and not self.spellings[long].islower()
+        covered = min(1.0, COVERING * len(self.tokens[short]) / len(self.tokens[long]))
+        return covered * (COMMON_NOUN if is_common_noun else 1)
 
-def units(mentions: Sequence[ContextMention]) -> Units:
-    """Gather mentions by normalised name and kind."""
+    @cached_property
+    def meant(self) -> tuple[Shares, dict[int, int]]:
+        """How surely each short name means each of its expansions, and the one that each most likely means.
+
+        "Monroe" may be short for Marilyn or for James: an expansion's share is its part of all mentions of expansions,
+        each weighed by how well the short name abbreviates it; rivals of the strongest get none. Names that expand one
+        another (Barack Obama, Barack Hussein Obama) are allies and count together.
+        """
+        shares: Shares = {}
+        strongest: dict[int, int] = {}
+        for short, others in self.expansions.items():
+            fits = np.array([self.abbreviation(short, long) for long in others])
+            sets = [frozenset(self.tokens[long]) for long in others if len(others) <= MAX_ALLIED]
+            allied = np.array([[a <= b or b <= a for b in sets] for a in sets] or np.eye(len(others)), dtype=bool)
+            mass = self.counts[others] * fits
+            part = allied @ mass / mass.sum()
+            # Ties: more mentions of its own, then the shorter name, then the first.
+            best = max(range(len(others)), key=lambda at: (part[at], mass[at], -len(self.tokens[others[at]]), -at))
+            strongest[short] = others[best]
+            shares |= {
+                (short, long): float(share)
+                for long, share in zip(others, np.where(allied[best], part * fits, 0.0), strict=True)
+            }
+        return shares, strongest
+
+    @cached_property
+    def same_expansion(self) -> Shares:
+        """The short names of one long name (Bill, Gates), and how surely both mean it."""
+        shares, strongest = self.meant
+        shorts: dict[int, list[int]] = defaultdict(list)
+        for short, long in strongest.items():
+            shorts[long].append(short)
+        return {
+            (a, b): shares[a, long] * shares[b, long]
+            for long, group in shorts.items()
+            for a, b in combinations(sorted(group), 2)
+        }
+
+
+def units(mentions: Sequence[ContextMention]) -> tuple[Units, IntArray]:
+    """Gather mentions by normalised name and kind; give the unit of each as well."""
     index: dict[tuple[str, str | None], int] = {}
     written: list[Counter[str]] = []
     places: list[set[str]] = []
@@ -126,17 +184,17 @@ def units(mentions: Sequence[ContextMention]) -> Units:
         if unit == len(written):
             written.append(Counter())
             places.append(set())
-        written[unit][mention.name] += 1
+        written[unit][mention.name] += mention.count
         places[unit].update(map(normalise, mention.located_in))
         of_mention[at] = unit
-    return Units(
+    gathered = Units(
         names=tuple(name for name, _ in index),
         kinds=tuple(kind for _, kind in index),
         counts=np.array([spellings.total() for spellings in written], dtype=np.float64),
         spellings=tuple(min(row.items(), key=lambda item: (-item[1], item[0]))[0] for row in written),
         places=tuple(places),
-        of_mention=of_mention,
     )
+    return gathered, of_mention
 
 
 def closeness(vectors: FloatArray) -> Callable[[FloatArray], FloatArray]:
@@ -185,12 +243,15 @@ class NameVectors:
         return near
 
 
+# Which pairs are worth it: blocks of codes of pairs.
+
+
 def candidate_pairs(given: Units, vectors: NameVectors | None = None) -> tuple[IntArray, IntArray]:
     """Give the pairs of units that are worth scoring: each once, the smaller unit first, in order."""
     short = [(a, b) for longer in (given.expansions, given.acronyms) for a, others in longer.items() for b in others]
     # Names that differ only in spaces, and those of one name whose kinds differ, share it as if it were a token.
     bags = [{*own, name.replace(" ", "")} for own, name in zip(given.tokens, given.names, strict=True)]
-    blocks = [shared_item(bags), pair_codes(short), ngram_neighbours(given.names)]
+    blocks = [shared_item(bags), pair_codes(short), pair_codes(given.same_expansion), ngram_neighbours(given.names)]
     if vectors is not None:
         blocks.append(vector_neighbours(vectors))
     return distinct(blocks)
@@ -217,17 +278,8 @@ def shared_item(bags: Iterable[Iterable[str]]) -> IntArray:
         items: tuple[Hashable, ...] = (bag, *bag)
         for item in items:
             holders[item].append(at)
-    of_size: dict[int, list[list[int]]] = defaultdict(list)
-    for group in holders.values():
-        if 1 < len(group) <= MAX_BLOCK:
-            of_size[len(group)].append(group)
-    codes = [np.zeros(0, np.int64)]
-    for size, groups in of_size.items():
-        # The pairs of all groups of one size at once.
-        rows = np.array(groups, np.int64)
-        first, second = np.triu_indices(size, 1)
-        codes.append((rows[:, first] << 32 | rows[:, second]).ravel())
-    return np.concatenate(codes)
+    groups = (group for group in holders.values() if len(group) <= MAX_BLOCK)
+    return pair_codes(pair for group in groups for pair in combinations(group, 2))
 
 
 def ngram_neighbours(names: Sequence[str]) -> IntArray:
@@ -263,37 +315,38 @@ def _nearest(unit: IntArray, others: IntArray, scores: FloatArray, least: float)
 
 # The evidence that two names are one concept, for many pairs: a column for each kind of evidence, in 0..1.
 
-KINDS = ("same name", "shared tokens", "expansion", "spelling", "initials", "embedding", "same expansion")
+KINDS = ("same name", "shared tokens", "expansion", "spelling", "initials", "same expansion", "embedding")
 
 
-def evidence(units: Units, i: IntArray, j: IntArray, near: FloatArray) -> tuple[FloatArray, dict[int, int]]:
-    """Measure each kind of evidence for the pairs, which are in order, and find each short name's strongest expansion.
+def evidence(units: Units, i: IntArray, j: IntArray, near: FloatArray) -> FloatArray:
+    """Measure each kind of evidence for the pairs, which are in order.
 
     `near` is the pairs' closeness by embedding in 0..1, NaN where a vector is missing. A pair that is no expansion has
-    NaN in that column; a rival of the strongest expansion has 0. Pairs of a short name and its expansion, and of an
-    acronym and what it stands for, must be among the pairs.
+    NaN in that column; a rival of the strongest expansion has 0. Pairs of a short name and its expansion, of two short
+    names of one, and of an acronym and what it stands for must be among the pairs.
     """
-    named = [(a, b) for longer in (units.expansions, units.acronyms) for a, others in longer.items() for b in others]
-    rows = dict(zip(named, np.searchsorted(i << 32 | j, pair_codes(named)).tolist(), strict=True))
     columns = np.zeros((len(i), len(KINDS)), dtype=np.float32)
+
+    def put(column: int, shares: Shares) -> None:
+        columns[np.searchsorted(i << 32 | j, pair_codes(shares)), column] = list(shares.values())
+
     joined = numbered(name.replace(" ", "") for name in units.names)
     columns[:, 0] = joined[i] == joined[j]
     columns[:, 1] = weighted_overlap(units.tokens, i, j)
     columns[:, 2] = np.nan
-    abbreviates = {(a, b): abbreviation(units, a, b) for a, others in units.expansions.items() for b in others}
-    shares, strongest = expansion_shares(units, units.expansions, abbreviates)
-    for pair, share in shares.items():
-        columns[rows[pair], 2] = share * abbreviates[pair]
+    put(2, units.meant[0])
     # Tokens that begin with other letters are other words: few pairs are left to be compared letter by letter.
     letters = numbered("".join(sorted([token[0] for token in own])) for own in units.tokens)
     for row in np.flatnonzero((letters[i] == letters[j]) & (columns[:, 1] < 1)).tolist():
         columns[row, 3] = spelling(units.tokens[i[row]], units.tokens[j[row]])
-    for (short, long), share in expansion_shares(units, units.acronyms, {})[0].items():
-        # Two letters in lower case are the initials of many names.
-        acronym = units.spellings[short]
-        columns[rows[short, long], 4] = share * (1.0 if len(acronym) > 2 or acronym.isupper() else 0.5)
-    columns[:, 5] = near
-    return columns, strongest
+    # An acronym means the long name that is mentioned most. Two letters in lower case are the initials of many names.
+    for short, others in units.acronyms.items():
+        spelt, counts = units.spellings[short], units.counts[others]
+        sure = (1.0 if len(spelt) > 2 or spelt.isupper() else 0.5) * float(counts.max() / counts.sum())
+        put(4, {(short, others[int(counts.argmax())]): sure})
+    put(5, units.same_expansion)
+    columns[:, 6] = near
+    return columns
 
 
 def numbered(texts: Iterable[str]) -> IntArray:
@@ -324,49 +377,6 @@ def weighted_overlap(bags: Sequence[Iterable[Hashable]], i: IntArray, j: IntArra
     return overlaps
 
 
-# Short names: how well one abbreviates a longer name, and which of several longer names it belongs to. ReVerb moves by
-# less than 0.001 with these two numbers.
-
-# A long name may have this many times the tokens of its short form before the score falls (Alfred Russel Wallace).
-COVERING = 2.5
-# The factor where the short name is in lower case and the long one is not (research center, Pew Research Center).
-COMMON_NOUN = 0.5
-# A name with more expansions than this is a generic word: its shares are small with or without allies, and finding
-# allies costs the square.
-MAX_ALLIED = 200
-
-
-def abbreviation(units: Units, short: int, long: int) -> float:
-    """Score in 0..1 how well a name abbreviates a longer one."""
-    is_common_noun = units.spellings[short].islower() and not units.spellings[long].islower()
-    covered = min(1.0, COVERING * len(units.tokens[short]) / len(units.tokens[long]))
-    return covered * (COMMON_NOUN if is_common_noun else 1)
-
-
-def expansion_shares(
-    units: Units, longer: Mapping[int, list[int]], fits: Mapping[tuple[int, int], float]
-) -> tuple[dict[tuple[int, int], float], dict[int, int]]:
-    """Give for each (short, long) the share of the long name and its allies, 0 for rivals; and each short's strongest.
-
-    "Monroe" may be short for Marilyn or for James: an expansion's share is its part of all mentions of expansions,
-    each weighed by how well it fits the short name, by default fully. Names that expand one another (Barack Obama,
-    Barack Hussein Obama) are allies and count together.
-    """
-    shares: dict[tuple[int, int], float] = {}
-    strongest: dict[int, int] = {}
-    for short, others in longer.items():
-        mass = units.counts[others] * [fits.get((short, long), 1.0) for long in others]
-        sets = [frozenset(units.tokens[long]) for long in others if len(others) <= MAX_ALLIED]
-        allied = np.array([[a <= b or b <= a for b in sets] for a in sets])
-        part = (allied @ mass if sets else mass) / mass.sum()
-        # Ties: more mentions of its own, then the shorter name, then the first.
-        best = max(range(len(others)), key=lambda at: (part[at], mass[at], -len(units.tokens[others[at]]), -at))
-        strongest[short] = others[best]
-        for at, long in enumerate(others):
-            shares[short, long] = float(part[at]) if at == best or (sets and allied[at, best]) else 0.0
-    return shares, strongest
-
-
 # Names that are the same but for the spelling of some tokens.
 
 # Two tokens spelt less alike than this (difflib's ratio) are different words.
@@ -380,21 +390,17 @@ def spelling(first: tuple[str, ...], second: tuple[str, ...]) -> float:
 
     A misspelt name of one token is weak evidence (Austria, Australia); beside tokens that agree it is strong.
     """
-    if len(first) != len(second):
-        return 0.0
     left = sorted([token for token in first if token not in second])
     right = sorted([token for token in second if token not in first])
-    credits = []
-    for pair in zip(left, right, strict=True):
-        # Most pairs of names differ in their first token already.
-        if not (credit := _token_credit(*pair)):
-            return 0.0
-        credits.append(credit)
-    shared = len({token for token in first if token in second})
-    if shared:
-        return (shared + sum(credits)) / len(first)
+    if len(first) != len(second) or len(left) != len(right):
+        return 0.0
+    credits = [_token_credit(*pair) for pair in zip(left, right, strict=True)]
+    if not all(credits):
+        return 0.0
+    if len(left) < len(first):
+        return (len(first) - len(left) + sum(credits)) / len(first)
     whole_words = all(len(token) > 1 for token in left + right)
-    return (min(credits, default=1.0) - MIN_TOKEN_RATIO) / (1 - MIN_TOKEN_RATIO) if whole_words else 0.0
+    return (min(credits) - MIN_TOKEN_RATIO) / (1 - MIN_TOKEN_RATIO) if whole_words else 0.0
 
 
 @lru_cache(maxsize=1 << 16)
@@ -428,34 +434,32 @@ class Scored:
         return len(self.i)
 
 
-def likeness(columns: FloatArray, units: Units, i: IntArray, j: IntArray) -> FloatArray:
-    """Turn the columns of evidence into one score a pair.
+def scored(units: Units, i: IntArray, j: IntArray, near: FloatArray) -> Scored:
+    """Score pairs of names, which are in order, with what embeddings say of each (see `evidence`).
 
     Names are alike by the strongest of their string evidence. Embeddings that are close add: alone where the names
     share no token (NYC, New York City), half where they do, for then closeness repeats the tokens.
     """
-    same, shared, share, spelt, acronym, near = columns[:, :6].T
+    columns = evidence(units, i, j, near)
+    same, shared, share, spelt, acronym, together, _ = columns.T
     contained = ~np.isnan(share)
     strings = np.maximum.reduce([np.where(contained, np.nan_to_num(share), shared), spelt, acronym])
     close = np.nan_to_num(near)
     score = np.maximum(strings, np.where(contained | (shared > 0), (strings + close) / 2, close))
     # Initials and closeness are independent evidence: the chance that both are wrong is the product.
     score = np.where(acronym > 0, 1 - (1 - acronym) * (1 - close), score)
+    score = np.where(contained, score, np.maximum(score, together))
     score = np.maximum(same, score)  # the same name scores 1 whatever its vectors
     kinds = numbered(kind or "" for kind in units.kinds)
     score = np.where((kinds[i] != kinds[j]) & (kinds[i] > 0) & (kinds[j] > 0), score * OTHER_KIND, score)
-    combined: FloatArray = np.where(clashing(units, i, j), score * CLASHING, score).astype(np.float32)
-    return combined
+    score = np.where(clashing(units, i, j), score * CLASHING, score)
+    return Scored(i, j, score.astype(np.float32), columns)
 
 
 _OWNED = re.compile(r"(.+?)['’]s .+")
 _HYPHENED = re.compile(r"\w+(?:[-\u2010\u2011]\w+)+")
 # Whoever says "I" in memories that name no owner; in a scope the name says in which: "I (home)".
 _WHO_WRITES = re.compile(r"I(?: \(.*\))?")
-
-
-def _token_set(name: str) -> frozenset[str]:
-    return frozenset(tokens(normalise(name)))
 
 
 def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
@@ -465,55 +469,27 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
     "Noah's bike"); one has half of what a hyphen joins in the other (Bissau, Guinea-Bissau); one is where the other
     is (an airport, its county); or they are those who say "I" in two scopes.
     """
-    tokens = [frozenset(own) for own in units.tokens]
-    owners = [_token_set(owned[1]) if (owned := _OWNED.fullmatch(name)) else frozenset() for name in units.spellings]
-    joined = [[_token_set(word) for word in _HYPHENED.findall(name)] for name in units.spellings]
+
+    def of_part(name: str) -> frozenset[str]:
+        return frozenset(tokens(normalise(name)))
+
+    held = [frozenset(own) for own in units.tokens]
+    owners = [of_part(owned[1]) if (owned := _OWNED.fullmatch(name)) else frozenset() for name in units.spellings]
+    joined = [[of_part(word) for word in _HYPHENED.findall(name)] for name in units.spellings]
     writers = [bool(_WHO_WRITES.fullmatch(name)) for name in units.spellings]
 
     def differ(a: int, b: int) -> bool:
         """Whether what the first is called or said to be tells it from the second."""
         return bool(
-            (owners[a] and (owners[a].isdisjoint(owners[b]) if owners[b] else owners[a] >= tokens[b]))
-            or any(not word.isdisjoint(tokens[b]) and not word <= tokens[b] for word in joined[a])
-            or (units.names[b] in units.places[a] and units.names[a] != units.names[b])
+            (owners[a] and (owners[a].isdisjoint(owners[b]) if owners[b] else owners[a] >= held[b]))
+            or any(not word.isdisjoint(held[b]) and not word <= held[b] for word in joined[a])
+            or (units.names[a] != units.names[b] and (units.names[b] in units.places[a] or (writers[a] and writers[b])))
         )
 
-    marked = np.array(
-        [
-            bool(owners[unit] or joined[unit] or units.places[unit] or writers[unit] or markers(own) or numbers(own))
-            for unit, own in enumerate(units.tokens)
-        ],
-        dtype=bool,
-    )
+    told_apart = zip(owners, joined, units.places, writers, units.tokens, strict=True)
+    marked = np.array([any((*row[:4], markers(row[4]), numbers(row[4]))) for row in told_apart], dtype=bool)
     clashes = np.zeros(len(i), dtype=bool)
     for row in np.flatnonzero(marked[i] | marked[j]).tolist():
         a, b = int(i[row]), int(j[row])
-        writing = writers[a] and writers[b] and units.names[a] != units.names[b]
-        clashes[row] = writing or clash(units.tokens[a], units.tokens[b]) or differ(a, b) or differ(b, a)
+        clashes[row] = clash(units.tokens[a], units.tokens[b]) or differ(a, b) or differ(b, a)
     return clashes
-
-
-def with_same_expansion(scored: Scored, strongest: Mapping[int, int]) -> Scored:
-    """Add the pairs of short names of one long name (Bill, Gates): as alike as both are to it, multiplied."""
-    rows = {pair: row for row, pair in enumerate(zip(scored.i.tolist(), scored.j.tolist(), strict=True))}
-    shorts: dict[int, list[tuple[int, float]]] = {}
-    for short, long in strongest.items():
-        row = rows[min(short, long), max(short, long)]
-        shorts.setdefault(long, []).append((short, float(scored.score[row])))
-    scores, columns = scored.score.copy(), scored.evidence.copy()
-    added: list[tuple[int, int, float]] = []
-    for group in shorts.values():
-        for (a, first), (b, second) in combinations(sorted(group), 2):
-            row = rows.get((a, b), -1)
-            if row < 0:
-                added.append((a, b, first * second))
-            elif first * second > scores[row] and np.isnan(columns[row, 2]):
-                scores[row] = columns[row, -1] = first * second
-    more = np.zeros((len(added), len(KINDS)), dtype=np.float32)
-    more[:, -1] = [score for _, _, score in added]
-    return Scored(
-        np.concatenate([scored.i, np.array([a for a, _, _ in added], np.int64)]),
-        np.concatenate([scored.j, np.array([b for _, b, _ in added], np.int64)]),
-        np.concatenate([scores, more[:, -1]]),
-        np.concatenate([columns, more]),
-    )

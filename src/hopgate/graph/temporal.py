@@ -4,7 +4,7 @@ An interval is half open: it holds its first moment and not its last. No `valid_
 when; no `valid_to` that none says it ended.
 
 1. Only facts of one group meet: of one source and relation where the relation is single-valued, else of one source,
-   relation and target.
+   relation and target. The functions here get the facts of one group.
 2. A fact begins at `valid_from`; where it has none, it was at least true when it was recorded. In a group the fact that
    began later holds; of two that began together the one recorded later; of two recorded together both.
 3. A fact without an end is over where the next with another target begins, or where another statement of the same
@@ -21,9 +21,9 @@ when; no `valid_to` that none says it ended.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
 
@@ -32,21 +32,16 @@ from hopgate.errors import HopgateError
 STILL_NEWS = timedelta(days=366)
 """How old the date of a fact may be when it is told, so that the fact ends what was noted after that date."""
 
-# A time that sorts: before all time, a date, after all time.
-_Bound = tuple[int, datetime | None]
-_ALWAYS: _Bound = (0, None)
-_NEVER: _Bound = (2, None)
+_ALWAYS, _NEVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeVersion:
-    """A typed relation between two concepts: when it was true, when that was known, and the memories that say so.
+    """What is said of a group's source: when it was true, when that was known, and the memories that say so.
 
     A fact as it was recorded has this shape, and so has a row of the edges' table that follows from facts.
     """
 
-    src: Hashable
-    relation: str
     dst: Hashable
     valid_from: datetime | None
     valid_to: datetime | None
@@ -55,38 +50,21 @@ class EdgeVersion:
     evidence: tuple[Hashable, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.valid_from is not None and self.valid_to is not None and self.valid_to < self.valid_from:
+        if self.last < self.first:
             raise HopgateError(f"an edge cannot end ({self.valid_to}) before it begins ({self.valid_from})")
 
+    @property
+    def first(self) -> datetime:
+        """Its first moment, which is before all time where none is known."""
+        return self.valid_from or _ALWAYS
 
-def current_edges(facts: Iterable[EdgeVersion], single_valued: Collection[str] = ()) -> list[EdgeVersion]:
-    """Derive the edges that follow from all facts; each one's `recorded_at` is that of its latest evidence.
-
-    Parameters
-    ----------
-    facts : iterable of EdgeVersion
-        In any order: the result is the same.
-    single_valued : collection of str
-        Relations of which a source has one target at a time.
-
-    Examples
-    --------
-    >>> def moved(dst, year):
-    ...     start, recorded = datetime(year, 1, 1), datetime(2024, 1, 1)
-    ...     return EdgeVersion("ada", "lives in", dst, start, None, recorded, evidence=(dst,))
-    >>> for edge in current_edges([moved("munich", 2020), moved("berlin", 2015)], {"lives in"}):
-    ...     print(edge.dst, edge.valid_from.year, edge.valid_to and edge.valid_to.year)
-    berlin 2015 2020
-    munich 2020 None
-    """
-    groups: dict[tuple[Hashable, ...], list[EdgeVersion]] = defaultdict(list)
-    for fact in dict.fromkeys(facts):
-        target = () if fact.relation in single_valued else (fact.dst,)
-        groups[fact.src, fact.relation, *target].append(fact)
-    return [edge for group in groups.values() for edge in _edges_of_group(group)]
+    @property
+    def last(self) -> datetime:
+        """Its end, which is after all time where none is known."""
+        return self.valid_to or _NEVER
 
 
-def edge_history(facts: Iterable[EdgeVersion], single_valued: Collection[str] = ()) -> list[EdgeVersion]:
+def edge_history(facts: Iterable[EdgeVersion]) -> list[EdgeVersion]:
     """Give the rows of the edges' table: what was ever known of each edge, from `recorded_at` to `retired_at`.
 
     Facts are recorded in the order of their recording, those of one moment together. An edge whose interval changes
@@ -95,9 +73,9 @@ def edge_history(facts: Iterable[EdgeVersion], single_valued: Collection[str] = 
     Examples
     --------
     >>> def lives(city, year):
-    ...     start, recorded = datetime(year, 1, 1), datetime(year, 1, 2)
-    ...     return EdgeVersion("ada", "lives in", city, start, None, recorded, evidence=(city,))
-    >>> for row in edge_history([lives("berlin", 2015), lives("munich", 2020)], {"lives in"}):
+    ...     start, recorded = datetime(year, 1, 1, tzinfo=UTC), datetime(year, 1, 2, tzinfo=UTC)
+    ...     return EdgeVersion(city, start, None, recorded, evidence=(city,))
+    >>> for row in edge_history([lives("berlin", 2015), lives("munich", 2020)]):
     ...     print(row.dst, row.valid_to and row.valid_to.year, row.retired_at and row.retired_at.year)
     berlin None 2020
     berlin 2020 None
@@ -108,7 +86,7 @@ def edge_history(facts: Iterable[EdgeVersion], single_valued: Collection[str] = 
     known: list[EdgeVersion] = []
     for now, recorded in groupby(sorted(facts, key=attrgetter("recorded_at")), key=attrgetter("recorded_at")):
         known += recorded
-        edges = {(e.src, e.relation, e.dst, e.valid_from, e.valid_to): e for e in current_edges(known, single_valued)}
+        edges = {(edge.dst, edge.valid_from, edge.valid_to): edge for edge in current_edges(known)}
         retired += [replace(row, retired_at=now) for key, row in rows.items() if key not in edges]
         rows = {
             key: replace(edge, recorded_at=rows[key].recorded_at if key in rows else now) for key, edge in edges.items()
@@ -116,14 +94,55 @@ def edge_history(facts: Iterable[EdgeVersion], single_valued: Collection[str] = 
     return [*retired, *rows.values()]
 
 
+def current_edges(facts: Iterable[EdgeVersion]) -> list[EdgeVersion]:
+    """Derive the edges that follow from all facts, in whatever order; each `recorded_at` is of the latest evidence.
+
+    Examples
+    --------
+    >>> def moved(city, year):
+    ...     start, recorded = datetime(year, 1, 1, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=UTC)
+    ...     return EdgeVersion(city, start, None, recorded, evidence=(city,))
+    >>> for edge in current_edges([moved("munich", 2020), moved("berlin", 2015)]):
+    ...     print(edge.dst, edge.valid_from.year, edge.valid_to and edge.valid_to.year)
+    berlin 2015 2020
+    munich 2020 None
+    """
+    told = list(dict.fromkeys(facts))
+    told = [_over_by_then(fact, told) for fact in told]
+    pieces: dict[Hashable, list[_Piece]] = defaultdict(list)
+    # A point in time neither ends another fact nor is ended.
+    for fact in told:
+        if fact.first == fact.last:
+            pieces[fact.dst, fact.first].append((fact.first, fact.last, fact))
+    intervals = [_interval(fact, told) for fact in told if fact.first < fact.last]
+    # An open fact is over when the next one begins.
+    nexts = [min((each.start for each in intervals if each.beats(one)), default=_NEVER) for one in intervals]
+    intervals = [
+        replace(one, end=min(one.end, following)) if one.fact.valid_to is None else one
+        for one, following in zip(intervals, nexts, strict=True)
+    ]
+    uncovered = {interval: list(_uncovered(interval, intervals)) for interval in intervals}
+    for interval, kept in uncovered.items():
+        for start, end in kept:
+            reaches_back = interval.start_assumed and start == interval.start
+            first = _reach_back(interval, uncovered) if reaches_back else start
+            pieces[interval.fact.dst].append((first, end, interval.fact))
+    edges = [edge for of_target in pieces.values() for edge in _joined(of_target)]
+    return sorted(edges, key=lambda edge: (edge.first, edge.last, str(edge.dst)))
+
+
+_Span = tuple[datetime, datetime]
+_Piece = tuple[datetime, datetime, EdgeVersion]
+
+
 @dataclass(frozen=True, slots=True)
 class _Interval:
     """A fact's interval as it competes with others: from `start`, which is its recording where none was given."""
 
     fact: EdgeVersion
-    start: _Bound
-    end: _Bound
-    start_assumed: bool = False
+    start: datetime
+    end: datetime
+    start_assumed: bool
 
     def beats(self, other: _Interval) -> bool:
         """Whether this is of another target, and began later, or together with the other and was recorded later."""
@@ -131,45 +150,18 @@ class _Interval:
         return later and self.fact.dst != other.fact.dst
 
 
-def _edges_of_group(facts: list[EdgeVersion]) -> list[EdgeVersion]:
-    facts = [_over_by_then(fact, facts) for fact in facts]
-    # A point in time neither ends another fact nor is ended.
-    points = [fact for fact in facts if fact.valid_from is not None and fact.valid_from == fact.valid_to]
-    intervals = [_interval(fact, facts) for fact in facts if fact not in points]
-    # An open fact is over when the next one begins.
-    nexts = [min((each.start for each in intervals if each.beats(one)), default=_NEVER) for one in intervals]
-    intervals = [
-        replace(one, end=min(one.end, following)) if one.fact.valid_to is None else one
-        for one, following in zip(intervals, nexts, strict=True)
-    ]
-    pieces = {interval: list(_uncovered(interval, intervals)) for interval in intervals}
-    by_target: dict[Hashable, list[tuple[_Bound, _Bound, EdgeVersion]]] = defaultdict(list)
-    for interval, kept in pieces.items():
-        for start, end in kept:
-            reaches_back = interval.start_assumed and start == interval.start
-            first = _reach_back(interval, pieces) if reaches_back else start
-            by_target[interval.fact.dst].append((first, end, interval.fact))
-    edges = [edge for kept in by_target.values() for edge in _joined(kept)]
-    by_moment: dict[tuple[Hashable, datetime | None], list[EdgeVersion]] = defaultdict(list)
-    for fact in points:
-        by_moment[fact.dst, fact.valid_from].append(fact)
-    edges += [_edge(same, _first(same[0]), _last(same[0])) for same in by_moment.values()]
-    return sorted(edges, key=lambda edge: (_first(edge), _last(edge), str(edge.dst)))
-
-
 def _over_by_then(fact: EdgeVersion, facts: Sequence[EdgeVersion]) -> EdgeVersion:
     """Rule 4: end an undated fact where another began, by what was told after it was recorded.
 
     It keeps no time of its own: its note's day lies in the other's time, and it reaches back from where that begins.
     """
-    if fact.valid_from is not None or (fact.valid_to is not None and fact.valid_to <= fact.recorded_at):
+    if fact.valid_from is not None or fact.last <= fact.recorded_at:
         return fact
     begun = [
         other.valid_from
         for other in facts
         if other.valid_from is not None
-        and other.valid_from <= fact.recorded_at < other.recorded_at
-        and (other.valid_to is None or fact.recorded_at < other.valid_to)
+        and other.valid_from <= fact.recorded_at < min(other.recorded_at, other.last)
         and other.dst != fact.dst
         and other.recorded_at - other.valid_from <= STILL_NEWS
     ]
@@ -179,18 +171,18 @@ def _over_by_then(fact: EdgeVersion, facts: Sequence[EdgeVersion]) -> EdgeVersio
 def _interval(fact: EdgeVersion, facts: Sequence[EdgeVersion]) -> _Interval:
     """Where a fact begins and ends by itself and by what else is said of its target."""
     same = [other for other in facts if other.dst == fact.dst]
-    start, end = _first(fact), _last(fact)
-    assumed = fact.valid_from is None and (1, fact.recorded_at) < end
+    start, end = fact.first, fact.last
+    assumed = fact.valid_from is None and fact.recorded_at < end
     if assumed:
-        start = (1, fact.recorded_at)
-    elif start == _ALWAYS:  # it was over when it was recorded
-        start = max(_first(other) for other in same if _first(other) < end)
-    if end == _NEVER:
-        end = min(_last(other) for other in same if start < _last(other))
+        start = fact.recorded_at
+    elif fact.valid_from is None:  # it was over when it was recorded
+        start = max(other.first for other in same if other.first < end)
+    if fact.valid_to is None:
+        end = min(other.last for other in same if start < other.last)
     return _Interval(fact, start, end, assumed)
 
 
-def _uncovered(interval: _Interval, intervals: Sequence[_Interval]) -> Iterator[tuple[_Bound, _Bound]]:
+def _uncovered(interval: _Interval, intervals: Sequence[_Interval]) -> Iterator[_Span]:
     """The parts of an interval that none of those which beat it covers."""
     at = interval.start
     for start, end in sorted((other.start, other.end) for other in intervals if other.beats(interval)):
@@ -201,10 +193,10 @@ def _uncovered(interval: _Interval, intervals: Sequence[_Interval]) -> Iterator[
         yield at, interval.end
 
 
-def _reach_back(interval: _Interval, pieces: dict[_Interval, list[tuple[_Bound, _Bound]]]) -> _Bound:
+def _reach_back(interval: _Interval, uncovered: dict[_Interval, list[_Span]]) -> datetime:
     """How far back a fact without a start reaches: to where another target's time ends, or where its own began."""
     bounds = [_ALWAYS]
-    for other, kept in pieces.items():
+    for other, kept in uncovered.items():
         if other.fact.dst != interval.fact.dst:
             bounds += [min(end, interval.start) for start, end in kept if start < interval.start]
         elif other.fact.valid_from is not None and other.start <= interval.start:
@@ -212,33 +204,21 @@ def _reach_back(interval: _Interval, pieces: dict[_Interval, list[tuple[_Bound, 
     return max(bounds)
 
 
-def _joined(pieces: list[tuple[_Bound, _Bound, EdgeVersion]]) -> Iterator[EdgeVersion]:
+def _joined(pieces: list[_Piece]) -> Iterator[EdgeVersion]:
     """One edge for the pieces of a target that overlap; pieces that only meet are different edges."""
     pieces = sorted(pieces, key=lambda piece: piece[:2])
     while pieces:
         start, end, first = pieces.pop(0)
-        overlapping = [first]
-        while pieces and pieces[0][0] < end:
+        same = [first]
+        while pieces and (pieces[0][0] < end or pieces[0][:2] == (start, end)):
             end = max(end, pieces[0][1])
-            overlapping.append(pieces.pop(0)[2])
-        yield _edge(overlapping, start, end)
-
-
-def _edge(facts: Sequence[EdgeVersion], start: _Bound, end: _Bound) -> EdgeVersion:
-    ordered = sorted(facts, key=lambda fact: (fact.recorded_at, str(fact.evidence)))
-    return replace(
-        facts[0],
-        valid_from=start[1],
-        valid_to=end[1],
-        recorded_at=max(fact.recorded_at for fact in facts),
-        retired_at=None,
-        evidence=tuple(dict.fromkeys(memory for fact in ordered for memory in fact.evidence)),
-    )
-
-
-def _first(edge: EdgeVersion) -> _Bound:
-    return _ALWAYS if edge.valid_from is None else (1, edge.valid_from)
-
-
-def _last(edge: EdgeVersion) -> _Bound:
-    return _NEVER if edge.valid_to is None else (1, edge.valid_to)
+            same.append(pieces.pop(0)[2])
+        same.sort(key=lambda fact: (fact.recorded_at, str(fact.evidence)))
+        yield replace(
+            first,
+            valid_from=None if start == _ALWAYS else start,
+            valid_to=None if end == _NEVER else end,
+            recorded_at=same[-1].recorded_at,
+            retired_at=None,
+            evidence=tuple(dict.fromkeys(memory for fact in same for memory in fact.evidence)),
+        )

@@ -153,7 +153,7 @@ def test_names_are_compared_outside_the_lock_and_again_where_the_graph_changed(
     said = {key: found([Mention(f"Name {key}"), Mention("Shared")], []) for key in "abc"}
     fitted = threading.Event()
 
-    real = Canonicaliser.fit_units
+    real = Canonicaliser.fit
 
     def meanwhile(*given, **named):
         """Turn a memory sensitive while names are compared: under the graph's lock that would never end."""
@@ -163,7 +163,7 @@ def test_names_are_compared_outside_the_lock_and_again_where_the_graph_changed(
                 pool.submit(kb.mark_sensitive, ["b"]).result(PATIENCE)
         return real(*given, **named)
 
-    monkeypatch.setattr(Canonicaliser, "fit_units", meanwhile)
+    monkeypatch.setattr(Canonicaliser, "fit", meanwhile)
     kb.build(Scripted(said))
     assert fitted.is_set()
     names = content(kb)["names"]

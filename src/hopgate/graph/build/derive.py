@@ -129,9 +129,9 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
 
     Examples
     --------
-    >>> from datetime import datetime
+    >>> from datetime import UTC, datetime
     >>> def fact(dst, day, memory):
-    ...     return CanonicalFact(1, "runs on", dst, 1.0, None, None, datetime(2024, 1, day), memory)
+    ...     return CanonicalFact(1, "runs on", dst, 1.0, None, None, datetime(2024, 1, day, tzinfo=UTC), memory)
     >>> for row in versioned_rows(FactGroup(1, "runs on", None), [fact(7, 1, 10), fact(7, 2, 11), fact(8, 5, 12)]):
     ...     print(row.dst_id, row.valid_to and row.valid_to.day, row.retired_at and row.retired_at.day, row.evidence)
     7 None 5 (10, 11)
@@ -141,7 +141,7 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
     runs = [list(run) for _, run in groupby(facts, key=lambda fact: (fact.dst_id, fact.valid_from, fact.valid_to))]
     versions = [
         EdgeVersion(
-            *(run[0].src_id, run[0].relation, run[0].dst_id, run[0].valid_from, run[0].valid_to, run[0].recorded_at),
+            *(run[0].dst_id, run[0].valid_from, run[0].valid_to, run[0].recorded_at),
             evidence=tuple(sorted({fact.memory_id for fact in run})),
         )
         for run in runs
@@ -149,12 +149,11 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
     weights: dict[tuple[int, int], float] = defaultdict(float)
     for fact in facts:
         weights[fact.dst_id, fact.memory_id] = max(weights[fact.dst_id, fact.memory_id], fact.weight)
-    # Most groups have one fact, which nothing ends.
-    history = edge_history(versions, {group.relation} if group.dst_id is None else ()) if len(runs) > 1 else versions
     result = []
-    for row in history:
+    # Most groups have one fact, which nothing ends.
+    for row in edge_history(versions) if len(runs) > 1 else versions:
         dst, evidence = cast("int", row.dst), cast("tuple[int, ...]", row.evidence)
         weight = sum(weights[dst, memory] for memory in evidence)
         times = (row.valid_from, row.valid_to, row.recorded_at, row.retired_at)
-        result.append(EdgeRow(group.src_id, dst, row.relation, weight, *times, evidence))
+        result.append(EdgeRow(group.src_id, dst, group.relation, weight, *times, evidence))
     return result

@@ -18,14 +18,8 @@ from hopgate.extract.rules.words import comparison_form
 from hopgate.extract.runner import Progress
 from hopgate.graph.build.derive import rederive, rederive_all
 from hopgate.graph.build.merge import apply_rulings, join_aliases, take_apart
-from hopgate.graph.canonicalise import (
-    Candidate,
-    Canonicaliser,
-    ContextMention,
-    Units,
-    canonicalise_relations,
-    closeness,
-)
+from hopgate.graph.canonicalise import Candidate, Canonicaliser, Embed, canonicalise_relations
+from hopgate.graph.likeness import ContextMention, closeness
 from hopgate.graph.names import initials, tokens
 from hopgate.guard import guarded
 from hopgate.store import journal
@@ -37,8 +31,6 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.store.store import Store
-
-Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 # How alike names must be in a store: the same for a backfill and for a name that comes later.
 
@@ -256,16 +248,10 @@ def _clustered(read: Material, embed: Embed | None) -> Clusters:
         by_scope[row.scope].append(row)
     clusters: dict[tuple[str, int], list[NameRow]] = defaultdict(list)
     for scope, rows in by_scope.items():
-        # Each name is one unit, and its mentions are counted already.
-        units = Units(
-            names=tuple(row.normal for row in rows),
-            kinds=tuple(row.kind for row in rows),
-            counts=np.array([max(1, row.uses) for row in rows], dtype=np.float64),
-            spellings=tuple(row.name for row in rows),
-            places=tuple(read.places.get(row.id, frozenset()) for row in rows),
-            of_mention=np.arange(len(rows), dtype=np.int64),
-        )
-        result = Canonicaliser(threshold=MERGE).fit_units(units, embed, floor=MERGE)
+        mentions = [
+            ContextMention(row.name, row.kind, tuple(read.places.get(row.id, ())), max(1, row.uses)) for row in rows
+        ]
+        result = Canonicaliser(threshold=MERGE).fit(mentions, embed)
         for row, label in zip(rows, result.labels_.tolist(), strict=True):
             clusters[scope, label].append(row)
     relations = {
