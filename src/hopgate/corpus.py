@@ -5,23 +5,21 @@ from __future__ import annotations
 import contextlib
 import difflib
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.jsonl import json_lines, parse_json_lines, refuse
+from hopgate.jsonl import json_lines
 from hopgate.memory import DEFAULT_IMPORTANCE, Memory, configuration
 from hopgate.times import utc
 
-STANDARD_INPUT = "-"
-
 
 def read_corpus(path: str | Path, *, keep_unknown: bool = False) -> Iterator[Memory]:
-    """Read the memories of a file, or of standard input for `-`.
+    """Read the memories of a file.
 
     Parameters
     ----------
@@ -33,17 +31,47 @@ def read_corpus(path: str | Path, *, keep_unknown: bool = False) -> Iterator[Mem
     HopgateError
         For the first line that is not a valid memory, naming file, line and reason.
     """
-    if str(path) == STANDARD_INPUT:
-        # A parent that closed our standard input leaves none at all.
-        if sys.stdin is None:
-            raise HopgateError("standard input is closed: give a file, or pipe memories into it")
-        lines = parse_json_lines(sys.stdin.buffer, "standard input")
-        yield from _memories(lines, "standard input", keep_unknown)
-        return
     with contextlib.suppress(OSError):  # reading it says what is wrong
         if Path(path).is_dir():
             raise HopgateError(f"{path} is a directory: give the corpus.jsonl inside it")
-    yield from _memories(json_lines(path), str(path), keep_unknown)
+    lines = ((f"line {number}", row) for number, row in json_lines(path))
+    return all_memories(parsed_memories(lines, keep_unknown=keep_unknown), str(path))
+
+
+def parsed_memories(
+    records: Iterable[tuple[str, dict[str, Any] | HopgateError]], *, keep_unknown: bool, scope: str | None = None
+) -> Iterator[tuple[str, Memory | HopgateError]]:
+    """Make a memory of each record, in this scope where it names none; of one that is none, the reason.
+
+    Parameters
+    ----------
+    records : iterable of (str, dict or HopgateError)
+        Each with where it lies in its file.
+    """
+    for where, record in records:
+        made: Memory | HopgateError
+        try:
+            made = record if isinstance(record, HopgateError) else parse_memory(record, keep_unknown=keep_unknown)
+        except HopgateError as error:
+            made = error
+        if scope is not None and isinstance(made, Memory) and made.scope is None:
+            made = replace(made, scope=scope)
+        yield where, made
+
+
+def all_memories(read: Iterable[tuple[str, Memory | HopgateError]], name: str) -> Iterator[Memory]:
+    """Give the memories; the first that is none, or whose id stood there before, is refused by name and place."""
+    seen: dict[str, str] = {}
+    for where, memory in read:
+        if isinstance(memory, HopgateError):
+            raise HopgateError(f"{name}, {where}: {memory}") from None
+        if memory.external_id in seen:
+            first = seen[memory.external_id]
+            raise HopgateError(f"{name}, {where}: _id {memory.external_id!r} stands already on {first}")
+        seen[memory.external_id] = where
+        yield memory
+    if not seen:
+        raise HopgateError(f"{name} holds no memories")
 
 
 def parse_memory(record: object, *, keep_unknown: bool = False) -> Memory:
@@ -152,21 +180,6 @@ def _source(record: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
 
 def _zoned(value: Any) -> Any:
     return utc(value) if isinstance(value, datetime) else value
-
-
-def _memories(records: Iterable[tuple[int, dict[str, Any]]], name: str, keep_unknown: bool) -> Iterator[Memory]:
-    seen: dict[str, int] = {}
-    for number, record in records:
-        try:
-            memory = parse_memory(record, keep_unknown=keep_unknown)
-        except HopgateError as error:
-            refuse(name, number, str(error))
-        if memory.external_id in seen:
-            refuse(name, number, f"_id {memory.external_id!r} stands already on line {seen[memory.external_id]}")
-        seen[memory.external_id] = number
-        yield memory
-    if not seen:
-        raise HopgateError(f"{name} holds no memories")
 
 
 # ---- Fields ----------------------------------------------------------------------------------------------------------

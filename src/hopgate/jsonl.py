@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NoReturn, TypeVar
 
 from hopgate.errors import HopgateError
 
@@ -15,6 +16,8 @@ from hopgate.errors import HopgateError
 MAX_LINE_BYTES = 4 * 1024 * 1024
 # How JSON begins half of a surrogate pair: only a line with this in it can hold one half without the other.
 _ESCAPED_SURROGATE = r"\ud"
+
+Value = TypeVar("Value")
 
 
 def refuse(path: Path | str, line: int, reason: str) -> NoReturn:
@@ -24,11 +27,8 @@ def refuse(path: Path | str, line: int, reason: str) -> NoReturn:
 
 def text_lines(path: Path | str) -> Iterator[tuple[int, str]]:
     """Number the lines of a UTF-8 file that are not blank; a byte-order mark at its start is no part of the text."""
-    try:
-        with Path(path).open("rb") as stream:
-            yield from _decoded(stream, path)
-    except OSError as error:
-        raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
+    with _opened(path) as stream:
+        yield from _all(_read(stream, str), path)
 
 
 def json_lines(path: Path | str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -40,8 +40,8 @@ def json_lines(path: Path | str) -> Iterator[tuple[int, dict[str, Any]]]:
         For the first line that is not UTF-8, not JSON or not an object, that is too long, or that holds what no JSON
         can give back: NaN, an infinity, a number of too many digits, half of a surrogate pair.
     """
-    for number, line in text_lines(path):
-        yield number, _parsed(line, path, number)
+    with _opened(path) as stream:
+        yield from parse_json_lines(stream, path)
 
 
 def parse_json_lines(stream: IO[bytes], name: Path | str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -56,8 +56,19 @@ def parse_json_lines(stream: IO[bytes], name: Path | str) -> Iterator[tuple[int,
     Traceback (most recent call last):
     hopgate.errors.HopgateError: rows.jsonl, line 1: 1e999 is too large a number
     """
-    for number, line in _decoded(stream, name):
-        yield number, _parsed(line, name, number)
+    return _all(_read(stream, _parsed), name)
+
+
+def checked_json_lines(stream: IO[bytes]) -> Iterator[tuple[int, dict[str, Any] | HopgateError]]:
+    r"""Read JSON objects from an open stream; for a line that is none, the reason in its place, and the rest after it.
+
+    Examples
+    --------
+    >>> import io
+    >>> list(checked_json_lines(io.BytesIO(b'{"a": 1}\nno\n{"b": 2}')))
+    [(1, {'a': 1}), (2, HopgateError('not JSON (Expecting value at column 1)')), (3, {'b': 2})]
+    """
+    return _read(stream, _parsed)
 
 
 def field(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:
@@ -70,69 +81,66 @@ def field(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:
     return value
 
 
-def checked_json_lines(stream: IO[bytes], name: Path | str) -> Iterator[tuple[int, dict[str, Any] | HopgateError]]:
-    r"""Read JSON objects from an open stream; for a line that is none, its error in its place, and the rest after it.
-
-    Examples
-    --------
-    >>> import io
-    >>> list(checked_json_lines(io.BytesIO(b'{"a": 1}\nno\n{"b": 2}'), "rows.jsonl"))
-    [(1, {'a': 1}), (2, HopgateError('rows.jsonl, line 2: not JSON (Expecting value at column 1)')), (3, {'b': 2})]
-    """
-    for number, raw in _raw_lines(stream):
-        try:
-            if line := _decode(raw, name, number):
-                yield number, _parsed(line, name, number)
-        except HopgateError as error:
-            yield number, error
+@contextmanager
+def _opened(path: Path | str) -> Iterator[IO[bytes]]:
+    try:
+        with Path(path).open("rb") as stream:
+            yield stream
+    except OSError as error:
+        raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-def _raw_lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Number lines; of one that is too long only its beginning is kept."""
+def _read(stream: IO[bytes], parse: Callable[[str], Value]) -> Iterator[tuple[int, Value | HopgateError]]:
+    """Parse the lines that are not blank; for one that cannot be read, the reason in its place."""
     number = 0
     # With one byte more than is allowed a line that is too long is noticed before the rest of it is read.
     while raw := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
-        yield number, raw
+        try:
+            if line := _decoded(raw, number):
+                value: Value | HopgateError = parse(line)
+        except HopgateError as error:
+            line, value = "what is wrong with it", error
+        if line:
+            yield number, value
         while len(raw) > MAX_LINE_BYTES and not raw.endswith(b"\n"):
             raw = stream.readline(MAX_LINE_BYTES + 1)
 
 
-def _decode(raw: bytes, name: Path | str, number: int) -> str:
+def _all(read: Iterable[tuple[int, Value | HopgateError]], name: Path | str) -> Iterator[tuple[int, Value]]:
+    for number, value in read:
+        if isinstance(value, HopgateError):
+            refuse(name, number, str(value))
+        yield number, value
+
+
+def _decoded(raw: bytes, number: int) -> str:
     """Give a line without its end; nothing for a blank one."""
     if len(raw) > MAX_LINE_BYTES:
-        refuse(name, number, f"the line is longer than {MAX_LINE_BYTES:,} bytes")
+        raise HopgateError(f"the line is longer than {MAX_LINE_BYTES:,} bytes")
     try:
         line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        refuse(name, number, f"not UTF-8 at byte {error.start}")
+        raise HopgateError(f"not UTF-8 at byte {error.start}") from None
     return line.rstrip("\r\n") if line.strip() else ""
 
 
-def _decoded(stream: IO[bytes], name: Path | str) -> Iterator[tuple[int, str]]:
-    for number, raw in _raw_lines(stream):
-        if line := _decode(raw, name, number):
-            yield number, line
-
-
-def _parsed(line: str, name: Path | str, number: int) -> dict[str, Any]:
+def _parsed(line: str) -> dict[str, Any]:
     try:
         row = parse_json(line)
         if _ESCAPED_SURROGATE in line.lower():
             json.dumps(row, ensure_ascii=False).encode()
-    except HopgateError as error:
-        refuse(name, number, str(error))
     except UnicodeEncodeError:
-        refuse(name, number, "it holds half of a surrogate pair, which is not text")
+        raise HopgateError("it holds half of a surrogate pair, which is not text") from None
     except json.JSONDecodeError as error:
-        refuse(name, number, f"not JSON ({error.msg.removesuffix(' at')} at column {error.colno})")
+        raise HopgateError(f"not JSON ({error.msg.removesuffix(' at')} at column {error.colno})") from None
     except RecursionError:
-        refuse(name, number, "the JSON is nested too deeply")
+        raise HopgateError("the JSON is nested too deeply") from None
     except ValueError:
         # What is left is Python's guard against numbers of thousands of digits.
-        refuse(name, number, "it holds a number of too many digits")
+        raise HopgateError("it holds a number of too many digits") from None
     if not isinstance(row, dict):
-        refuse(name, number, "not a JSON object")
+        raise HopgateError("not a JSON object")
     return row
 
 

@@ -191,8 +191,7 @@ def rows(shard: str, form: str | None = None, options: ReadOptions | None = None
     name = redacted(shard)
     for place, read in checked_memories(shard, form, options):
         if isinstance(read, HopgateError):
-            # Without where it lies, which stands beside it.
-            yield Row(name, place, None, without_values(str(read).removeprefix(f"{shard}, {place}: ")))
+            yield Row(name, place, None, without_values(str(read)))
         else:
             yield Row(name, place, read)
 

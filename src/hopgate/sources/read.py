@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from hopgate.corpus import STANDARD_INPUT, parse_memory, read_corpus
+from hopgate.corpus import all_memories, parsed_memories
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.sources import chats, database, mail, notes, tables
-from hopgate.sources.source import UNREADABLE, Place, ReadOptions, Record, Records, SourceFormat
+from hopgate.sources.source import UNREADABLE, Place, ReadOptions, Records, SourceFormat
 
 # In the order in which they are tried: what shows more of itself comes first.
 FORMATS = (
@@ -34,6 +34,7 @@ BY_NAME = {form.name: form for form in FORMATS}
 # How an address of a server begins.
 ADDRESSES = ("postgresql:", "postgres:")
 SERVER = SourceFormat("sql", "a query's rows", lambda _: False, database.records)
+STANDARD_INPUT = SourceFormat("stdin", "lines of a corpus.jsonl", lambda _: False, tables.json_lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +66,9 @@ def read_source(path: str | Path, form: str | None = None, options: ReadOptions 
     ('lines of text', ['Call Ada.', 'Feed the cat.'])
     """
     options = options or ReadOptions()
-    if str(path) == STANDARD_INPUT:
-        lines = read_corpus(str(path), keep_unknown=options.keep_unknown)
-        in_scope = (one if one.scope is not None else replace(one, scope=options.scope) for one in lines)
-        return FoundSource("jsonl", "lines of a corpus.jsonl", in_scope)
     found, records = _records(path, form, options)
-    return FoundSource(found.name, found.title, _all(_checked(records, options), path, found))
+    name = {SERVER.name: "the query", STANDARD_INPUT.name: "standard input"}.get(found.name, str(path))
+    return FoundSource(found.name, found.title, all_memories(_checked(records, options), name))
 
 
 def checked_memories(
@@ -89,6 +87,8 @@ def _records(path: str | Path, form: str | None, options: ReadOptions) -> tuple[
     """Recognise what a path is, refuse options that are not for it, and read its records."""
     if str(path).startswith(ADDRESSES):
         return SERVER, database.server_records(str(path), options)
+    if str(path) == "-":
+        return STANDARD_INPUT, tables.standard_input()
     if form is not None and form not in BY_NAME:
         raise HopgateError(f"there is no source {form!r}: use one of {', '.join(BY_NAME)}")
     place = _place(Path(path))
@@ -101,31 +101,7 @@ def _records(path: str | Path, form: str | None, options: ReadOptions) -> tuple[
 
 
 def _checked(records: Records, options: ReadOptions) -> Iterator[tuple[str, Memory | HopgateError]]:
-    for where, record in records:
-        if isinstance(record, HopgateError):
-            yield where, record
-            continue
-        try:
-            yield where, parse_memory(_in_scope(record, options.scope), keep_unknown=options.keep_unknown)
-        except HopgateError as error:
-            yield where, error
-
-
-def _all(read: Iterator[tuple[str, Memory | HopgateError]], path: str | Path, form: SourceFormat) -> Iterator[Memory]:
-    """The memories; the first error is raised, with the file and where in it."""
-    name = "the query" if form is SERVER else str(path)
-    seen: dict[str, str] = {}
-    for where, memory in read:
-        if isinstance(memory, HopgateError):
-            known = str(memory).startswith(f"{name}, ")
-            raise memory if known else HopgateError(f"{name}, {where}: {memory}") from None
-        if memory.external_id in seen:
-            first = seen[memory.external_id]
-            raise HopgateError(f"{name}, {where}: _id {memory.external_id!r} stands already on {first}")
-        seen[memory.external_id] = where
-        yield memory
-    if not seen:
-        raise HopgateError(f"{name} holds no memories")
+    return parsed_memories(records, keep_unknown=options.keep_unknown, scope=options.scope)
 
 
 def _place(path: Path) -> Place:
@@ -161,10 +137,3 @@ def _in_layout(form: SourceFormat, place: Place, options: ReadOptions) -> Record
         yield from form.records(place, options)
     except (*UNREADABLE, LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise HopgateError(f"{place} is not {form.title} in a known layout: {type(error).__name__} {error}") from None
-
-
-def _in_scope(record: Record, scope: str | None) -> Record:
-    """A record with the scope that it is to have where it names none."""
-    if scope is None or "scope" in record or "scope" in (record.get("metadata") or {}):
-        return record
-    return {**record, "scope": scope}

@@ -6,6 +6,7 @@ import copy
 import csv
 import io
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -127,7 +128,7 @@ def _objects(value: Any, place: Place) -> list[dict[str, Any]]:
 def json_lines(place: Place, options: ReadOptions, *, mapped: bool = False) -> Records:
     """Give the lines, by the field map where asked for; for a line that cannot be read, its error in its place."""
     with place.open("rb") as stream:
-        for number, row in checked_json_lines(stream, str(place)):
+        for number, row in checked_json_lines(stream):
             read: Record | HopgateError = row
             if mapped and not isinstance(row, HopgateError):
                 try:
@@ -137,6 +138,15 @@ def json_lines(place: Place, options: ReadOptions, *, mapped: bool = False) -> R
                 except HopgateError as error:
                     read = error
             yield f"line {number}", read
+
+
+def standard_input() -> Records:
+    """Give the lines of a corpus.jsonl on standard input."""
+    # A parent that closed our standard input leaves none at all.
+    if sys.stdin is None:
+        raise HopgateError("standard input is closed: give a file, or pipe memories into it")
+    for number, row in checked_json_lines(sys.stdin.buffer):
+        yield f"line {number}", row
 
 
 def text_lines(place: Place, options: ReadOptions) -> Records:
