@@ -18,7 +18,7 @@ from cli_run import Runner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle import broken, digest
-from shard_files import LONG, POISON, SECRET, TAGGED, notes, write_shards
+from shard_files import LONG, POISON, RAY, SECRET, TAGGED, cluster, notes, write_shards
 from word_endpoint import WordEndpoint, embed
 
 import hopgate
@@ -29,7 +29,7 @@ from hopgate.guard import SensitivityRules
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.scale.backfill import rows
-from hopgate.scale.engine import Engine, session
+from hopgate.scale.engine import Engine
 from hopgate.sources.source import ReadOptions
 from hopgate.store.server import pid_of
 
@@ -230,9 +230,6 @@ def test_what_cannot_be_read_is_refused_before_anything_is_done(kb: KnowledgeBas
         kb.backfill(tmp_path, batch=0)
 
 
-RAY = pytest.param("ray", marks=[pytest.mark.full, pytest.mark.timeout(1800)])
-
-
 def _processes(engine: str) -> list[psutil.Process]:
     """The workers of an engine, all of them below this process."""
     named = "Answering" if engine == "ray" else "serve()"
@@ -274,7 +271,7 @@ def test_workers_make_the_store_of_one_process_though_one_is_killed(
 
         _at_request(endpoint, 30, kill)
         endpoint.bodies.clear()
-        with session(Engine(engine, workers=2)):
+        with cluster(engine):
             done = kb.backfill(shards, embedder=endpoint.spec, batch=8, engine=Engine(engine, workers=2))
             assert killed
             assert (done.workers, done.added, done.rejected) == (2, local.added, local.rejected)

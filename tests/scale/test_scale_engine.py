@@ -16,22 +16,16 @@ from typing import Any, cast
 
 import pytest
 from patience import PATIENCE
+from shard_files import RAY, cluster
 
 from hopgate.errors import HopgateError, UnreachableError
-from hopgate.scale.engine import Engine, map_batches, session, spans_machines, with_shared
-
-RAY = pytest.param("ray", marks=[pytest.mark.full, pytest.mark.timeout(1800)])
+from hopgate.scale.engine import Engine, map_batches, spans_machines, with_shared
 
 
 @pytest.fixture(scope="module")
 def _cluster() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        # A cluster's workers import what this process can, and are not traced.
-        patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
-        for name in [name for name in os.environ if name.startswith("COV")]:
-            patch.delenv(name)
-        with session(Engine("ray", workers=2)):
-            yield
+    with cluster("ray"):
+        yield
 
 
 def _engine(request: pytest.FixtureRequest) -> Engine:

@@ -11,19 +11,15 @@ import logging
 import os
 import pickle
 import queue
-import secrets
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
@@ -64,9 +60,7 @@ class Engine:
         "who works: a thread of this process, processes of this machine, or workers of a Ray cluster",
         called="engine",
     )
-    address: str | None = setting(
-        None, "the Ray cluster, such as auto or ray://head:10001", shown="one of this machine's own for the run"
-    )
+    address: str | None = setting(None, "the Ray cluster, such as ray://head:10001", shown="the one of this machine")
     workers: int | None = setting(None, "how many processes or workers", low=1, high=10_000, shown="one a core")
     gpus_per_worker: float = setting(0.0, "what of a GPU each worker of a cluster holds", low=0)
 
@@ -318,12 +312,8 @@ def serve() -> None:
             answers.flush()
 
 
-# ---- A Ray cluster, one that is there or one of this machine's own ---------------------------------------------------
+# ---- A Ray cluster ---------------------------------------------------------------------------------------------------
 
-# For batches on their way: a few of 512 memories with their vectors. Ray would take a third of the machine's memory.
-OBJECT_STORE_BYTES = 256 * 1024 * 1024
-# A socket's path has about 100 bytes, and Ray's own part of it some 70.
-LONGEST_FOLDER = 35
 # Seconds that workers may take to start: on a busy machine a minute.
 START_S = 300
 
@@ -334,9 +324,6 @@ def _ray_session(engine: Engine) -> Iterator[None]:
     # Nothing is told to anybody about its use, and an accelerator is taken away from workers only where they hold one.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    before = sys.modules.get("ray")
-    if not engine.address and not (before and before.is_initialized()):
-        _require_token()
     try:
         import ray
     except ImportError:
@@ -344,65 +331,21 @@ def _ray_session(engine: Engine) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    folder = None if engine.address else _own_folder()
-    own = {"num_cpus": engine.workers, "include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
-    # Not whatever cluster a variable of the shell or a file of another program names.
-    there = {"address": engine.address} if engine.address else {"address": "local", **own}
-    place = {"_temp_dir": str(folder)} if folder else {}
+    address = engine.address or "auto"
     try:
-        ray.init(**there, **place, log_to_driver=False, logging_level=logging.ERROR)
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except Exception as error:  # Ray's own timeouts are of no narrower kind.
         ray.shutdown()
-        raise _start_failure(error, engine.address) from None
+        # Redacted before it is cut: half of an address does not show what of it is a password.
+        line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        why = redacted(line, *password_parts(address))[:120]
+        raise HopgateError(
+            f"there is no Ray cluster {redacted(address)} ({why}): run ray start --head, or take --engine processes"
+        ) from None
     try:
         yield
     finally:
         ray.shutdown()
-    if folder is not None:
-        # Where a run failed, its logs stay.
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _start_failure(error: Exception, address: str | None) -> HopgateError:
-    # Redacted before it is cut: half of an address does not show what of it is a password.
-    line = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    why = redacted(line, *password_parts(address or ""))[:120]
-    if address:
-        return HopgateError(f"there is no Ray cluster {redacted(address)} ({why}): start one, or leave --address out")
-    return HopgateError(
-        f"Ray did not start on this machine ({why}): try again when it is less busy, or take --engine processes"
-    )
-
-
-@cache
-def _token() -> str:
-    """What lets a process into this one's own cluster; Ray keeps the first that it was given."""
-    return secrets.token_hex(32)
-
-
-def _require_token() -> None:
-    """Let nobody else into a cluster of our own, who would run code in it: it listens on every address of the machine.
-
-    The token is in no file: the one that Ray would make can be read by every user.
-    """
-    if "RAY_AUTH_MODE" in os.environ:
-        return
-    os.environ.setdefault("RAY_AUTH_TOKEN", _token())
-    if "ray" not in sys.modules:
-        # Read when Ray is imported; later it would be half in force.
-        os.environ["RAY_AUTH_MODE"] = "token"
-
-
-def _own_folder() -> Path | None:
-    """A folder for sockets, logs and what is spilled that nobody else can enter: Ray lets everybody into its own.
-
-    None where its path would be too long for a socket.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="hopgate-ray-"))
-    if len(os.fsencode(folder)) <= LONGEST_FOLDER:
-        return folder
-    folder.rmdir()
-    return None
 
 
 def _cluster_workers(engine: Engine) -> int:
