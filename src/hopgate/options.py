@@ -72,12 +72,7 @@ class Option:
     @property
     def default_in_words(self) -> str:
         """Its default for a person; empty where it is nothing."""
-        value = self.default
-        if self.shown or value in ("", None, ()):
-            return self.shown
-        if isinstance(value, tuple):
-            return ",".join(map(str, value))
-        return str(value).lower() if isinstance(value, bool) else str(value)
+        return self.shown or ("" if self.default in ("", None, ()) else typed(self.default))
 
     def check(self, value: Any, called: str | None = None) -> None:
         """Refuse what the setting may not be, in a sentence that names it."""
@@ -127,6 +122,19 @@ class Option:
             raise HopgateError(f"{called} must be a number, not {text!r}") from None
         self._check_part(value, called)
         return value
+
+
+def typed(value: Any) -> str:
+    """Write a setting's value as a person types it: a list parted by commas, `none` for nothing.
+
+    Examples
+    --------
+    >>> [typed(value) for value in (True, 0.5, None, ("threads", "titles"), ())]
+    ['true', '0.5', 'none', 'threads,titles', 'none']
+    """
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value)) or "none"
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
 _DECLARED: dict[type[Any], tuple[Option, ...]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hopgate.cli import output, parameters
-from hopgate.cli.output import counted, edge_line, print_json, progress_line, say
+from hopgate.cli.output import Shown, counted, edge_line, print_json, progress_line, say
 from hopgate.cli.parameters import (
     Where,
-    as_json,
     click_options,
     count,
     date,
@@ -38,13 +37,12 @@ if TYPE_CHECKING:
     from hopgate.store.graph.concept_rows import Concept
     from hopgate.store.journal import JournalEntry
 
-Shown = tuple[Any, str | Iterable[str]]
 # Of many memories the first few are named.
 NAMED = 3
 NO_CONCEPTS = "there are no concepts: run hopgate build first"
 
 name = click.argument("name", help="A name of the concept, any of them.")
-dry_run = click.option("--dry-run", is_flag=True, help="Say what would change and change nothing.")
+dry_run = flag("--dry-run", "Say what would change and change nothing.")
 extractor_options = together(
     click.option(
         "--extractor", default="phrases", help="What reads memories: phrases, rules, llama, openai or replay."
@@ -75,9 +73,8 @@ def make_extractor(kb: KnowledgeBase, given: dict[str, Any]) -> Extractor:
 @click.command("extract")
 @extractor_options
 @run_options
-@on_store
-@as_json
-def extract(where: Where, as_json: bool, **given: Any) -> None:
+@with_store
+def extract(kb: KnowledgeBase, limit: int | None, **given: Any) -> Shown:
     """Extract mentions and facts from memories; what is done is not done again, and a stopped run goes on.
 
     Sensitive memories are never read. Before the first build, `hopgate build` makes the graph of what was extracted;
@@ -88,13 +85,13 @@ def extract(where: Where, as_json: bool, **given: Any) -> None:
     """
     from hopgate.extract.runner import Run
 
-    with where.opened() as kb, progress_line() as show:
-        extractor, limit = make_extractor(kb, given), given.pop("limit")
-        progress = kb.extract(extractor, run=Run(**given), limit=limit, show=show)
-        states = kb.extraction_states()
+    extractor = make_extractor(kb, given)
+    with progress_line() as show:
+        done = kb.extract(extractor, run=Run(**given), limit=limit, show=show)
+    states = kb.extraction_states()
     counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
-    output.show(as_json, {**asdict(progress), "states": states}, [*_run_lines(progress), f"memories: {counts}"])
-    _end_if_nothing(progress)
+    lines = [*_run_lines(done), f"memories: {counts}"]
+    return {**asdict(done), "states": states}, lines, _nothing_done(done)
 
 
 @click.command("build")
@@ -107,9 +104,8 @@ def extract(where: Where, as_json: bool, **given: Any) -> None:
 @flag("--judge", "Ask the same model which facts of earlier memories no longer hold.")
 @flag("--rebuild", "Bring all names together anew.")
 @click_options(option for option in options_of(Engine) if option.name != "gpus_per_worker")
-@on_store
-@as_json
-def build(where: Where, tie_break: bool, judge: bool, rebuild: bool, as_json: bool, **given: Any) -> None:
+@with_store
+def build(kb: KnowledgeBase, tie_break: bool, judge: bool, rebuild: bool, limit: int | None, **given: Any) -> Shown:
     """Build the graph, or bring it up to date with the memories that are new.
 
     Extracts, brings the names of one concept together, derives edges and embeds them where memories are embedded. The
@@ -122,13 +118,12 @@ def build(where: Where, tie_break: bool, judge: bool, rebuild: bool, as_json: bo
     from hopgate.extract.model.judge import Judge
     from hopgate.extract.runner import Run
 
-    engine = parameters.made(Engine, given)
-    with where.opened() as kb, progress_line() as show:
-        extractor, limit = make_extractor(kb, given), given["limit"]
-        run = Run(**{option: given.pop(option) for option in ("max_tokens", "concurrency", "batch")})
-        opinion = Judge(extractor) if tie_break else None
-        # Names that another extractor found are no ground to resolve these against one by one.
-        another = limit is None and kb.upkeep.made_by() not in ("", extractor.identity.extractor)
+    engine, extractor = parameters.made(Engine, given), make_extractor(kb, given)
+    run = Run(**{option: given.pop(option) for option in ("max_tokens", "concurrency", "batch")})
+    opinion = Judge(extractor) if tie_break else None
+    # Names that another extractor found are no ground to resolve these against one by one.
+    another = limit is None and kb.upkeep.made_by() not in ("", extractor.identity.extractor)
+    with progress_line() as show:
         built = kb.build(
             extractor,
             judge=Judge(extractor) if judge else None,
@@ -136,10 +131,11 @@ def build(where: Where, tie_break: bool, judge: bool, rebuild: bool, as_json: bo
             rebuild=rebuild or another,
             show=show,
             engine=engine,
+            limit=limit,
             **given,
         )
         merged, apart = kb.graph.tie_break(opinion) if opinion else (0, 0)
-        counts = kb.graph.counts()
+    counts = kb.graph.counts()
     read, resolution = built.extraction, built.resolution if built.incremental else None
     lines = list(_run_lines(read))
     if resolution and given["statements"] is None and not (read.memories or read.skipped or read.stopped):
@@ -153,8 +149,7 @@ def build(where: Where, tie_break: bool, judge: bool, rebuild: bool, as_json: bo
     parts = ", ".join(counted(counts[f"{what}s"], what) for what in ("concept", "name", "mention", "edge", "relation"))
     lines.append(f"the graph has {parts}; {counts['invalidation_rate']:.1%} of the facts were invalidated")
     value = {"extraction": read, "incremental": built.incremental, "resolution": resolution, "graph": counts}
-    output.show(as_json, value, lines)
-    _end_if_nothing(read)
+    return value, lines, _nothing_done(read)
 
 
 def _run_lines(progress: Progress) -> Iterator[str]:
@@ -166,11 +161,10 @@ def _run_lines(progress: Progress) -> Iterator[str]:
         yield f"stopped: {progress.stopped}; run it again to go on"
 
 
-def _end_if_nothing(progress: Progress) -> None:
-    """End with status 1 where a run asked for extractions and got none."""
+def _nothing_done(progress: Progress) -> int:
+    """The exit status of a run: 1 where it asked for extractions and got none."""
     got = progress.memories - progress.failed - progress.truncated
-    if got == 0 and (progress.failed or progress.truncated or progress.stopped):
-        sys.exit(1)
+    return int(got == 0 and bool(progress.failed or progress.truncated or progress.stopped))
 
 
 @click.group("concepts")

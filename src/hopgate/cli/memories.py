@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from hopgate.cli import output, parameters
-from hopgate.cli.output import counted, json_line, progress, say
+from hopgate.cli.output import Shown, counted, json_line, progress, say
 from hopgate.cli.parameters import Where, as_json, click_options, count, date, flag, on_store, path, several, with_store
 from hopgate.errors import HopgateError
 from hopgate.files import private_opener
@@ -35,7 +35,7 @@ TEXTS = ("jsonl", "csv", "triples", "statements")
 NAMED = {"jsonl": ("memory",), "triples": ("fact or mention", "facts and mentions"), "statements": ("statement",)}
 FILES = ("parquet", "sqlite", "obsidian")
 
-later = click.option("--later", is_flag=True, help="Neither embed nor link now; hopgate watch --once does it.")
+later = flag("--later", "Neither embed nor link now; hopgate watch --once does it.")
 ids = click.argument("ids", help="The memories' _id.", nargs=-1, required=True, metavar="ID…")
 form = click.option(
     "--as",
@@ -70,7 +70,7 @@ fields = click.option(
 @with_store
 def add(
     kb: KnowledgeBase, text: str, key: str | None, tags: Sequence[str], later: bool, extractor: str | None, **given: Any
-) -> tuple[Any, Iterable[str]]:
+) -> Shown:
     """Remember one text: it is stored, embedded and linked at once.
 
     The same text in the same scope is the same memory: it is brought up to date, not doubled.
@@ -85,14 +85,12 @@ def add(
     key = key or f"add#{kb.made_id(given['scope'], given['title'], text)}"
     written = kb.add(Memory(key, text, tags=words, **given))
     done = None if later else link(kb, [key], extractor)
-    return (
-        {"_id": key, "new": bool(written.added)} | ({"embedded": done.embedded, "linked": done.linked} if done else {}),
-        [
-            f"{'added' if written.added else 'updated'} {key}",
-            *_kept_lines(written.kept_sensitive),
-            *(_done_lines(done) if done else ()),
-        ],
-    )
+    value: dict[str, Any] = {"_id": key, "new": bool(written.added)}
+    lines = [f"{'added' if written.added else 'updated'} {key}", *_kept_lines(written.kept_sensitive)]
+    if done is not None:
+        value |= {"embedded": done.embedded, "linked": done.linked}
+        lines += _done_lines(done)
+    return value, lines
 
 
 @click.command("ingest")
@@ -186,7 +184,7 @@ def _show_first(path: str, source: FoundSource, memories: Iterable[Memory], as_j
 @click.argument("key", help="The memory's id.", metavar="ID")
 @count("--limit", "How many edges and neighbours.", 10)
 @with_store
-def show(kb: KnowledgeBase, key: str, limit: int) -> tuple[Any, Iterable[str]]:
+def show(kb: KnowledgeBase, key: str, limit: int) -> Shown:
     """Show a memory: its text, what was extracted, its edges and neighbours, and what superseded it.
 
     Example: hopgate show m1
@@ -224,20 +222,17 @@ def _memory_lines(detail: MemoryDetail) -> Iterator[str]:
 @ids
 @parameters.yes
 @parameters.backup_first
-@on_store
-@as_json
-def delete(where: Where, ids: Sequence[str], yes: bool, backup: bool, as_json: bool) -> None:
+@with_store
+def delete(kb: KnowledgeBase, ids: Sequence[str], yes: bool, backup: bool) -> Shown:
     """Delete memories, and from the graph exactly what only they supported; more than ten only when told so twice.
 
     Example: hopgate delete m17 m18
     """
-    many = len(ids) > MANY
-    place = where.confirmed(f"delete {counted(len(ids), 'memory')}", yes=yes) if many else None
-    with where.opened() as kb:
-        if place is not None and backup:
-            parameters.write_backup_first(kb.store, place, "delete")
-        deleted = kb.delete(ids)
-    output.show(as_json, {"deleted": deleted}, f"deleted {counted(deleted, 'memory')}")
+    if len(ids) > MANY:
+        before = "delete" if backup else ""
+        parameters.confirm(kb.store, f"delete {counted(len(ids), 'memory')}", yes=yes, backup=before)
+    deleted = kb.delete(ids)
+    return {"deleted": deleted}, f"deleted {counted(deleted, 'memory')}"
 
 
 @click.command("sensitive")
@@ -245,7 +240,7 @@ def delete(where: Where, ids: Sequence[str], yes: bool, backup: bool, as_json: b
 @flag("--undo", "Take the mark away, after saying what follows.")
 @parameters.yes
 @with_store
-def sensitive(kb: KnowledgeBase, ids: Sequence[str], undo: bool, yes: bool) -> tuple[Any, str]:
+def sensitive(kb: KnowledgeBase, ids: Sequence[str], undo: bool, yes: bool) -> Shown:
     """Mark memories as sensitive: their vectors, mentions, evidence and cached extractions go at once.
 
     They stay findable by their words, and sensitive for good: to ingest them again does not change it. --undo alone
@@ -263,9 +258,8 @@ def sensitive(kb: KnowledgeBase, ids: Sequence[str], undo: bool, yes: bool) -> t
         yes=yes,
     )
     unmarked = kb.unmark_sensitive(ids)
-    return {
-        "unmarked": unmarked
-    }, f"{counted(unmarked, 'memory')} {'is' if unmarked == 1 else 'are'} no longer sensitive"
+    are = "is" if unmarked == 1 else "are"
+    return {"unmarked": unmarked}, f"{counted(unmarked, 'memory')} {are} no longer sensitive"
 
 
 @click.command("export")
@@ -283,27 +277,17 @@ def export(where: Where, form: str, out: Path | None) -> None:
     """
     if out is None and form in FILES:
         raise HopgateError(f"{form} is not written to standard output: give --out")
-    with where.opened() as kb:
+    with where.opened() as kb, contextlib.ExitStack() as stack:
         if out is not None and form in FILES:
             made = _write_file(kb, form, out)
+        elif out is not None:
+            # Every memory may be in it, sensitive ones among them.
+            stream = stack.enter_context(open(out, "w", encoding="utf-8", newline="", opener=private_opener))
+            made = _write_text(kb, form, stream)
         else:
-            with _stream(out) as stream:
-                made = _write_text(kb, form, stream)
+            made = _write_text(kb, form, sys.stdout)
     if out is not None:
         say(f"wrote {made} to {out}")
-
-
-@contextlib.contextmanager
-def _stream(out: Path | None) -> Iterator[IO[str]]:
-    if out is None:
-        yield sys.stdout
-        return
-    try:
-        # Every memory may be in it, sensitive ones among them.
-        with open(out, "w", encoding="utf-8", newline="", opener=private_opener) as stream:
-            yield stream
-    except OSError as error:
-        raise HopgateError(f"{out} cannot be written: {error.strerror or error}") from None
 
 
 def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
@@ -352,7 +336,7 @@ def watch(where: Where, once: bool, extractor: str | None, as_json: bool) -> Non
 
 @click.command("status")
 @with_store
-def status(kb: KnowledgeBase) -> tuple[Any, Iterable[str]]:
+def status(kb: KnowledgeBase) -> Shown:
     """Say how many memories there are, what waits to be embedded or linked, and with what settings recall works.
 
     Example: hopgate status

@@ -16,17 +16,21 @@ if TYPE_CHECKING:
     from hopgate.store.graph.edge_rows import Edge
 
 Advance = Callable[[int], None]
+# What a command gives to be shown: the value, its lines, and the exit status where that is not 0.
+Shown = tuple[Any, str | Iterable[str]] | tuple[Any, str | Iterable[str], int]
 # Control characters but for line ends and tabs, and those that turn the direction of writing.
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def show(as_json: bool, value: Any, lines: str | Iterable[str]) -> None:
-    """Print a result: as one JSON value, or its lines for a person."""
+def show(as_json: bool, value: Any, lines: str | Iterable[str], status: int = 0) -> None:
+    """Print a result, as one JSON value or its lines for a person, and end with a status that is not 0."""
     if as_json:
         print_json(value)
-        return
-    for line in [lines] if isinstance(lines, str) else lines:
-        say(line)
+    else:
+        for line in [lines] if isinstance(lines, str) else lines:
+            say(line)
+    if status:
+        sys.exit(status)
 
 
 def print_json(value: Any) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -99,8 +100,7 @@ def path(name: str, help: str, **more: Any) -> Callable[[Any], Any]:
 
 def count(name: str, help: str, default: int | None = None, *, most: int = MOST, **more: Any) -> Callable[[Any], Any]:
     """Declare an option that counts, from 1."""
-    kind = Declared(Option(name.strip("-"), int, default, help, low=1, high=most))
-    return click.option(name, type=kind, default=default, help=help, **more)
+    return click.option(name, type=click.IntRange(1, most), default=default, help=help, **more)
 
 
 def date(text: str) -> datetime:
@@ -137,13 +137,17 @@ class Where:
 
         return hopgate.open(self.place, linger=linger_seconds(COMMAND_S))
 
-    def confirmed(self, action: str, *, yes: bool) -> str | Path:
-        """Name the store and ask whether to do something to it; give where it is."""
-        from hopgate.store.connect import located, shown
+    @contextlib.contextmanager
+    def reached(self) -> Iterator[Store]:
+        """Reach the database, whose schema may be of any version, or not be there."""
+        from hopgate.store.connect import explained, located
+        from hopgate.store.server import EmbeddedServer
+        from hopgate.store.store import Store
 
-        where = located(self.place)
-        ask(f"{action}, in {shown(where)}", yes=yes)
-        return where
+        at = located(self.place)
+        server = EmbeddedServer(at) if isinstance(at, Path) else None
+        with explained(), Store(server.dsn if server else str(at), server) as store:
+            yield store
 
 
 def on_store(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -161,7 +165,7 @@ def on_store(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_store(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command an open store as its first argument, and print the value and the lines that it returns."""
+    """Give a command an open store as its first argument, and print what it returns, as `output.show` does."""
 
     @on_store
     @as_json
@@ -214,16 +218,18 @@ def ask(action: str, *, yes: bool) -> None:
         raise HopgateError("nothing was changed")
 
 
-def write_backup_first(store: Store, where: str | Path, name: str) -> None:
-    """Write a backup of a store before a command changes it, and say where it is; none of a store without memories."""
+def confirm(store: Store, action: str, *, yes: bool, backup: str = "") -> None:
+    """Ask whether to change a store, which is named, and write a backup before; `backup` names it, empty for none."""
     from hopgate.files import private_folder
     from hopgate.store.backup import has_memories, write_backup
+    from hopgate.store.connect import shown
     from hopgate.store.server import default_directory
 
-    if not has_memories(store):
+    ask(f"{action}, in {shown(store.directory or store.dsn)}", yes=yes)
+    if not backup or not has_memories(store):
         return
-    folder = (where if isinstance(where, Path) else default_directory()) / BACKUPS
+    folder = (store.directory or default_directory()) / BACKUPS
     private_folder(folder)
-    path = folder / f"before-{name}-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.hopgate"
+    path = folder / f"before-{backup}-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.hopgate"
     write_backup(store, path)
     sys.stderr.write(f"hopgate: a backup of what there was is in {path}; hopgate restore reads it\n")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hopgate.cli import output, parameters
-from hopgate.cli.output import one_line, print_json, progress, say, table
+from hopgate.cli.output import Shown, one_line, print_json, progress, say, table
 from hopgate.cli.parameters import Where, as_json, click_options, flag, on_store, path, several, with_store
 from hopgate.errors import HopgateError
+from hopgate.options import typed
 from hopgate.recall.settings import OPTIONS, Settings, resolve_settings
 
 if TYPE_CHECKING:
@@ -170,11 +171,8 @@ def settings(context: click.Context, where: Where, as_json: bool) -> None:
     if as_json:
         print_json({"settings": rows, "graph_changed_since": stale})
         return
-    named = [{**row, "value": "none" if row["value"] is None else str(row["value"])} for row in rows]
-    table(
-        ["setting", "value", "from", "what it is"],
-        [[row[part] for part in ("name", "value", "source", "meaning")] for row in named],
-    )
+    shown = [[row["name"], typed(row["value"]), row["source"], row["meaning"]] for row in rows]
+    table(["setting", "value", "from", "what it is"], shown)
     if stale:
         say(f"the graph was changed since {stale}: run hopgate gate again to see whether it still holds")
 
@@ -183,7 +181,7 @@ def settings(context: click.Context, where: Where, as_json: bool) -> None:
 @click.argument("name", help="The setting, as hopgate settings names it.")
 @click.argument("value", help="Its value.")
 @with_store
-def set_value(kb: KnowledgeBase, name: str, value: str) -> tuple[Any, Iterable[str]]:
+def set_value(kb: KnowledgeBase, name: str, value: str) -> Shown:
     """Set a value for this store, from the next query on.
 
     Example: hopgate settings set graph 0
@@ -197,7 +195,7 @@ def set_value(kb: KnowledgeBase, name: str, value: str) -> tuple[Any, Iterable[s
 @settings.command("unset")
 @click.argument("name", help="The setting to forget.")
 @with_store
-def unset_value(kb: KnowledgeBase, name: str) -> tuple[Any, str]:
+def unset_value(kb: KnowledgeBase, name: str) -> Shown:
     """Forget what this store sets: the file, the environment or the default decides again.
 
     Example: hopgate settings unset graph

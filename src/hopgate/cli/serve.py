@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
+import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,11 +92,10 @@ def require_packages(*names: str) -> None:
     """Refuse where what serves is not installed."""
     for name in ("fastapi", "uvicorn", *names):
         try:
-            there = importlib.util.find_spec(name) is not None
-        except ValueError:
-            there = False
-        if not there:
-            raise HopgateError("this needs packages that are not installed: run pip install 'hopgate[serve]'")
+            importlib.import_module(name)
+        except ImportError:
+            sentence = "this needs packages that are not installed: run pip install 'hopgate[serve]'"
+            raise HopgateError(sentence) from None
 
 
 @click.command("completion")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +13,8 @@ import click
 from hopgate.cli import output, parameters
 from hopgate.cli.graph import extractor_options, make_extractor
 from hopgate.cli.memories import fields, form
-from hopgate.cli.output import counted, progress, progress_line, say
-from hopgate.cli.parameters import (
-    PATH,
-    Where,
-    as_json,
-    click_options,
-    count,
-    flag,
-    on_store,
-    several,
-    together,
-    with_store,
-)
+from hopgate.cli.output import Shown, counted, progress, progress_line, say
+from hopgate.cli.parameters import PATH, Where, as_json, click_options, count, flag, on_store, several, with_store
 from hopgate.errors import HopgateError
 from hopgate.options import options_of
 from hopgate.scale.engine import Engine
@@ -40,6 +29,11 @@ if TYPE_CHECKING:
 SHOWN = 20
 # As a file's columns are mapped -> as a table's are.
 IN_TABLE = {"text": "content", "_id": "external_id"}
+ADVICE = {
+    "absent": "run hopgate db upgrade to create it",
+    "current": "nothing to do",
+    "other": "export with the version that made it, and ingest here",
+}
 
 embedder = click.option(
     "--embedder",
@@ -53,9 +47,8 @@ embedder = click.option(
 @flag("--change", "Replace all vectors by those of --embedder, then change over to it.")
 @parameters.yes
 @parameters.backup_first
-@on_store
-@as_json
-def embed(where: Where, embedder: str | None, change: bool, yes: bool, backup: bool, as_json: bool) -> None:
+@with_store
+def embed(kb: KnowledgeBase, embedder: str | None, change: bool, yes: bool, backup: bool) -> Shown:
     """Embed the memories that have no vector yet; can be interrupted and run again.
 
     With --change every memory is embedded anew with another embedder. Recall goes on with the old vectors until the
@@ -64,18 +57,16 @@ def embed(where: Where, embedder: str | None, change: bool, yes: bool, backup: b
     Example: hopgate embed --embedder sentence-transformers:BAAI/bge-large-en-v1.5
     """
     if not change:
-        with where.opened() as kb, progress("embedding", kb.pending_vectors()) as advance:
+        with progress("embedding", kb.pending_vectors()) as advance:
             count = kb.embed(embedder, progress=advance)
-        output.show(as_json, {"embedded": count}, f"embedded {counted(count, 'memory')}")
-        return
+        return {"embedded": count}, f"embedded {counted(count, 'memory')}"
     if embedder is None:
         raise HopgateError("--change needs the new embedder: name it with --embedder")
-    place = where.confirmed(f"replace all vectors by those of {embedder}", yes=yes)
-    with where.opened() as kb, progress("embedding", len(kb)) as advance:
-        if backup and kb.embedder_name():
-            parameters.write_backup_first(kb.store, place, "embed")
+    before = "embed" if backup and kb.embedder_name() else ""
+    parameters.confirm(kb.store, f"replace all vectors by those of {embedder}", yes=yes, backup=before)
+    with progress("embedding", len(kb)) as advance:
         count = kb.reembed(embedder, progress=advance)
-    output.show(as_json, {"embedded": count}, f"embedded {counted(count, 'memory')} with {embedder}")
+    return {"embedded": count}, f"embedded {counted(count, 'memory')} with {embedder}"
 
 
 @click.command("backfill")
@@ -96,9 +87,7 @@ def embed(where: Where, embedder: str | None, change: bool, yes: bool, backup: b
 @flag("--rows-only", "Rows and vectors; hopgate build makes the graph.")
 @flag("--rebuild", "Bring all names together anew at the end.")
 @with_store
-def backfill(
-    kb: KnowledgeBase, sources: Sequence[str], fields: Sequence[str], rows_only: bool, **given: Any
-) -> tuple[Any, Iterable[str]]:
+def backfill(kb: KnowledgeBase, sources: Sequence[str], fields: Sequence[str], rows_only: bool, **given: Any) -> Shown:
     """Bring shards of many memories in, embedded and linked; run again, it goes on where it stopped.
 
     A batch is visible whole or not at all. A memory is there once, by its id and what it says, however often this is
@@ -111,10 +100,10 @@ def backfill(
 
     engine = parameters.made(Engine, given)
     options = parameters.made(ReadOptions, given, fields=parse_map(fields))
-    extractor = make_extractor(kb, given)
+    extractor, build = make_extractor(kb, given), not rows_only
     with progress_line() as show:
         done = kb.backfill(
-            *sources, engine=engine, options=options, extractor=extractor, build=not rows_only, show=show, **given
+            *sources, engine=engine, options=options, extractor=extractor, build=build, show=show, **given
         )
     return done, _backfill_lines(done)
 
@@ -132,7 +121,7 @@ def _backfill_lines(done: Backfilled) -> Iterator[str]:
 @click.command("backup")
 @click.argument("file", help="The file to write; it must not exist.", type=PATH)
 @with_store
-def backup(kb: KnowledgeBase, file: Path) -> tuple[Any, str]:
+def backup(kb: KnowledgeBase, file: Path) -> Shown:
     """Write memories, vectors, graph and settings as they are at one moment into one file, and read it back.
 
     Sensitive memories are among them: the file is readable by its owner alone.
@@ -142,16 +131,14 @@ def backup(kb: KnowledgeBase, file: Path) -> tuple[Any, str]:
     made = kb.upkeep.backup(file)
     rows = sum(table.rows for table in made.tables.values())
     tables = f"{counted(rows, 'row')} of {len(made.tables)} tables, schema {made.schema}"
-    return (
-        {"file": str(file), "schema": made.schema, "memories": made.memories, "rows": rows},
-        f"{file}: {counted(made.memories, 'memory')}, {tables}",
-    )
+    value = {"file": str(file), "schema": made.schema, "memories": made.memories, "rows": rows}
+    return value, f"{file}: {counted(made.memories, 'memory')}, {tables}"
 
 
 @click.command("restore")
 @click.argument("file", help="A file of hopgate backup.", type=PATH)
 @with_store
-def restore(kb: KnowledgeBase, file: Path) -> tuple[Any, str]:
+def restore(kb: KnowledgeBase, file: Path) -> Shown:
     """Load a backup into a store without memories, and compare every table with it before it counts.
 
     The store's own rules of sensitivity stay beside the backup's, and hold in what is loaded.
@@ -160,10 +147,8 @@ def restore(kb: KnowledgeBase, file: Path) -> tuple[Any, str]:
     """
     made = kb.upkeep.restore(file)
     back = f"{counted(made.memories, 'memory')} {'is' if made.memories == 1 else 'are'} back"
-    return (
-        {"file": str(file), "schema": made.schema, "memories": made.memories},
-        f"{file}: {back}, {len(made.tables)} tables equal by checksum",
-    )
+    value = {"file": str(file), "schema": made.schema, "memories": made.memories}
+    return value, f"{file}: {back}, {len(made.tables)} tables equal by checksum"
 
 
 @click.group("cache")
@@ -205,7 +190,7 @@ def db() -> None:
 
 
 # Which table of the owner's holds memories, and in which columns.
-owners_options = together(
+owners_options = parameters.together(
     click.option(
         "--memories",
         metavar="SCHEMA.TABLE",
@@ -223,19 +208,21 @@ owners_options = together(
 )
 
 
-def _owners(given: dict[str, Any], vectors: str | None = None) -> OwnersTable | str | None:
+def _owners(
+    memories: str | None, fields: Sequence[str], vectors: str | None = None, **conditions: Any
+) -> OwnersTable | str | None:
     """The owner's table as the options say it."""
     from hopgate.sources.tables import parse_map
     from hopgate.store.owners_table import OwnersTable
     from hopgate.store.schema import OWN
 
-    columns = {IN_TABLE.get(field, field): column for field, column in parse_map(given["fields"]).items()}
-    memories, hide, superseded = given["memories"], given["hide"], given["superseded"]
-    if memories is None or memories == OWN:
-        if columns or hide or superseded or given["not_sensitive"] or vectors:
-            raise HopgateError("columns and conditions are those of a table of yours: name it with --memories")
-        return memories if memories is None else str(memories)
-    return OwnersTable(memories, columns, hide, superseded, given["not_sensitive"], vectors)
+    columns = {IN_TABLE.get(field, field): column for field, column in parse_map(fields).items()}
+    if memories is not None and memories != OWN:
+        flags = conditions.pop("not_sensitive")
+        return OwnersTable(memories, columns, not_flags=flags, embedding=vectors, **conditions)
+    if columns or vectors or any(conditions.values()):
+        raise HopgateError("columns and conditions are those of a table of yours: name it with --memories")
+    return memories
 
 
 @contextlib.contextmanager
@@ -243,7 +230,7 @@ def _connected(where: Where) -> Iterator[Any]:
     """A connection to a database whose schema may be of any version."""
     from hopgate.store import connect
 
-    with _address(where) as address, contextlib.closing(connect.connect(address)) as connection:
+    with where.reached() as store, contextlib.closing(connect.connect(store.dsn)) as connection:
         yield connection
 
 
@@ -266,7 +253,7 @@ def upgrade(where: Where, vectors: str | None, embedder: str | None, as_json: bo
 
     if (vectors is None) != (embedder is None):
         raise HopgateError("say both which column holds vectors and who made them: --embedding-column and --embedder")
-    owners = _owners(given, vectors)
+    owners = _owners(vectors=vectors, **given)
     if isinstance(owners, owners_table.OwnersTable):
         with _connected(where) as connection:
             for notice in owners_table.notices(connection, owners):
@@ -290,7 +277,7 @@ def schema(where: Where, **given: Any) -> None:
     """
     from hopgate.store import schema as schema_of
 
-    owners = _owners(given)
+    owners = _owners(**given)
     with _connected(where) as connection:
         say(f"BEGIN;\n\n{schema_of.sql_text(connection, owners)}COMMIT;")
 
@@ -311,29 +298,19 @@ def _show_schema(where: Where, as_json: bool) -> None:
     from hopgate.store.schema import status as schema_status
 
     with _connected(where) as connection:
-        state = schema_status(connection)
+        found = schema_status(connection)
         table = owners_table.followed(connection)
         version = connection.info.server_version
-    advice = {
-        "absent": "run hopgate db upgrade to create it",
-        "current": "nothing to do",
-        "other": "export with the version that made it, and ingest here",
-    }[state.state]
-    schemas = {"current": state.current, "wanted": state.wanted, "state": state.state}
-    output.show(
-        as_json,
-        {**schemas, "follows": table, "server_version": version},
-        [
-            f"schema {state.current or 'none'}, hopgate needs {state.wanted}: {advice}",
-            *([f"the rows of {table} are memories"] if table is not None else []),
-        ],
-    )
+    schemas = {"current": found.current, "wanted": found.wanted, "state": found.state}
+    lines = [f"schema {found.current or 'none'}, hopgate needs {found.wanted}: {ADVICE[found.state]}"]
+    lines += [f"the rows of {table} are memories"] if table is not None else []
+    output.show(as_json, {**schemas, "follows": table, "server_version": version}, lines)
 
 
 @db.command("language")
 @click.argument("name", help="A text-search configuration of PostgreSQL, or a code such as de.", required=False)
 @with_store
-def language(kb: KnowledgeBase, name: str | None) -> tuple[Any, str]:
+def language(kb: KnowledgeBase, name: str | None) -> Shown:
     """Say in which language memories are searched that name none, or change it.
 
     Example: hopgate db language german
@@ -355,14 +332,11 @@ def drop(where: Where, yes: bool, backup: bool) -> None:
     """
     from hopgate.store import connect
     from hopgate.store import schema as schema_of
-    from hopgate.store.store import Store
 
-    place = where.confirmed("take away all of hopgate's tables, memories included", yes=yes)
-    with connect.explained():
-        if backup:
-            with _address(where) as address, contextlib.closing(Store(address)) as store:
-                parameters.write_backup_first(store, place, "drop")
-        with _connected(where) as connection, connection.transaction():
+    with where.reached() as store:
+        before = "drop" if backup else ""
+        parameters.confirm(store, "take away all of hopgate's tables, memories included", yes=yes, backup=before)
+        with contextlib.closing(connect.connect(store.dsn)) as connection, connection.transaction():
             lost = schema_of.guards(connection)
             schema_of.drop(connection)
     for line in lost:
@@ -372,20 +346,17 @@ def drop(where: Where, yes: bool, backup: bool) -> None:
 
 @db.command("scrub")
 @parameters.yes
-@on_store
-@as_json
-def scrub(where: Where, yes: bool, as_json: bool) -> None:
+@with_store
+def scrub(kb: KnowledgeBase, yes: bool) -> Shown:
     """Remove what deleted and sensitive texts left on the disk, and say what cannot be reached.
 
     Every table is written anew and locked meanwhile; it takes as much free disk as the largest one.
 
     Example: hopgate db scrub --yes
     """
-    where.confirmed("write every table of hopgate's anew, each locked meanwhile", yes=yes)
-    with where.opened() as kb:
-        scrubbed = kb.upkeep.scrub()
-    lines = [*(f"done: {line}" for line in scrubbed.done), *(f"left: {line}" for line in scrubbed.left)]
-    output.show(as_json, {"tables": scrubbed.tables, "done": scrubbed.done, "left": scrubbed.left}, lines)
+    parameters.confirm(kb.store, "write every table of hopgate's anew, each locked meanwhile", yes=yes)
+    scrubbed = kb.upkeep.scrub()
+    return scrubbed, [*(f"done: {line}" for line in scrubbed.done), *(f"left: {line}" for line in scrubbed.left)]
 
 
 @db.command("start")
@@ -428,20 +399,3 @@ def _directory(where: Where) -> Path:
     if isinstance(place, str):
         raise HopgateError(f"{shown(place)} is not started or stopped from here: name a folder with --data")
     return place
-
-
-@contextlib.contextmanager
-def _address(place: Where) -> Iterator[str]:
-    """The database's address without touching its schema, which may be of any version."""
-    from hopgate.store.connect import located
-    from hopgate.store.server import EmbeddedServer
-
-    where = located(place.place)
-    if isinstance(where, str):
-        yield where
-        return
-    server = EmbeddedServer(where)
-    try:
-        yield server.dsn
-    finally:
-        server.close()
