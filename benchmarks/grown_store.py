@@ -26,7 +26,7 @@ from hopgate.embed.late import BundledLate
 from hopgate.kb import KnowledgeBase
 from hopgate.store import connect, vectors
 from hopgate.store.graph import graph_vectors
-from hopgate.store.vectors import run_with
+from hopgate.store.vectors import set_vectors
 
 DAY = datetime(2020, 1, 1, tzinfo=UTC)
 HUBS = 200
@@ -119,12 +119,7 @@ def _embed(kb: KnowledgeBase) -> None:
         for start in range(0, len(ids), CHUNK):
             part = ids[start : start + CHUNK]
             with kb.store.transaction() as connection:
-                run_with(
-                    connection,
-                    f"UPDATE {table} t SET embedding = v.vector FROM given_vectors v WHERE t.id = v.id",
-                    part,
-                    drawn(noise, centres, len(part)),
-                )
+                set_vectors(connection, table, part, drawn(noise, centres, len(part)))
     with kb.store.transaction() as connection:
         connection.execute("TRUNCATE waiting_vectors")
         graph_vectors.ensure_index(connection)

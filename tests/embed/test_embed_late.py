@@ -72,7 +72,7 @@ def test_the_cache_keeps_tokens_and_forgets_them_with_the_text(tmp_path: Path, m
     (made,) = models.made([SHORT])
     assert made.rows is not None and made.rows.shape == (1, 384)
     monkeypatch.setattr(BundledLate, "_rows", lambda self, texts: pytest.fail("it was read before"))
-    (again,) = models.made([SHORT], embedded=True)
+    (again,) = models.made([SHORT], [0])
     assert again.rows is None and np.array_equal(again.tokens, made.tokens)
     assert cache.info().embedders == {"answerai-colbert-small-v1": 1, "bge-small-en-v1.5": 1}
     assert cache.forget([SHORT]) == 2

@@ -14,7 +14,7 @@ from hopgate import HopgateError, Memory
 from hopgate.embed import EmbeddingCache
 from hopgate.embed.late import BundledLate, joined, late_matches
 from hopgate.kb import KnowledgeBase
-from hopgate.store import tokens, vectors
+from hopgate.store import vectors
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def kept(kb: KnowledgeBase) -> dict[str, Any]:
     """The tokens that the store has, by external id."""
     with kb.store.transaction() as connection:
         names = dict(connection.execute("SELECT id, external_id FROM memories").fetchall())
-        return {names[key]: rows for key, rows in tokens.tokens_of(connection, list(names)).items()}
+        return {names[key]: rows for key, rows in vectors.tokens_of(connection, list(names)).items()}
 
 
 def test_tokens_come_with_the_vector_and_find_the_memory(filled: KnowledgeBase) -> None:

@@ -55,13 +55,6 @@ def test_a_space_belongs_to_one_embedder(filled: KnowledgeBase) -> None:
             vectors.claim(connection, other)
 
 
-def test_a_column_that_hopgate_did_not_make_is_left_alone(filled: KnowledgeBase) -> None:
-    with filled.store.transaction() as connection:
-        connection.execute("ALTER TABLE memories ADD COLUMN embedding halfvec(3)")
-    with pytest.raises(HopgateError, match="hopgate did not make it"), filled.store.transaction() as connection:
-        vectors.claim(connection, TINY)
-
-
 def test_a_memory_that_changed_or_turned_sensitive_meanwhile_gets_no_vector(filled: KnowledgeBase) -> None:
     keys = ids(filled)[:3]
     filled.add(Memory("m0", "another text"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -32,17 +32,20 @@ class TextModels:
     late: LateModel | None = None
     cache: EmbeddingCache | None = None
 
-    def made(self, texts: Sequence[Cleared], *, embedded: bool = False) -> list[Made]:
-        """Make vectors and tokens of memories' contents; tokens alone where these have their vectors."""
+    def made(self, texts: Sequence[Cleared], embedded: Collection[int] = ()) -> list[Made]:
+        """Make vectors and tokens of memories' contents; tokens alone of those, by their places, that have vectors."""
         if not texts:
             return []
-        read = [] if embedded else [[text, *(passage_text(text, span) for span in passages(text))] for text in texts]
+        read = [
+            [] if place in embedded else [text, *(passage_text(text, span) for span in passages(text))]
+            for place, text in enumerate(texts)
+        ]
         late_read = [late_parts(text) for text in texts] if self.late else []
         makings = [Making(self.embedder.identity, "document", list(chain(*read)), self.embedder.documents)]
         if self.late:
             makings.append(Making(self.late.identity, "tokens", list(chain(*late_read)), self.late.tokens))
         vectors, *tokens = kept(self.cache, *makings)
         rows = iter(vectors)
-        own = [None] * len(texts) if embedded else [np.stack([next(rows) for _ in parts]) for parts in read]
+        own = [np.stack([next(rows) for _ in parts]) if parts else None for parts in read]
         late = gathered(late_read, tokens[0]) if self.late else [None] * len(texts)
         return [Made(*both) for both in zip(own, late, strict=True)]

@@ -27,7 +27,7 @@ from hopgate.recall.late import late_reading
 from hopgate.recall.legs import Legs, complete, pool_of
 from hopgate.recall.lexical import Leg
 from hopgate.recall.settings import Settings
-from hopgate.store.tokens import tokens_of
+from hopgate.store.vectors import tokens_of
 
 if TYPE_CHECKING:
     from hopgate.embed.late import Tokens

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
-# pgvector's default; a narrower search than that saves nothing worth having.
-LEAST_EF_SEARCH = 40
-MOST_EF_SEARCH = 1000
-
 # The distance of a row of `memories`: the best of its passages speaks for it, or its own vector where that is better.
 BEST_DISTANCE = (
     "least(memories.embedding <=> %(vector)s::halfvec, (SELECT min(passages.embedding <=> %(vector)s::halfvec) "
@@ -85,7 +81,7 @@ def dense_leg(
     if not exact and filters.scopes is not None:
         exact = count_kept(connection, filters.scopes) < vectors.EXACT_WITHIN
     if not exact:
-        search_wide(connection, depth)
+        vectors.search_wide(connection, depth)
         rows: list[tuple[int, float]]
         rows = connection.execute(nearest(condition, exact=False, passages=passages), values).fetchall()
         if len(rows) >= depth:
@@ -137,17 +133,6 @@ def near_passages(
     for key, start, end in rows:
         found.setdefault(key, []).append(Extent(start, end))
     return found
-
-
-def search_wide(connection: Connection[Any], depth: int) -> None:
-    """Let HNSW return `depth` rows after filtering: it returns fewer, silently, when `ef_search` is smaller.
-
-    Local to the transaction, for the sake of a pooler in between.
-    """
-    connection.execute(
-        "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'strict_order', true)",
-        (str(min(max(depth, LEAST_EF_SEARCH), MOST_EF_SEARCH)),),
-    )
 
 
 def as_text(vector: NDArray[np.float32]) -> str:

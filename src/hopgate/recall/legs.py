@@ -30,7 +30,7 @@ from hopgate.recall.lexical import (
 from hopgate.recall.settings import Settings
 from hopgate.store import vectors
 from hopgate.store.graph import version
-from hopgate.store.tokens import tokens_of
+from hopgate.store.vectors import tokens_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from hopgate.embed import CachedEmbedder
     from hopgate.embed.late import LateModel, QueryTokens
-    from hopgate.embed.texts import TextModels
     from hopgate.store.store import Store
 
 DEFAULT = "bge-small"
@@ -39,13 +38,13 @@ class Embedding:
         self._late: LateModel | None = None
         self._embedder: CachedEmbedder | None = None
         self._making = threading.Lock()
-        self._loaded = False
         self._spec = DEFAULT
+        self.loaded = False  # whether a query has its embedder at hand
 
     def query(self, text: str, space: vectors.EmbeddingSpace | None = None) -> NDArray[np.float32]:
         """Embed a query with the embedder that made the store's vectors, which another process may have changed."""
         vector: NDArray[np.float32] = self.embedder(space=space).queries([text])[0]
-        self._loaded = True
+        self.loaded = True
         return vector
 
     def embedder(self, spec: str | None = None, space: vectors.EmbeddingSpace | None = None) -> CachedEmbedder:
@@ -53,7 +52,7 @@ class Embedding:
         with self._making:
             made = self._embedder
             other = spec is not None and made is not None and without_credentials(spec) != made.identity.spec
-            if made is None or other or not _same(made, space):
+            if made is None or other or (space is not None and made.identity.key != space.identity.key):
                 if space is None:
                     with self._store.transaction() as connection:
                         space = vectors.space(connection)
@@ -96,26 +95,19 @@ class Embedding:
         self.embedder(spec)
         return self._spec
 
-    @property
-    def loaded(self) -> bool:
-        """Whether a query has its embedder at hand."""
-        return self._loaded
-
     def load(self, space: vectors.EmbeddingSpace) -> None:
         """Make the store's embedder ready for a query, where it has something to load."""
-        self._loaded = True
+        self.loaded = True
         self.embedder(space=space).load()
 
     def fill(self, spec: str | None = None, progress: Progress | None = None) -> int:
         """Embed what has no vector yet."""
         with self._store.transaction() as connection:
             space = vectors.space(connection)
-            kept = 0 if space and space.indexed else memories.count_kept(connection)
-            if space is None and kept == 0:
+            if space is None and not memories.count_kept(connection):
                 return 0
         made = self._fill(self.embedder(spec, space), self.late(space), progress)
-        if kept >= vectors.EXACT_BELOW:
-            self.index()
+        self.index()
         return made
 
     def change(self, spec: str, progress: Progress | None = None) -> int:
@@ -179,10 +171,13 @@ class Embedding:
                 return made
             try:
                 with guarded(clearance.memory_guard(self._store, known)):
-                    batch = _embedded(models, list(cleared(sorted(known.items()))), there)
+                    passed = list(cleared(sorted(known.items())))
+                    has_vector = [place for place, (key, _) in enumerate(passed) if key in there]
+                    results = models.made([text for _, text in passed], has_vector)
             except WithdrawnError:
                 # One of them is not what it was: the page is read again; what was embedded comes from the cache.
                 continue
+            batch = [vectors.Embedded(key, text, *one) for (key, text), one in zip(passed, results, strict=True)]
             made += len(keep(batch))
             after = ids[-1]
             if progress:
@@ -199,20 +194,6 @@ class Embedding:
         with connect.explained(), connect.connect(self._store.dsn) as connection:
             connection.autocommit = True
             vectors.build_index(connection, schema.search_path(connection))
-
-
-def _embedded(
-    models: TextModels, passed: Sequence[tuple[int, Cleared]], there: Collection[int]
-) -> list[vectors.Embedded]:
-    """Make what contents lack: tokens alone of those whose vectors are there."""
-    lacking = {key: text for key, text in passed if key not in there}
-    given = {key: text for key, text in passed if key in there}
-    made = [*models.made(list(lacking.values())), *models.made(list(given.values()), embedded=True)]
-    return [vectors.Embedded(key, text, *one) for (key, text), one in zip((lacking | given).items(), made, strict=True)]
-
-
-def _same(embedder: CachedEmbedder, space: vectors.EmbeddingSpace | None) -> bool:
-    return space is None or embedder.identity.key == space.identity.key
 
 
 def resolved(spec: str) -> CachedEmbedder:

@@ -556,6 +556,19 @@ CREATE TABLE clusters (
 
 -- ---- What goes where an owner's own program changes, hides or deletes a row ------------------------------------------
 
+-- The vectors and tokens of memories: they wait for new ones.
+CREATE FUNCTION hopgate_forget_vectors(ids bigint[]) RETURNS void
+LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+BEGIN
+  IF EXISTS (SELECT FROM embedding_space) THEN
+    EXECUTE 'UPDATE memories SET embedding = NULL WHERE id = ANY($1) AND embedding IS NOT NULL' USING ids;
+  END IF;
+  DELETE FROM passages WHERE memory_id = ANY(ids);
+  DELETE FROM memory_tokens WHERE memory_id = ANY(ids);
+  INSERT INTO waiting_vectors SELECT id FROM memories WHERE id = ANY(ids) AND NOT is_sensitive ON CONFLICT DO NOTHING;
+END
+$body$;
+
 -- All that was made of these memories' texts, in the transaction that changes them: they wait for a vector and for the
 -- graph again. So do the turns after them, which may have taken a name over from them. Edges are without their evidence
 -- at once; intervals that depended on it are derived anew by the next build.
@@ -566,12 +579,7 @@ DECLARE
   homes bigint[];
   told boolean;
 BEGIN
-  IF EXISTS (SELECT FROM embedding_space) THEN
-    EXECUTE 'UPDATE memories SET embedding = NULL WHERE id = ANY($1) AND embedding IS NOT NULL' USING ids;
-  END IF;
-  DELETE FROM passages WHERE memory_id = ANY(ids);
-  DELETE FROM memory_tokens WHERE memory_id = ANY(ids);
-  INSERT INTO waiting_vectors SELECT id FROM memories WHERE id = ANY(ids) AND NOT is_sensitive ON CONFLICT DO NOTHING;
+  PERFORM hopgate_forget_vectors(ids);
   SELECT coalesce(array_agg(DISTINCT later.id), '{}') || ids INTO turns FROM memories m, LATERAL (
     SELECT f.id FROM memories f WHERE f.thread = m.thread AND f.scope IS NOT DISTINCT FROM m.scope
       AND (f.created_at, f.id) > (m.created_at, m.id) ORDER BY f.created_at, f.id LIMIT 8

@@ -1,19 +1,19 @@
-"""Vectors of memories and passages: one embedding space a store, named after its embedder; and their indexes."""
+"""Vectors of memories and passages, and tokens of memories: who makes them, and their indexes."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.passages import passages
-from hopgate.store import memories, tokens
+from hopgate.store import memories
 from hopgate.store.memories import lock
-from hopgate.store.rows import value, values
+from hopgate.store.rows import columns_of, value, values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 EXACT_BELOW = 50_000
 # Likewise within a scope, of which an index over all scopes finds few; on a busy machine 12,500 took 110 ms.
 EXACT_WITHIN = 20_000
+# pgvector's default; a narrower search than that saves nothing worth having.
+LEAST_EF_SEARCH, MOST_EF_SEARCH = 40, 1000
 INDEX = "memories_embedding"
 PASSAGE_INDEX = "passages_embedding"
 # Tables whose rows carry a vector of this space; those of the last three are made by `hopgate build`.
@@ -79,12 +81,6 @@ def claim(connection: Connection[Any], identity: Identity, late: Identity | None
         _lock_columns(connection)
         found = space(connection)
     if found is None:
-        column = "attrelid = 'memories'::regclass AND attname = 'embedding' AND NOT attisdropped"
-        if value(connection, f"SELECT 1 FROM pg_attribute WHERE {column}"):
-            raise HopgateError(
-                "memories.embedding exists and hopgate did not make it, so nobody knows by which embedder: "
-                "rename that column, then embed again"
-            )
         for table in TABLES:
             connection.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS embedding halfvec({identity.dimension})")
         connection.execute(
@@ -170,8 +166,6 @@ def write(
 
     Returns the memories that have theirs now. The first ones make the store their models'.
     """
-    import numpy as np
-
     if not batch:
         return set()
     claim(connection, identity, late)
@@ -186,35 +180,57 @@ def write(
     )
     kept = [memory for memory in batch if memory.memory_id in written]
     embedded = [(memory, memory.rows) for memory in kept if memory.rows is not None]
-    if embedded:
-        run_with(
-            connection,
-            "UPDATE memories m SET embedding = v.vector FROM given_vectors v WHERE m.id = v.id",
-            [memory.memory_id for memory, _ in embedded],
-            np.stack([rows[0] for _, rows in embedded]),
-        )
+    set_vectors(connection, "memories", [memory.memory_id for memory, _ in embedded], [rows[0] for _, rows in embedded])
     parts = [
-        ((memory.memory_id, number, span.start, span.end), rows[1 + number])
+        (memory.memory_id, number, span.start, span.end, to_sql(rows[1 + number]))
         for memory, rows in embedded
         for number, span in enumerate(passages(memory.content))
     ]
     if parts:
-        keys, numbers, starts, ends = (list(column) for column in zip(*(part for part, _ in parts), strict=True))
-        run_with(
-            connection,
-            "INSERT INTO passages (memory_id, number, starts, ends, embedding) "
-            "SELECT p.memory_id, p.number, p.starts, p.ends, v.vector "
-            "FROM unnest(%(memories)s::bigint[], %(numbers)s::integer[], %(starts)s::integer[], %(ends)s::integer[]) "
-            "WITH ORDINALITY AS p (memory_id, number, starts, ends, place) JOIN given_vectors v ON v.id = p.place - 1 "
+        connection.execute(
+            "INSERT INTO passages (memory_id, number, starts, ends, embedding) SELECT m, n, s, e, v::halfvec "
+            "FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::integer[], %s::text[]) AS p (m, n, s, e, v) "
             "ON CONFLICT (memory_id, number) DO UPDATE "
             "SET starts = excluded.starts, ends = excluded.ends, embedding = excluded.embedding",
-            range(len(parts)),
-            np.stack([row for _, row in parts]),
-            {"memories": keys, "numbers": numbers, "starts": starts, "ends": ends},
+            columns_of(parts, 5),
         )
-    tokens.write(connection, {memory.memory_id: memory.tokens for memory in kept if memory.tokens is not None})
+    set_tokens(connection, {memory.memory_id: memory.tokens for memory in kept if memory.tokens is not None})
     connection.execute("DELETE FROM waiting_vectors WHERE memory_id = ANY(%s)", (list(written),))
     return written
+
+
+def set_vectors(
+    connection: Connection[Any], table: str, ids: Sequence[int], vectors: Iterable[NDArray[np.float32]]
+) -> None:
+    """Store the vectors of rows of a table."""
+    if ids:
+        connection.execute(
+            f"UPDATE {table} t SET embedding = v.vector::halfvec "
+            "FROM unnest(%s::bigint[], %s::text[]) AS v (id, vector) WHERE t.id = v.id",
+            (list(ids), [to_sql(vector) for vector in vectors]),
+        )
+
+
+def set_tokens(connection: Connection[Any], tokens: Mapping[int, Tokens]) -> None:
+    """Keep the tokens of memories, in the place of what was there; the caller has locked them and they are open."""
+    connection.execute(
+        "INSERT INTO memory_tokens SELECT * FROM unnest(%s::bigint[], %s::integer[], %b::bytea[]) "
+        "ON CONFLICT (memory_id) DO UPDATE SET count = excluded.count, tokens = excluded.tokens",
+        (list(tokens), [len(rows) for rows in tokens.values()], [rows.tobytes() for rows in tokens.values()]),
+    )
+
+
+def tokens_of(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, Tokens]:
+    """Read the tokens of those of the memories that have some and are not sensitive."""
+    # Late: a lexical recall does without.
+    import numpy as np
+
+    rows = connection.cursor(binary=True).execute(
+        "SELECT memory_id, count, tokens FROM memory_tokens JOIN memories ON id = memory_id "
+        "WHERE memory_id = ANY(%s) AND NOT is_sensitive",
+        (list(memory_ids),),
+    )
+    return {key: np.frombuffer(tokens, np.int8).reshape(count, -1) for key, count, tokens in rows}
 
 
 def unchanged(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
@@ -249,35 +265,9 @@ def add_vectors(
 
 def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
     """Forget the vectors of memories, their passages and their tokens."""
-    if not ids or not has_space(connection):
-        return
-    lock(connection, ids)
-    connection.execute("UPDATE memories SET embedding = NULL WHERE id = ANY(%s)", (list(ids),))
-    connection.execute("DELETE FROM passages WHERE memory_id = ANY(%s)", (list(ids),))
-    tokens.drop(connection, ids)
-    connection.execute(
-        "INSERT INTO waiting_vectors SELECT id FROM memories WHERE id = ANY(%s) AND NOT is_sensitive "
-        "ON CONFLICT DO NOTHING",
-        (list(ids),),
-    )
-
-
-_GIVEN = (
-    "WITH given_vectors AS MATERIALIZED (SELECT id, vector::halfvec AS vector FROM "
-    "unnest(%(ids_)s::bigint[], %(vectors_)s::text[]) AS given (id, vector)) "
-)
-
-
-def run_with(
-    connection: Connection[Any],
-    statement: str,
-    ids: Sequence[int],
-    vectors: NDArray[np.float32],
-    parameters: Mapping[str, Any] | None = None,
-) -> None:
-    """Run a statement that reads `given_vectors (id, vector)`."""
-    given = {"ids_": list(ids), "vectors_": [*map(to_sql, vectors)]}
-    connection.execute(_GIVEN + statement, {**given, **(parameters or {})})
+    if ids and has_space(connection):
+        lock(connection, ids)
+        connection.execute("SELECT hopgate_forget_vectors(%s)", (list(ids),))
 
 
 def to_sql(vector: NDArray[np.float32]) -> str:
@@ -304,6 +294,17 @@ def from_sql(texts: Sequence[str]) -> NDArray[np.float32]:
 def has_passages(connection: Connection[Any]) -> bool:
     """Whether any memory is long, so that a search has passages to look at."""
     return bool(value(connection, "SELECT EXISTS (SELECT 1 FROM passages)"))
+
+
+def search_wide(connection: Connection[Any], depth: int) -> None:
+    """Let HNSW return `depth` rows after filtering: it returns fewer, silently, when `ef_search` is smaller.
+
+    Local to the transaction, for the sake of a pooler in between.
+    """
+    connection.execute(
+        "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'strict_order', true)",
+        (str(min(max(depth, LEAST_EF_SEARCH), MOST_EF_SEARCH)),),
+    )
 
 
 # ---- Changing the embedder -------------------------------------------------------------------------------------------

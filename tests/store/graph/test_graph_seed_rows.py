@@ -46,7 +46,7 @@ def ids(kb: KnowledgeBase, rows: Rows) -> list[int]:
             (THEN, FACTS - 1),
         ).fetchall()
         made = [row[0] for row in found]
-        graph_vectors.write(connection, "concept_edges", made, rows)
+        vectors.set_vectors(connection, "concept_edges", made, rows)
     return made
 
 

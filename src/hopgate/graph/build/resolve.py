@@ -26,6 +26,7 @@ from hopgate.store import journal
 from hopgate.store.build_lock import share
 from hopgate.store.graph import concept_rows, fact_rows, graph_vectors, name_rows, version
 from hopgate.store.graph.name_rows import NameKey, NameRow
+from hopgate.store.vectors import set_vectors
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -132,7 +133,7 @@ class NameResolver:
         embedded = [row for row in fresh if row.key in self._vectors]
         if embedded:
             rows = np.stack([self._vectors[row.key] for row in embedded])
-            graph_vectors.write(connection, "concepts", [row.concept_id for row in embedded], rows)
+            set_vectors(connection, "concepts", [row.concept_id for row in embedded], rows)
         # Long names first: a short one then finds the one concept that all its expansions became, and not each of them.
         waiting = sorted(fresh, key=lambda row: (-len(tokens(row.normal)), row.normal))
         unseen = {row.concept_id for row in waiting}

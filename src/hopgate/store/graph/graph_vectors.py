@@ -13,7 +13,7 @@ from hopgate.store.graph import name_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.visible import View
 from hopgate.store.rows import fetch, value, values
-from hopgate.store.vectors import run_with, to_sql
+from hopgate.store.vectors import to_sql
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +36,6 @@ EXACT_BELOW = 1_000
 COMPARED_CONCEPTS = 10_000
 # A wider search than pgvector's default of 40: docs/measurements.md says how many of the nearest 20 facts it finds.
 LEAST_EF_SEARCH = 100
-MOST_EF_SEARCH = 1000
 
 # Each row's text, as an embedder reads it.
 _TEXTS: dict[Table, str] = {
@@ -88,20 +87,13 @@ def write_unchanged(rows: Rows, made: NDArray[np.float32], connection: Connectio
     for table, own in rows.items():
         vectors_of, made = made[: len(own)], made[len(own) :]
         places = _unchanged(connection, table, own) if own else []
-        write(connection, table, [own[place][0] for place in places], vectors_of[places])
+        vectors.set_vectors(connection, table, [own[place][0] for place in places], vectors_of[places])
 
 
 def count_pending(connection: Connection[Any], table: Table) -> int:
     """How many rows have no vector."""
     facts = f" AND relation <> '{NAME_INSIDE}'" if table == "concept_edges" else ""
     return int(value(connection, f"SELECT count(*) FROM {table} WHERE embedding IS NULL{facts}"))
-
-
-def write(connection: Connection[Any], table: Table, ids: Sequence[int], rows: NDArray[np.float32]) -> None:
-    """Store vectors, one row of the array for each id."""
-    if not ids:
-        return
-    run_with(connection, f"UPDATE {table} t SET embedding = v.vector FROM given_vectors v WHERE t.id = v.id", ids, rows)
 
 
 def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
@@ -120,13 +112,14 @@ def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(
 
     With them resolving a new name, and finding the facts near a query, costs the same however many there are.
     """
-    lacking = values(
-        connection,
-        "SELECT t FROM unnest(%s::text[], %s::text[]) AS i (t, name) WHERE to_regclass(name) IS NULL",
-        (list(tables), [_INDEXES[table] for table in tables]),
-    )
-    many = f"SELECT 1 FROM {{}} WHERE embedding IS NOT NULL LIMIT 1 OFFSET {EXACT_BELOW}"
-    due = [table for table in lacking if table == "concepts" or connection.execute(many.format(table)).fetchone()]
+    enough = {table: 0 if table == "concepts" else EXACT_BELOW for table in tables}
+    many = "SELECT 1 FROM {} WHERE embedding IS NOT NULL OFFSET %s LIMIT 1"
+    due = [
+        table
+        for table, least in enough.items()
+        if value(connection, "SELECT to_regclass(%s)", (_INDEXES[table],)) is None
+        and (least == 0 or value(connection, many.format(table), (least,)))
+    ]
     if not due:
         return
     # Building one lets nobody write: not in the middle of somebody's change of several tables.
@@ -192,11 +185,7 @@ def nearest(
     """
     given = {**given, "vector": to_sql(asked.vector), "limit": asked.limit}
     if not asked.exact:
-        width = str(min(max(2 * asked.limit, LEAST_EF_SEARCH), MOST_EF_SEARCH))
-        connection.execute(
-            "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'strict_order', true)",
-            (width,),
-        )
+        vectors.search_wide(connection, max(2 * asked.limit, LEAST_EF_SEARCH))
     rows = connection.execute(nearest_rows(key, source, exact=asked.exact), given).fetchall()
     if not asked.exact and len(rows) < asked.limit:
         rows = connection.execute(nearest_rows(key, source, exact=True), given).fetchall()
