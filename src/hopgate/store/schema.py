@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "hopgate"
 # The version of schema.sql. Another one is not read: until a first release there are no migrations.
-VERSION = 33
+VERSION = 34
 OWN = f"{SCHEMA}.memories"
 
 _TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
@@ -141,7 +141,9 @@ def drop(connection: Connection[Any]) -> None:
     owners_table.release(connection)
     objects = values(
         connection,
-        "SELECT 'TABLE ' || string_agg(oid::regclass::text, ', ') FROM pg_class "
+        "SELECT 'VIEW ' || string_agg(oid::regclass::text, ', ') FROM pg_class "
+        "WHERE relnamespace = to_regnamespace(%(schema)s) AND relkind = 'v' "
+        "UNION ALL SELECT 'TABLE ' || string_agg(oid::regclass::text, ', ') FROM pg_class "
         "WHERE relnamespace = to_regnamespace(%(schema)s) AND relkind = 'r' "
         "UNION ALL SELECT 'FUNCTION ' || string_agg(oid::regprocedure::text, ', ') FROM pg_proc "
         "WHERE pronamespace = to_regnamespace(%(schema)s)",

@@ -64,15 +64,13 @@ def stated_facts(connection: Connection[Any]) -> list[StatedFact]:
     return fetch(
         connection,
         StatedFact,
-        "SELECT f.memory_id, s.concept_id AS source_id, r.canonical AS relation, o.concept_id AS target_id, "
-        "r.single_valued, s.name AS subject, f.relation AS raw, o.name AS object, f.valid_from, "
+        "SELECT f.memory_id, f.src_id AS source_id, f.canonical AS relation, f.dst_id AS target_id, "
+        "f.single_valued, f.subject, f.relation AS raw, f.object, f.valid_from, "
         "f.valid_to IS NOT NULL AS is_over, f.read_with, edge.held AS edge_id, "
-        "edge.held IS NULL AND coalesce(edge.over, false) AS has_ended FROM facts f "
-        f"JOIN (SELECT id FROM memories WHERE {_CURRENT}) m ON m.id = f.memory_id "
-        "JOIN relations r ON r.scope = f.scope AND r.raw = f.relation "
-        "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id CROSS JOIN LATERAL ("
+        "edge.held IS NULL AND coalesce(edge.over, false) AS has_ended FROM stated f "
+        f"JOIN (SELECT id FROM memories WHERE {_CURRENT}) m ON m.id = f.memory_id CROSS JOIN LATERAL ("
         f"SELECT max(e.id) FILTER (WHERE {holds}) AS held, bool_or(NOT ({holds})) AS over FROM concept_edges e "
-        "WHERE e.src_id = s.concept_id AND e.relation = r.canonical AND e.dst_id = o.concept_id "
+        "WHERE e.src_id = f.src_id AND e.relation = f.canonical AND e.dst_id = f.dst_id "
         "AND e.retired_at IS NULL AND f.memory_id = ANY(e.evidence_memory_ids)) edge ORDER BY f.id",
     )
 

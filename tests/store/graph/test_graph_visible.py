@@ -78,7 +78,7 @@ def test_sql_shows_what_the_rule_says(
     looked_at = edge_rows.visible(connection, View(None, as_of, known_at))
     assert sorted(row(e.relation, e.valid_from, e.valid_to, e.recorded_at, e.retired_at) for e in looked_at) == expected
     walked = arrays.edges(connection, View(None, as_of, known_at))
-    assert sorted(walked.relations[number] for number in walked.relation) == [name for name, *_ in expected]
+    assert sorted(walked.kinds[number] for number in walked.kind) == [name for name, *_ in expected]
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/Los_Angeles", "UTC"])

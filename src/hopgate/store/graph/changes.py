@@ -62,16 +62,12 @@ _LATER = _NEAR.format(
 # Of each open fact of a relation that has one target at a time, the last memory of its scope that names another target.
 _RIVALS = """
     SELECT DISTINCT ON (f.id) f.id AS fact_id, o.memory_id AS earlier_id, f.memory_id AS later_id
-    FROM facts f JOIN memories m ON m.id = f.memory_id
-    JOIN relations r ON r.raw = f.relation AND r.single_valued
-    JOIN concept_names s ON s.id = f.subject_id JOIN concept_names t ON t.id = f.object_id
-    JOIN concept_names os ON os.concept_id = s.concept_id
-    JOIN relations q ON q.canonical = r.canonical
-    JOIN facts o ON o.subject_id = os.id AND o.relation = q.raw AND o.read_with IS NULL AND o.valid_to IS NULL
-      AND o.memory_id <> f.memory_id AND o.recorded_at <= f.recorded_at AND o.beside IS NULL
-    JOIN concept_names ot ON ot.id = o.object_id AND ot.concept_id <> t.concept_id
+    FROM stated f JOIN memories m ON m.id = f.memory_id
+    JOIN stated o ON o.src_id = f.src_id AND o.canonical = f.canonical AND o.dst_id <> f.dst_id
+      AND o.memory_id <> f.memory_id AND o.recorded_at <= f.recorded_at
+      AND o.read_with IS NULL AND o.valid_to IS NULL AND o.beside IS NULL
     JOIN memories e ON e.id = o.memory_id AND e.scope IS NOT DISTINCT FROM m.scope
-    WHERE f.memory_id = ANY(%s) AND f.read_with IS NULL AND f.valid_to IS NULL
+    WHERE f.memory_id = ANY(%s) AND f.single_valued AND f.read_with IS NULL AND f.valid_to IS NULL
     ORDER BY f.id, o.recorded_at DESC, o.id DESC
 """
 
@@ -82,20 +78,18 @@ _OPEN = """
       f.subject, f.object
     FROM memories m CROSS JOIN LATERAL (
         SELECT * FROM (
-            SELECT DISTINCT ON (s.concept_id, o.relation, t.concept_id) o.*, s.name AS subject, t.name AS object,
-              t.concept_id IN (
+            SELECT DISTINCT ON (o.src_id, o.relation, o.dst_id) o.*, o.dst_id IN (
                 SELECT c.concept_id FROM mentions n JOIN concept_names c ON c.id = n.name_id WHERE n.memory_id = m.id
               ) AS both_named
-            FROM facts o JOIN memories e ON e.id = o.memory_id
-            JOIN concept_names s ON s.id = o.subject_id JOIN concept_names t ON t.id = o.object_id
-            WHERE s.concept_id IN (
+            FROM stated o JOIN memories e ON e.id = o.memory_id
+            WHERE o.src_id IN (
                 SELECT c.concept_id FROM mentions n JOIN concept_names c ON c.id = n.name_id WHERE n.memory_id = m.id)
               AND e.scope IS NOT DISTINCT FROM m.scope AND (e.created_at, e.id) < (m.created_at, m.id)
               AND o.valid_to IS NULL AND o.read_with IS NULL AND o.beside IS NULL
               AND NOT EXISTS (
                 SELECT FROM facts x WHERE x.subject_id = o.subject_id AND x.relation = o.relation
                 AND x.object_id = o.object_id AND (x.valid_to IS NOT NULL OR x.memory_id = m.id))
-            ORDER BY s.concept_id, o.relation, t.concept_id, o.recorded_at DESC, o.id DESC
+            ORDER BY o.src_id, o.relation, o.dst_id, o.recorded_at DESC, o.id DESC
         ) AS open ORDER BY both_named DESC, recorded_at DESC, id DESC LIMIT %(limit)s
     ) AS f WHERE m.id = ANY(%(ids)s) AND NOT m.is_sensitive
     ORDER BY m.id, f.both_named DESC, f.recorded_at DESC, f.id DESC

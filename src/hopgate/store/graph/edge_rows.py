@@ -74,10 +74,8 @@ def replace(connection: Connection[Any], groups: Sequence[FactGroup], rows: Iter
 def drop_unfounded(connection: Connection[Any]) -> None:
     """Remove the edges that no fact states any more."""
     connection.execute(
-        "DELETE FROM concept_edges e WHERE relation <> %s AND NOT EXISTS (SELECT FROM facts f "
-        "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
-        "JOIN relations r ON r.scope = f.scope AND r.raw = f.relation "
-        "WHERE s.concept_id = e.src_id AND r.canonical = e.relation AND o.concept_id = e.dst_id)",
+        "DELETE FROM concept_edges e WHERE relation <> %s AND NOT EXISTS (SELECT FROM stated f "
+        "WHERE f.src_id = e.src_id AND f.canonical = e.relation AND f.dst_id = e.dst_id)",
         (NAME_INSIDE,),
     )
 

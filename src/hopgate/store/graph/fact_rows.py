@@ -153,27 +153,26 @@ def analyse(connection: Connection[Any]) -> None:
 # What memories say.
 
 _NAMED = (
-    "SELECT s.name AS subject, f.relation, o.name AS object, f.valid_from, f.valid_to, f.weight, "
-    "m.external_id AS memory FROM facts f JOIN memories m ON m.id = f.memory_id "
-    "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE "
+    "SELECT subject, relation, object, valid_from, valid_to, weight, external_id AS memory FROM stated "
+    "JOIN (SELECT id AS memory_id, external_id, is_sensitive FROM memories) AS m USING (memory_id) WHERE "
 )
-_OF_MEMORIES = "(f.memory_id = ANY(%(ids)s) OR f.read_with = ANY(%(ids)s))"
+_OF_MEMORIES = "(memory_id = ANY(%(ids)s) OR read_with = ANY(%(ids)s))"
 
 
 def of_memory(connection: Connection[Any], memory_id: int) -> list[NamedFact]:
     """What a memory says."""
-    return fetch(connection, NamedFact, f"{_NAMED} f.memory_id = %s ORDER BY f.id", (memory_id,))
+    return fetch(connection, NamedFact, f"{_NAMED} memory_id = %s ORDER BY id", (memory_id,))
 
 
 def counting(connection: Connection[Any], memory_id: int) -> list[NamedFact]:
     """What a memory says and counts, the surest first."""
-    where = "f.memory_id = %s AND f.beside IS NULL ORDER BY f.weight DESC, f.id"
+    where = "memory_id = %s AND beside IS NULL ORDER BY weight DESC, id"
     return fetch(connection, NamedFact, _NAMED + where, (memory_id,))
 
 
 def all_named(connection: Connection[Any]) -> list[NamedFact]:
     """What each memory says; what two tell together is told by neither where it is replayed."""
-    return fetch(connection, NamedFact, f"{_NAMED} NOT m.is_sensitive AND f.read_with IS NULL ORDER BY m.id, f.id")
+    return fetch(connection, NamedFact, f"{_NAMED} NOT is_sensitive AND read_with IS NULL ORDER BY memory_id, id")
 
 
 def existing(connection: Connection[Any], fact_ids: Sequence[int]) -> set[int]:
@@ -201,7 +200,7 @@ def names_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
     return values(
         connection,
         "SELECT name_id FROM mentions WHERE memory_id = ANY(%(ids)s) UNION "
-        f"SELECT unnest(ARRAY[subject_id, object_id]) FROM facts f WHERE {_OF_MEMORIES} ORDER BY 1",
+        f"SELECT unnest(ARRAY[subject_id, object_id]) FROM facts WHERE {_OF_MEMORIES} ORDER BY 1",
         {"ids": list(memory_ids)},
     )
 
@@ -213,8 +212,7 @@ def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
         "SELECT spelling FROM mentions WHERE memory_id = ANY(%(ids)s) UNION SELECT n.name FROM mentions m "
         "JOIN concept_names n ON n.id = m.name_id WHERE m.memory_id = ANY(%(ids)s) "
         "UNION SELECT relation FROM facts WHERE memory_id = ANY(%(ids)s) "
-        "UNION SELECT concat_ws(' ', s.name, f.relation, o.name) FROM facts f JOIN concept_names s "
-        f"ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE {_OF_MEMORIES}",
+        f"UNION SELECT concat_ws(' ', subject, relation, object) FROM stated WHERE {_OF_MEMORIES}",
         {"ids": list(memory_ids)},
     )
 
@@ -233,9 +231,8 @@ def places(connection: Connection[Any]) -> dict[int, frozenset[str]]:
 
 def _groups(connection: Connection[Any], where: str, *parameters: Sequence[Any]) -> list[FactGroup]:
     rows = connection.execute(
-        "SELECT DISTINCT s.concept_id, r.canonical, CASE WHEN r.single_valued THEN NULL ELSE o.concept_id END "
-        "FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
-        f"JOIN relations r ON r.scope = f.scope AND r.raw = f.relation WHERE {where} ORDER BY 1, 2, 3",
+        "SELECT DISTINCT src_id, canonical, CASE WHEN NOT single_valued THEN dst_id END FROM stated "
+        f"WHERE {where} ORDER BY 1, 2, 3",
         [list(each) for each in parameters],
     )
     return [FactGroup(*row) for row in rows]
@@ -243,18 +240,20 @@ def _groups(connection: Connection[Any], where: str, *parameters: Sequence[Any])
 
 def groups_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[FactGroup]:
     """The groups that memories' facts belong to, those that they tell with others among them, or do not end."""
-    where = "f.memory_id = ANY(%s) OR f.read_with = ANY(%s) OR f.beside = ANY(%s)"
+    where = "memory_id = ANY(%s) OR read_with = ANY(%s) OR beside = ANY(%s)"
     return _groups(connection, where, memory_ids, memory_ids, memory_ids)
 
 
 def groups_of_names(connection: Connection[Any], name_ids: Sequence[int]) -> list[FactGroup]:
     """The groups of all facts about names."""
-    return _groups(connection, "f.subject_id = ANY(%s) OR f.object_id = ANY(%s)", name_ids, name_ids)
+    return _groups(connection, "subject_id = ANY(%s) OR object_id = ANY(%s)", name_ids, name_ids)
 
 
-def groups_of_relations(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[FactGroup]:
-    """The groups of all facts with these raw relations of these scopes."""
-    where = "(f.scope, f.relation) IN (SELECT * FROM unnest(%s::text[], %s::text[]))"
+def groups_of_relations(
+    connection: Connection[Any], relations: Sequence[RelationKey], column: str = "relation"
+) -> list[FactGroup]:
+    """The groups of all facts with these raw relations of these scopes, or with these `canonical` ones."""
+    where = f"(scope, {column}) IN (SELECT * FROM unnest(%s::text[], %s::text[]))"
     return _groups(connection, where, *columns_of(relations, 2)) if relations else []
 
 
@@ -267,18 +266,11 @@ def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) ->
     """The facts of groups, in the order in which they became known; those that end nothing do not count."""
     # A UNION of two joins: with an OR the planner would read all facts of a hub to find one.
     rows = connection.execute(
-        "WITH g AS (SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, relation, dst_id)), "
-        "counted AS (SELECT g.src_id, g.relation, g.dst_id, f FROM g "
-        "JOIN concept_names s ON s.concept_id = g.src_id JOIN concept_names o ON o.concept_id = g.dst_id "
-        "JOIN facts f ON f.subject_id = s.id AND f.object_id = o.id "
-        "JOIN relations r ON r.scope = f.scope AND r.raw = f.relation AND r.canonical = g.relation "
-        "WHERE f.beside IS NULL UNION ALL SELECT g.src_id, g.relation, o.concept_id, f FROM g "
-        "JOIN concept_names s ON s.concept_id = g.src_id "
-        "JOIN relations r ON r.scope = s.scope AND r.canonical = g.relation "
-        "JOIN facts f ON f.subject_id = s.id AND f.relation = r.raw "
-        "JOIN concept_names o ON o.id = f.object_id WHERE g.dst_id IS NULL AND f.beside IS NULL) "
-        "SELECT src_id, relation, dst_id, (f).weight, (f).valid_from, (f).valid_to, (f).recorded_at, (f).memory_id "
-        "FROM counted ORDER BY (f).recorded_at, (f).id",
+        "WITH g AS (SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, canonical, dst_id)) "
+        "SELECT src_id, canonical, dst_id, weight, valid_from, valid_to, recorded_at, memory_id FROM ("
+        "SELECT stated.* FROM g JOIN stated USING (src_id, canonical, dst_id) "
+        "UNION ALL SELECT stated.* FROM g JOIN stated USING (src_id, canonical) WHERE g.dst_id IS NULL) AS f "
+        "WHERE beside IS NULL ORDER BY recorded_at, id",
         columns_of(groups, 3),
     )
     return [CanonicalFact(*row) for row in rows]
@@ -338,7 +330,7 @@ def _share_single_valued(connection: Connection[Any]) -> list[RelationKey]:
 def relations_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[RelationKey]:
     """The raw relations of memories' facts, each with its scope."""
     return connection.execute(
-        f"SELECT DISTINCT scope, relation FROM facts f WHERE {_OF_MEMORIES} ORDER BY 1, 2", {"ids": list(memory_ids)}
+        f"SELECT DISTINCT scope, relation FROM facts WHERE {_OF_MEMORIES} ORDER BY 1, 2", {"ids": list(memory_ids)}
     ).fetchall()
 
 
@@ -347,35 +339,24 @@ def drop_unused_relations(connection: Connection[Any], relations: Sequence[Relat
 
     They are called by the most used of them. Gives the groups that are called otherwise by that, before and after.
     """
+    these = "unnest(%s::text[], %s::text[]) AS g (scope, raw)"
     unused: list[RelationKey] = connection.execute(
-        f"SELECT r.scope, r.raw FROM relations r JOIN {_THESE} ON g.scope = r.scope AND g.raw = r.raw WHERE NOT EXISTS "
-        "(SELECT 1 FROM facts f WHERE f.scope = r.scope AND f.relation = r.raw) ORDER BY 1, 2",
+        f"DELETE FROM relations r USING {these} WHERE (r.scope, r.raw) = (g.scope, g.raw) AND NOT EXISTS "
+        "(SELECT FROM facts f WHERE (f.scope, f.relation) = (r.scope, r.raw)) RETURNING r.scope, r.raw",
         columns_of(relations, 2),
     ).fetchall()
     if not unused:
         return []
-    heirs: list[RelationKey] = connection.execute(
-        f"SELECT r.scope, r.raw FROM relations r JOIN {_THESE} ON g.scope = r.scope AND g.raw = r.canonical "
-        "AND g.raw <> r.raw ORDER BY 1, 2",
+    before = groups_of_relations(connection, unused, "canonical")
+    renamed: list[RelationKey] = connection.execute(
+        "WITH heirs AS (SELECT DISTINCT ON (r.scope, r.canonical) r.scope, r.canonical, r.raw FROM relations r "
+        f"JOIN {these} ON (g.scope, g.raw) = (r.scope, r.canonical) ORDER BY r.scope, r.canonical, "
+        "(SELECT count(*) FROM facts f WHERE (f.scope, f.relation) = (r.scope, r.raw)) DESC, r.raw) "
+        "UPDATE relations r SET canonical = h.raw FROM heirs h "
+        "WHERE (r.scope, r.canonical) = (h.scope, h.canonical) RETURNING r.scope, r.raw",
         columns_of(unused, 2),
     ).fetchall()
-    before = groups_of_relations(connection, heirs)
-    connection.execute(
-        "WITH orphans AS (SELECT r.scope, r.canonical, r.raw, (SELECT count(*) FROM facts f "
-        "WHERE f.scope = r.scope AND f.relation = r.raw) AS uses FROM relations r "
-        f"JOIN {_THESE} ON g.scope = r.scope AND g.raw = r.canonical AND g.raw <> r.raw), "
-        "heirs AS (SELECT DISTINCT ON (scope, canonical) scope, canonical, raw FROM orphans "
-        "ORDER BY scope, canonical, uses DESC, raw) "
-        "UPDATE relations r SET canonical = h.raw FROM heirs h WHERE r.scope = h.scope AND r.canonical = h.canonical",
-        columns_of(unused, 2),
-    )
-    connection.execute(
-        f"DELETE FROM relations r USING {_THESE} WHERE r.scope = g.scope AND r.raw = g.raw", columns_of(unused, 2)
-    )
-    return [*before, *groups_of_relations(connection, heirs)]
-
-
-_THESE = "unnest(%s::text[], %s::text[]) AS g (scope, raw)"
+    return [*before, *groups_of_relations(connection, renamed)]
 
 
 def raw_relations(connection: Connection[Any]) -> dict[str, dict[str, int]]:

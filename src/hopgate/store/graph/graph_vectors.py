@@ -43,11 +43,10 @@ _TEXTS: dict[Table, str] = {
     "concept_edges": (
         # With the names of its first fact: in it a canonical name may read wrong.
         # (With ORDER BY and LIMIT instead of array_agg the planner reads all facts in their order until one fits.)
-        "SELECT e.id, (SELECT (array_agg(concat_ws(' ', s.name, f.relation, o.name) ORDER BY f.id))[1] "
-        "FROM concept_names s JOIN facts f ON f.subject_id = s.id JOIN concept_names o ON o.id = f.object_id "
-        "JOIN relations r ON r.scope = f.scope AND r.raw = f.relation "
-        "WHERE s.concept_id = e.src_id AND o.concept_id = e.dst_id "
-        f"AND r.canonical = e.relation) FROM concept_edges e WHERE e.relation <> '{NAME_INSIDE}' AND {{which}}"
+        "SELECT e.id, "
+        "(SELECT (array_agg(concat_ws(' ', subject, f.relation, object) ORDER BY f.id))[1] FROM stated f "
+        f"WHERE f.src_id = e.src_id AND dst_id = e.dst_id AND canonical = e.relation) "
+        f"FROM concept_edges e WHERE e.relation <> '{NAME_INSIDE}' AND {{which}}"
     ),
     "statements": "SELECT e.id, e.statement FROM statements e WHERE {which}",
 }
