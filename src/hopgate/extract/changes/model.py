@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from importlib import resources
@@ -24,7 +23,7 @@ from hopgate.embed.bundled import BGE_SMALL, bundled_file, cores, session_option
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Tokenizer
 
 WEIGHTS_SHA256 = "88d31a97d37e6caa3ac47d1a46b244909b531576a53f7c6ff85084ff550db1db"
 MOST_TOKENS = 256
@@ -51,10 +50,9 @@ _ARTICLE = re.compile(
 )
 _OWNER = re.compile(r"[^\s,;:()]+['’]s $")
 _LIKELY_WORD = re.compile(r"[^\W\d_]+|->|→|=>")
+_WEIGHTS = resources.files("hopgate.extract.changes").joinpath("weights")
 Row = TypeVar("Row")
 Read = TypeVar("Read")
-# One thread loads the model, and others that want it wait.
-_loading = threading.Lock()
 
 
 class Span(NamedTuple):
@@ -123,10 +121,14 @@ def compared(earlier: str, later: str) -> Compared:
     >>> compared("", "Backups go to Wasabi from now on.").change > 0.9
     True
     """
-    encoding, logits = _run(earlier, later)
+    tokenizer, table, session = _loaded()
+    encoding = tokenizer.encode(earlier, later)
+    is_later, offsets = np.array(encoding.type_ids) == 1, np.array(encoding.offsets)
+    vectors = (table[encoding.ids].astype(np.float32) - _ZERO) * _SCALE
+    inputs = {"words": vectors[None], "later": is_later.astype(np.float32)[None, :, None]}
+    logits: NDArray[np.float32] = session.run(None, inputs)[0][0]
     labels = np.exp(logits[:, :4] - logits[:, :4].max(axis=1, keepdims=True))
     labels /= labels.sum(axis=1, keepdims=True)
-    is_later, offsets = np.array(encoding.type_ids) == 1, np.array(encoding.offsets)
     of_earlier, of_later = (
         spans(text, offsets[is_here], labels[is_here], _LABELS)
         for text, is_here in ((earlier, ~is_later), (later, is_later))
@@ -159,14 +161,7 @@ def refutes(pair: Compared, alone: Compared) -> bool:
 
 
 def compared_all(pairs: Sequence[tuple[str, str]]) -> list[Compared]:
-    """Compare an earlier note and a later one, for each pair, on all cores; one by itself has an empty one before it.
-
-    Examples
-    --------
-    >>> [pair] = compared_all([("Backups go to Backblaze.", "Backups go to Wasabi from now on.")])
-    >>> pair.end > THRESHOLD, pair.thing, pair.former, pair.value
-    (True, 'Backups', 'Backblaze', 'Wasabi')
-    """
+    """Compare an earlier note and a later one, for each pair; one by itself has an empty one before it."""
     return on_all_cores(lambda pair: compared(*pair), pairs)
 
 
@@ -174,6 +169,7 @@ def on_all_cores(read: Callable[[Row], Read], rows: Sequence[Row]) -> list[Read]
     """What a function that asks the model reads in each of some rows, in order."""
     if len(rows) < 2 or cores() == 1:
         return list(map(read, rows))
+    _loaded()  # once, and not by each thread
     with ThreadPoolExecutor(cores(), thread_name_prefix="hopgate-changes") as pool:
         return list(pool.map(read, rows))
 
@@ -190,7 +186,8 @@ def spans(text: str, offsets: NDArray[np.int64], labels: NDArray[np.float32], na
     >>> spans("on old nas-2 now", np.array([(0, 2), (3, 6), (7, 12), (13, 16)]), labels, ("", "value"))
     [Span(label='value', text='old nas-2', start=3, confidence=1.0)]
     """
-    words = np.array(list(_words(text)) or np.empty((0, 2), int))
+    matches = ((match.start(), match.start() + len(match[0].rstrip(_AT_END))) for match in _WORD.finditer(text))
+    words = np.array([(start, end) for start, end in matches if end > start] or np.empty((0, 2), int))
     letters = np.minimum(words[:, 1:], offsets[:, 1]) - np.maximum(words[:, :1], offsets[:, 0])
     letters = letters.clip(0).astype(np.float32)
     # What no token stands for is beyond what was read.
@@ -229,30 +226,8 @@ def _without_article(span: Span) -> Span:
     return span._replace(text=bare, start=span.start + len(span.text) - len(bare))
 
 
-def _words(text: str) -> Iterator[tuple[int, int]]:
-    for match in _WORD.finditer(text):
-        end = match.start() + len(match[0].rstrip(_AT_END))
-        if end > match.start():
-            yield match.start(), end
-
-
-def _run(earlier: str, later: str) -> tuple[Encoding, NDArray[np.float32]]:
-    """The tokens of two texts, and the model's outputs for each."""
-    tokenizer, table, session = _loaded()
-    encoding = tokenizer.encode(earlier, later)
-    is_later = np.array(encoding.type_ids, dtype=np.float32)
-    vectors = (table[encoding.ids].astype(np.float32) - _ZERO) * _SCALE
-    logits: NDArray[np.float32] = session.run(None, {"words": vectors[None], "later": is_later[None, :, None]})[0][0]
-    return encoding, logits
-
-
-def _loaded() -> tuple[Tokenizer, NDArray[np.uint8], Any]:
-    with _loading:
-        return _load()
-
-
 @cache
-def _load() -> tuple[Tokenizer, NDArray[np.uint8], Any]:
+def _loaded() -> tuple[Tokenizer, NDArray[np.uint8], Any]:
     options = session_options()  # before onnxruntime is imported, which else sends telemetry
     import onnxruntime
     from tokenizers import Tokenizer
@@ -263,7 +238,7 @@ def _load() -> tuple[Tokenizer, NDArray[np.uint8], Any]:
     embedder = bundled_file(BGE_SMALL.folder, "model.onnx", BGE_SMALL.model_sha256)
     # A copy, so that the other 22 MB of the file are let go.
     table = np.frombuffer(embedder, np.uint8, _ROWS * _COLUMNS, _OFFSET).reshape(_ROWS, _COLUMNS).copy()
-    weights = _file("changes.onnx").read_bytes()
+    weights = _WEIGHTS.joinpath("changes.onnx").read_bytes()
     if hashlib.sha256(weights).hexdigest() != WEIGHTS_SHA256:
         raise HopgateError("hopgate's own changes.onnx is damaged: install hopgate again")
     return tokenizer, table, onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
@@ -271,9 +246,5 @@ def _load() -> tuple[Tokenizer, NDArray[np.uint8], Any]:
 
 @cache
 def _likely_words() -> tuple[float, dict[str, float]]:
-    stored = json.loads(_file("likely_words.json").read_text("utf-8"))
+    stored = json.loads(_WEIGHTS.joinpath("likely_words.json").read_text("utf-8"))
     return stored["base"], stored["by_words"]
-
-
-def _file(name: str) -> Any:
-    return resources.files("hopgate.extract.changes").joinpath("weights", name)

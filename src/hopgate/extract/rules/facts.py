@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
 
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.names import Reading, person_kind, read
-from hopgate.extract.rules.words import LANGUAGES, NOUNS_IN_LY, Language, is_room, needed_words, table, words
+from hopgate.extract.rules.words import LANGUAGES, NOUNS_IN_LY, Language, filled, is_room, needed_words, table, words
 
 LONGEST_SENTENCE = 120
 """A sentence of more tokens is a list or a table, and patterns are not tried on it."""
@@ -19,19 +19,18 @@ LONGEST_WORD = 40
 STATED, COMMON = 0.9, 0.7
 """How far facts between names, and those of a common noun, may be trusted: the shares right on labelled notes."""
 
-_TABLE = table("facts")
-_WORDS = table("phrases")
+_TABLE, _WORDS = table("facts"), table("phrases")
 RELATIONS = tuple(name for name in _TABLE if name not in ("words", "move"))
 SINGLE_VALUED = tuple(name for name in RELATIONS if _TABLE[name].get("single"))
 """The relations of the shipped patterns of which a concept has one object at a time."""
 
 _ARTICLES = {code: words(text) for code, text in _WORDS["articles"].items()}
-_DOUBTFUL = words(_WORDS["doubtful"])
+_ME, _ONE_PERSON, _IT, _THEY, _KIN = (words(_WORDS[key]) for key in ("me", "one_person", "it", "they", "kin"))
+_ITSELF, _FIRMS, _VERBS, _PREPOSITIONS = (words(_WORDS[key]) for key in ("itself", "firms", "verbs", "prepositions"))
+_WHOLE, _DOUBTFUL = words(_WORDS["whole"]), words(_WORDS["doubtful"])
 _NOUN_ENDS = frozenset().union(*(one.function for one in LANGUAGES.values())) | words(_WORDS["no_nouns"])
-_KIN, _ITSELF, _FIRMS, _VERBS = (words(_WORDS[key]) for key in ("kin", "itself", "firms", "verbs"))
-_WHOLE = words(_WORDS["whole"])
-_AHEAD = re.compile(_WORDS["ahead"])
-_PREPOSITIONS = words(_WORDS["prepositions"])
+_OLD_OR_NEW = frozenset(("old", "new", "alte", "neue", "alten", "neuen"))
+_AHEAD, _GROUP = re.compile(_WORDS["ahead"]), re.compile(_WORDS["groups"])
 _ENDED, _BESIDE, _NOW, _TURNED = (
     re.compile(rf"(?<!\S)(?:{_WORDS[key]})(?!\S)") for key in ("ended", "beside", "from_now", "turned")
 )
@@ -41,7 +40,6 @@ _ADVERBS = re.compile(
 )
 _WAS = re.compile(rf"(?<!\S)(?:{_WORDS['was']})(?!\S)")
 _STILL_SO = re.compile(r"(?<!\S)(?:has|have|been|hat|haben|moved|joined|started)(?!\S)")
-_GROUP = re.compile(_WORDS["groups"])
 _DATE = (
     rf"(?:(?:{_WORDS['since']}|{_WORDS['until']}|{_WORDS['on_a_day']}) (?:_ )?)?⟦\d+⟧"
     r"(?: (?:to|until|till|bis|tot|-|–) (?:_ )?⟦\d+⟧)?"
@@ -59,7 +57,6 @@ _PLACES = frozenset(("move", "runs on", "lives in", "works at", "located in"))
 _STATES = frozenset(("runs on", "lives in", "works at", "owned by", "led by", "reports to", "located in"))
 """These are over where they are told in the past: "Rosa lived in Porto"."""
 
-_ME, _ONE_PERSON, _IT, _THEY = (words(_WORDS[key]) for key in ("me", "one_person", "it", "they"))
 _PRONOUN = "|".join(sorted(_ME | _ONE_PERSON | _IT | _THEY))
 _ONE = r"⟨(?:team )?\d+⟩"
 _NAMES = rf"{_ONE}(?:(?: , {_ONE})*(?: ,)? (?:and|&|und|et|y|e|en) (?:_ )?{_ONE})?"
@@ -80,6 +77,7 @@ _SLOTS = {
     "M": r"(?P<m>⟪\d+⟫)",
     "D": r"(?P<d>⟦\d+⟧)",
 }
+_SLOT = re.compile(r"\{[A-Z]\??\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,24 +123,21 @@ def sentences(reading: Reading) -> Iterator[Sentence]:
                 said.append("'s")
             at = span.end
         else:
-            said += _said(reading.lower[at], articles)
+            said.append(_said(reading.lower[at], articles))
             at += 1
 
 
-def _said(word: str, articles: frozenset[str]) -> list[str]:
-    """A word as sentences have it: "she's" is two, an article "_", and "now" nothing."""
+# What follows an apostrophe, as sentences have it.
+_SHORT = {"s": "'s", "m": "am", "re": "are", "ve": "'ve", "ll": "'ll"}
+
+
+def _said(word: str, articles: frozenset[str]) -> str:
+    """A word as sentences have it: "she's" is two, an article "_"."""
     word = word.replace("’", "'")
-    stem, mark, ending = word.partition("'")
-    if mark and ending in ("s", "m", "re", "ve", "ll") and stem:
-        return [
-            stem,
-            {"m": "am", "re": "are", "s": "is" if stem in _IT | _ONE_PERSON else "'s"}.get(ending, "'" + ending),
-        ]
-    if word in articles:
-        return ["_"]
-    if len(word) > LONGEST_WORD:
-        return ["…"]
-    return [word]
+    stem, _, ending = word.partition("'")
+    if stem and ending in _SHORT:
+        return f"{stem} {'is' if ending == 's' and stem in _IT | _ONE_PERSON else _SHORT[ending]}"
+    return "_" if word in articles else word if len(word) <= LONGEST_WORD else "…"
 
 
 @lru_cache(maxsize=4096)  # sentences differ in their names alone, which are numbers here
@@ -169,23 +164,16 @@ def _arranged(text: str) -> str:
 @cache
 def _patterns() -> list[tuple[str, str, tuple[frozenset[str], ...]]]:
     """Each way in which people write a relation, with sets of words of each of which a sentence must have one."""
-    found = []
-    for relation in ("move", *RELATIONS):
-        for raw in _TABLE[relation]["patterns"]:
-            rest = re.sub(r"\{(?:\w\??|be|any|new|of)\}", " ", raw)
-            found.append((relation, raw, needed_words(_filled(rest, _TABLE["words"]))))
-    return found
+    return [
+        (relation, raw, needed_words(filled(_SLOT.sub(" ", raw), _TABLE["words"])))
+        for relation in ("move", *RELATIONS)
+        for raw in _TABLE[relation]["patterns"]
+    ]
 
 
 @cache  # a pattern is compiled when a sentence first has its words
 def _regex(raw: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\S){_filled(raw, _TABLE['words'] | _SLOTS)}")
-
-
-def _filled(raw: str, groups: Mapping[str, str]) -> str:
-    for name, group in groups.items():
-        raw = raw.replace(f"{{{name}}}", group)
-    return raw
+    return re.compile(rf"(?<!\S){filled(raw, _TABLE['words'] | _SLOTS)}")
 
 
 @lru_cache(maxsize=4096)
@@ -290,14 +278,10 @@ class Talk:
 
 def _nouns(part: str) -> str:
     """The common noun of a part of a sentence: what stands before the first word that is none."""
-    nouns: list[str] = []
-    for word in part.split():
-        if word in _NOUN_ENDS or word.endswith("n't"):
-            break
-        nouns.append(word)
-    while nouns and nouns[0] in ("old", "new", "alte", "neue", "alten", "neuen"):
-        nouns.pop(0)
-    return " ".join(nouns)
+    words = part.split()
+    end = next((at for at, word in enumerate(words) if word in _NOUN_ENDS or word.endswith("n't")), len(words))
+    start = next((at for at, word in enumerate(words[:end]) if word not in _OLD_OR_NEW), end)
+    return " ".join(words[start:end])
 
 
 def facts(reading: Reading, source: Source) -> Iterator[Fact]:
@@ -466,19 +450,17 @@ def _fits(
     return host and room and all(_is(kind, *end, talk) for kinds, end in ends for kind in kinds.split())
 
 
-def _is(kind: str, name: str, is_noun: bool, talk: Talk) -> bool:  # noqa: PLR0911
-    is_capital = name[:1].isupper() and not is_noun
-    if kind == "name":
-        return not is_noun
-    if kind == "thing":
-        return not talk.is_person(name)
-    if kind == "person":
-        return talk.is_person(name) or (is_capital and talk.kind(name) in ("", "person") and not name.isupper())
-    if kind == "owner":
-        return is_capital and (talk.is_person(name) or bool(_GROUP.search(name)))
-    if kind == "town":
-        return is_capital and not talk.is_person(name) and talk.kind(name) not in ("host", "service")
-    if kind == "firm":
-        return is_noun or (is_capital and talk.kind(name) not in ("host", "service"))
-    # A spot: a room, or a name that is neither somebody's nor a machine's.
-    return is_room(name) if is_noun else not talk.is_person(name) and talk.kind(name) != "host"
+def _is(kind: str, name: str, is_noun: bool, talk: Talk) -> bool:
+    """Whether a name or a common noun is of a kind that a relation asks for."""
+    is_capital, is_person, known = name[:1].isupper() and not is_noun, talk.is_person(name), talk.kind(name)
+    is_machine = known in ("host", "service")
+    return {
+        "name": not is_noun,
+        "thing": not is_person,
+        "person": is_person or (is_capital and known in ("", "person") and not name.isupper()),
+        "owner": is_capital and (is_person or bool(_GROUP.search(name))),
+        "town": is_capital and not is_person and not is_machine,
+        "firm": is_noun or (is_capital and not is_machine),
+        # A room, or a name that is neither somebody's nor a machine's.
+        "spot": is_room(name) if is_noun else not is_person and known != "host",
+    }[kind]

@@ -14,7 +14,7 @@ from hopgate.extract.rules.words import (
     KIN,
     LANGUAGES,
     SMALL,
-    is_common_anywhere,
+    filled,
     is_given,
     is_room,
     needed_words,
@@ -48,10 +48,8 @@ def _templates() -> Iterator[tuple[re.Pattern[str], tuple[frozenset[str], ...]]]
     rows = _TABLE["introduced"]
     articles = ("the", "my", "our", "der", "die", "das", "het", "his", "her", " a")
     word = "".join(f"(?<!{article} )" for article in articles) + WORD.pattern
-    for template in rows["templates"]:
-        raw = template
-        for name, group in rows.items():
-            raw = raw.replace(f"{{{name}}}", group) if isinstance(group, str) else raw
+    groups = {name: group for name, group in rows.items() if name != "templates"}
+    for raw in (filled(template, groups) for template in rows["templates"]):
         regex = re.sub(r"\{(\w+)\}", lambda slot: f"(?P<{slot[1]}>{word})", raw)
         yield re.compile(rf"(?<![^ \n]){regex}(?![^ ])"), needed_words(re.sub(r"\{\w+\}", " ", raw))
 
@@ -140,7 +138,7 @@ def is_unknown(word: str, code: str) -> bool:
     """Whether no language knows a word, nor what it is derived from: then it is a name even where it stands once."""
     if code in ("de", "nl") or "-" in word or re.search(r"(.)\1\1", word):
         return False
-    if not is_rare(word, code, 2.0) or is_common_anywhere(word):
+    if not is_rare(word, code, 2.0) or zipf(word, "common"):
         return False
     stems = [word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)]
     if any(max(zipf(stem, "en"), zipf(stem + "e", "en"), zipf(stem + "y", "en")) > 2 for stem in stems):

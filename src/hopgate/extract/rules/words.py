@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 import unicodedata
 import zlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -115,58 +114,38 @@ def language_of(tokens: Iterable[str]) -> str:
 
 
 class WordList:
-    """Words in the order of their bytes, where each starts, and how many hundredths of a decade below 9 its zipf is."""
+    """Words in the order of their bytes, as `tools/word_lists.py` packs them, and how frequent they are."""
 
-    def __init__(self, words: bytes, starts: Sequence[int], buckets: Sequence[int]) -> None:
-        self._words, self._starts, self._buckets = words, starts, buckets
-        self._places = range(len(buckets))
+    def __init__(self, packed: bytes) -> None:
+        data = zlib.decompress(packed)
+        count = int.from_bytes(data[:4], "little")
+        lengths = np.frombuffer(data, np.uint8, count, 4)
+        self._starts = array("I", np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint32).tobytes())
+        # How many hundredths of a decade below 9 the zipf of each is.
+        self._below = np.frombuffer(data, "<u2", count, 4 + count)
+        self._words = data[4 + 3 * count :]
 
     def zipf(self, word: str) -> float:
-        """How frequent a word is."""
-        at = self._place(word)
-        return 0.0 if at is None else 9 - self._buckets[at] / 100
-
-    def __contains__(self, word: str) -> bool:
-        return self._place(word) is not None
-
-    def _place(self, word: str) -> int | None:
+        """How frequent a word is: 7 for "the", 3 once in a million words, 0 where it is not in the list."""
         wanted = word.encode(errors="replace")
-        at = bisect_left(self._places, wanted, key=self._word)
-        return at if at < len(self._places) and self._word(at) == wanted else None
+        at = bisect_left(range(len(self._below)), wanted, key=self._word)
+        is_there = at < len(self._below) and self._word(at) == wanted
+        return 9 - int(self._below[at]) / 100 if is_there else 0.0
 
     def _word(self, at: int) -> bytes:
         return self._words[self._starts[at] : self._starts[at + 1]]
 
 
-def unpacked(content: bytes) -> WordList:
-    """Read a list as `tools/word_lists.py` writes it."""
-    data = memoryview(zlib.decompress(content))
-    rows = int.from_bytes(data[:4], "little")
-    lengths, numbers, words = data[4 : 4 + rows], data[4 + rows : 4 + 3 * rows], data[4 + 3 * rows :]
-    places = array("H", bytes(numbers))
-    if sys.byteorder == "big":
-        places.byteswap()
-    starts = np.zeros(rows + 1, np.uint32)
-    np.cumsum(np.frombuffer(lengths, np.uint8), out=starts[1:])
-    return WordList(bytes(words), array("I", starts.tobytes()), places)
-
-
 @cache
 def word_list(name: str) -> WordList:
     """The words of a language, by its code; `common` has the thirty thousand most frequent of each language."""
-    return unpacked(_LISTS.joinpath(f"{name}.words").read_bytes())
+    return WordList(_LISTS.joinpath(f"{name}.words").read_bytes())
 
 
 @lru_cache(maxsize=65536)
 def zipf(word: str, code: str) -> float:
-    """Say how frequent a word is in a language: 7 for "the", 3 once in a million words, 0 where it is not known."""
+    """Say how frequent a word is in a list, as `WordList.zipf` does."""
     return word_list(code).zipf(word)
-
-
-@lru_cache(maxsize=16384)
-def is_common_anywhere(word: str) -> bool:
-    """Whether any of the languages has a word among its thirty thousand most frequent."""
-    return word in word_list("common")
 
 
 @lru_cache(maxsize=16384)
@@ -207,6 +186,18 @@ def comparison_form(token: str) -> str:
     return token[:-2] if token.endswith(("xes", "ches", "shes", "sses", "zes")) else token[:-1]
 
 
+def filled(pattern: str, groups: Mapping[str, str]) -> str:
+    """A pattern with the groups that it names in braces."""
+    for name, group in groups.items():
+        pattern = pattern.replace(f"{{{name}}}", group)
+    return pattern
+
+
+# A group in which there is no other: one that is only looked at, and one that may be missing, say so.
+_GROUP = re.compile(r"\((?P<look>\?<?[=!])?(?:\?:|\?P<\w+>)?(?P<ways>[^()]*)\)(?P<option>[?*]|\{0[^}]*\})?")
+_NEEDED = re.compile(r"[^\W\d_]+(?:'s)?|[-=]+>|→|[:=@]")
+
+
 def needed_words(pattern: str) -> tuple[frozenset[str], ...]:
     """Sets of words, of each of which a text must have one for a pattern over words to match it.
 
@@ -215,35 +206,19 @@ def needed_words(pattern: str) -> tuple[frozenset[str], ...]:
     >>> [sorted(ways) for ways in needed_words("(?:now )?(?:runs?|is hosted) on (?!the)")]
     [['is', 'run', 'runs'], ['on']]
     """
-    rest = _without_options(re.sub(r"\[[^]]*\]", r"\\\\", pattern))
-    ways = re.findall(r"\(\?(?::|P<\w+>)([^()]+)\)(?!\w)|(?<!\S)([^\s()|]+)(?!\S)", rest)
-    sets = [
+    rest = re.sub(r"\[[^]]*\]|\\.", "§", pattern)
+    groups: list[str] = []
+    while group := _GROUP.search(rest):
+        put = " "
+        if not (group["look"] or group["option"]):
+            # What has a group inside it is no plain word; a group that stands alone is looked at below.
+            put = "§" if "(" in rest[: group.start()] else f"§{len(groups)}§"
+            groups.append(group["ways"])
+        rest = f"{rest[: group.start()]}{put}{rest[group.end() :]}"
+    sets = []
+    for word in re.sub(r"(?<!\S)[?^]", "", rest).split():
+        ways = groups[int(word[1:-1])] if re.fullmatch(r"§\d+§", word) else word
         # Of "works?" the last letter may be missing.
-        frozenset(form for way in (group or word).split("|") for form in _forms(way.split(" ")[0]))
-        for group, word in ways
-    ]
-    return tuple(one for one in sets if all(re.fullmatch(r"[^\W\d_]+(?:'s)?|[-=]+>|→|[:=@]", word) for word in one))
-
-
-def _forms(word: str) -> tuple[str, ...]:
-    return (word[:-2], word[:-1]) if word.endswith("?") else (word,)
-
-
-def _without_options(pattern: str) -> str:
-    """A pattern without the groups that may be missing, and without what it only looks at."""
-    opened: list[int] = []
-    at = 0
-    while at < len(pattern):
-        if pattern[at] == "\\":
-            at += 1
-        elif pattern[at] == "(":
-            opened.append(at)
-        elif pattern[at] == ")":
-            start = opened.pop()
-            is_option = pattern[at + 1 : at + 2] in ("?", "*") or pattern[at + 1 : at + 3] == "{0"
-            if is_option or re.match(r"\(\?<?[=!]", pattern[start:]):
-                pattern, at = f"{pattern[:start]} {pattern[at + 1 :].lstrip('?*')}", start
-            elif opened:  # one way of several
-                pattern, at = f"{pattern[:start]}§{pattern[at + 1 :]}", start
-        at += 1
-    return pattern
+        first = (way.split(" ")[0] for way in ways.split("|"))
+        sets.append(frozenset(form for way in first for form in ((way[:-2], way[:-1]) if way[-1:] == "?" else (way,))))
+    return tuple(one for one in sets if all(map(_NEEDED.fullmatch, one)))
