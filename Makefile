@@ -57,9 +57,8 @@ full: test $(STAMPS)/full ## and what is slow or heavy: browsers, Ray, kernels, 
 	PYTHONPATH=src:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
 		$(FULL) pytest -o addopts= -o asyncio_mode=auto -q tests/extras tests/extract/model/test_model_llama.py
 
-soak: $(STAMPS)/full ## kill and load for an hour, and end with a table of figures
-	$(BIN)/python tests/reliability/soak.py
-	HOPGATE_SOAK=1 $(BIN)/pytest -m "" tests/reliability/test_reliability_scopes.py tests/reliability/test_reliability_linear.py tests/serve/test_serve_fuzz.py
+soak: $(STAMPS)/full ## kill, fuzz and compare scopes for an hour, and print the figures
+	HOPGATE_SOAK=1 $(BIN)/pytest -m "" -s tests/reliability tests/serve/test_serve_fuzz.py
 
 coverage: $(STAMPS)/full ## the tests with every line traced, which takes twice as long: which lines none of them runs
 	$(BIN)/pytest -m "" $(PARALLEL) --cov --cov-report=term --cov-fail-under=$(COVERED)

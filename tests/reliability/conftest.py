@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from model_server import ModelServer, model_server
+from reliability.model_server import ModelServer, model_server
 
 
 @pytest.fixture

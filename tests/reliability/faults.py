@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 import psycopg
-from reliability.canary import Search
+from reliability.canary import left_over
 from reliability.oracle import broken, digest
 from reliability.watch import AFTER_COMMIT, BEFORE_COMMIT, ROLLBACK, watched
 from reliability.world import NOTES, SECRET, Command, Databases
@@ -78,7 +78,7 @@ def walked(command: Command, databases: Databases) -> tuple[Way, dict[str, str]]
 
 
 def kill_at(command: Command, dsn: str, point: int, end: Callable[[psycopg.Connection[Any]], None]) -> bool:
-    """Run a command up to one of its points; say whether it got there."""
+    """Run a command up to one of its points, and end it there; say whether it got there."""
     seen = 0
 
     def count(connection: psycopg.Connection[Any], statement: str) -> None:
@@ -98,10 +98,15 @@ def kill_at(command: Command, dsn: str, point: int, end: Callable[[psycopg.Conne
     return seen > point
 
 
-def in_process(connection: psycopg.Connection[Any]) -> None:
+def _end(connection: psycopg.Connection[Any]) -> None:
     """End the connection as a killed process does, and what runs."""
     connection.close()
     raise Killed
+
+
+def in_process(command: Command, dsn: str, point: int) -> bool:
+    """Kill the command by an exception that nothing catches."""
+    return kill_at(command, dsn, point, _end)
 
 
 def in_child(command: Command, dsn: str, point: int) -> bool:
@@ -117,32 +122,30 @@ def in_child(command: Command, dsn: str, point: int) -> bool:
 
 @dataclass
 class Count:
-    """What came of kills: torn, a state between two commits or a broken invariant; lost, another end than without."""
+    """What came of kills."""
 
     kills: int = 0
-    torn: int = 0
-    lost: int = 0
-    examples: list[str] = field(default_factory=list)
+    # States between two commits, broken invariants, and other ends than without a kill.
+    wrong: list[str] = field(default_factory=list)
     # The words of memories that are gone or sensitive, wherever they may be left: after the kill, and at the end.
-    search: Search = field(default_factory=Search)
+    left: list[str] = field(default_factory=list)
 
     def judge(self, command: Command, dsn: str, point: int, way: Way, expected: dict[str, str]) -> None:
         """Look at a store after a kill, then run the command again and look at its end."""
         self.kills += 1
+        # An upgrade begins without our tables.
         if command.name != "upgrade":
             with psycopg.connect(dsn) as connection:
                 state, wrong = digest(connection), broken(connection)
             if wrong or state not in way.states:
-                self.torn += 1
-                self.examples.append(f"{command.name} at {point}: {wrong or 'a state between two commits'}")
-            self.search.look(dsn, ORIGINALS)
+                self.wrong.append(f"{command.name} at {point}: {wrong or 'a state between two commits'}")
+            self.left += left_over(dsn, ORIGINALS)
         with _own_cache() as cache:
             command.run(dsn)
             if command.name != "upgrade":
-                self.search.look(dsn, ORIGINALS, cache)
+                self.left += left_over(dsn, ORIGINALS, cache)
         with psycopg.connect(dsn) as connection:
             state, wrong = digest(connection), broken(connection)
         if wrong or state != expected:
-            self.lost += 1
             differing = [name for name in expected if state.get(name) != expected[name]]
-            self.examples.append(f"{command.name} again after {point}: {wrong or differing}")
+            self.wrong.append(f"{command.name} again after {point}: {wrong or differing}")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from answering import answering
-from canary import in_tables
 from cli_run import Runner
-from model_server import ModelServer
+from reliability.canary import in_tables
+from reliability.model_server import ModelServer
 
 import hopgate
 from hopgate import Memory

@@ -14,10 +14,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from canary import CANARY
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
-from model_server import ModelServer
+from reliability.canary import CANARY
+from reliability.model_server import ModelServer
 
 import hopgate
 from hopgate import Memory

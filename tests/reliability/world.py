@@ -22,7 +22,6 @@ from hopgate.corpus import to_record
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.store import schema
-from hopgate.store.server import throwaway_folder
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
 _TEXTS = [
@@ -99,42 +98,34 @@ def _mend(kb: KnowledgeBase) -> None:
 
 
 @functools.cache
-def _shards() -> tempfile.TemporaryDirectory[str]:
-    """Half of the notes a file; the folder lives as long as the process that asked first, not as one that is killed."""
+def _files() -> tempfile.TemporaryDirectory[str]:
+    """Files to read from; the folder lives as long as the process that asked first, not as one that is killed."""
     folder = tempfile.TemporaryDirectory()
+    # Half of the notes a file.
+    shards = Path(folder.name, "shards")
+    shards.mkdir()
     memories = [*NOTES, SECRET]
     for at in range(2):
         lines = [json.dumps(to_record(memory)) + "\n" for memory in memories[at::2]]
-        Path(folder.name, f"part-{at}.jsonl").write_text("".join(lines), encoding="utf-8")
+        (shards / f"part-{at}.jsonl").write_text("".join(lines), encoding="utf-8")
     return folder
+
+
+def _backup() -> Path:
+    return Path(_files().name, "made.hopgate")
 
 
 def backfill(kb: KnowledgeBase, embedder: str) -> None:
-    kb.backfill(_shards().name, embedder=embedder, batch=4)
+    kb.backfill(Path(_files().name, "shards"), embedder=embedder, batch=4)
 
 
-@functools.cache
-def _backup(embedder: str) -> tempfile.TemporaryDirectory[str]:
-    """A backup of a built store, made before anybody counts statements."""
-    folder = tempfile.TemporaryDirectory()
-    with throwaway_folder() as place, hopgate.open(place) as kb:
-        kb.load(iter([*NOTES, SECRET]))
-        kb.embed(embedder)
-        kb.build()
-        kb.upkeep.backup(Path(folder.name, "made.hopgate"))
-    return folder
-
-
-def _restore(kb: KnowledgeBase, embedder: str) -> None:
+def _restore(kb: KnowledgeBase) -> None:
     if not len(kb):
-        kb.upkeep.restore(Path(_backup(embedder).name, "made.hopgate"))
+        kb.upkeep.restore(_backup())
 
 
 def commands(first: str, second: str) -> list[Command]:
-    """Every command that writes; the two embedders are given by their specs, or are empty for the names alone."""
-    _shards()
-    if first:
-        _backup(first)
+    """Every command that writes; the two embedders are given by their specs."""
     return [
         Command("ingest", "empty", _opened(lambda kb: kb.load(iter([*NOTES, SECRET])))),
         Command("embed", "loaded", _opened(lambda kb: kb.embed(first))),
@@ -147,7 +138,7 @@ def commands(first: str, second: str) -> list[Command]:
         Command("rebuild", "grown", _opened(lambda kb: kb.build(rebuild=True))),
         Command("backfill", "empty", _opened(lambda kb: backfill(kb, first))),
         Command("mend", "built", _opened(_mend)),
-        Command("restore", "empty", _opened(lambda kb: _restore(kb, first))),
+        Command("restore", "restorable", _opened(_restore)),
         Command("upgrade", "owned", lambda dsn: schema.upgrade(dsn, memories="public.memories")),
     ]
 
@@ -157,6 +148,7 @@ class Databases:
 
     def __init__(self, dsn: str, first: str) -> None:
         self._dsn, self._first = dsn, first
+        _files()
         self._numbers = itertools.count()
         self._states: dict[str, str] = {}
         self._admin = psycopg.connect(dsn, autocommit=True)
@@ -194,6 +186,9 @@ class Databases:
                     "SELECT 'm' || n, 'backup ' || n || ' of atlas', 's' || n % 3 FROM generate_series(1, 50) n"
                 )
             return
+        if state == "restorable":
+            with self.of("built") as built, hopgate.open(built) as kb:
+                kb.upkeep.backup(_backup())
         with hopgate.open(dsn, upgrade=True) as kb:
             if state == "loaded":
                 kb.load(iter([*NOTES, SECRET]))
