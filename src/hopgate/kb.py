@@ -309,7 +309,7 @@ class KnowledgeBase:
     def id_map(self) -> dict[int, str]:
         """Every memory's external id by the store's own."""
         with self.store.transaction() as connection:
-            return memories.external_ids(connection, memories.all_ids(connection))
+            return memories.external_ids(connection)
 
     async def arecall(self, query: str, **options: Any) -> list[Hit]:
         """As `recall`, in a thread of its own: the event loop goes on meanwhile."""

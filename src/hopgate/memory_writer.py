@@ -193,13 +193,12 @@ class MemoryWriter:
 
         Another program that writes into the table does not know the rules: this comes before every model.
         """
-        from hopgate.store import extractions
-
         with self._store.transaction() as connection:
             rules = setting_rows.sensitivity(connection)
             if not rules:
                 return 0
-            waiting = {*extractions.pending(connection), *vectors.pending_names(connection)}
+            lists: tuple[memories.Waiting, ...] = ("waiting_links", "waiting_vectors")
+            waiting = {name for table in lists for name in memories.waiting_names(connection, table)}
             known = memories.fetch(connection, sorted(waiting)).values()
         # No person chose them, so that the journal has nothing to take back.
         found = [memory.external_id for memory in known if _newly(rules, memory)]

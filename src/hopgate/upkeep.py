@@ -87,7 +87,7 @@ class Upkeep:
 
         self._writer.mark_by_rules()
         with self._store.transaction() as connection:
-            wanted = extractions.pending(connection, external_ids)
+            wanted = memories.waiting_names(connection, "waiting_links", external_ids)
             made_by, derived = extractions.made_by(connection), version.is_derived(connection)
             broken_off = bool(made_by) and not derived
             few = len(wanted) <= FEW and vectors.has_space(connection)

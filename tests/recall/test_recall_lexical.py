@@ -68,7 +68,7 @@ def expected(connection: Any, lexemes: list[str], scope: str | None) -> dict[int
 def check(kb: KnowledgeBase, query: list[str], scope: str | None, depth: int) -> None:
     with kb.store.transaction() as connection:
         listed = leg(connection, " ".join(query), Filters(scope=scope), depth=depth)
-        every = memories.all_ids(connection)
+        every = list(memories.external_ids(connection))
         real = scores(connection, " ".join(query), every, Filters(scope=scope))
         wanted = expected(connection, [word.rstrip("s") for word in query], scope)
     best = sorted(real.items(), key=lambda hit: (-hit[1], hit[0]))
@@ -143,7 +143,7 @@ def test_another_scope_changes_nothing(kb: KnowledgeBase) -> None:
 def test_scores_of_both_rankers_are_real_and_a_word_that_went_is_forgotten(kb: KnowledgeBase) -> None:
     kb.add(Memory("a", "amber amber birch"), Memory("b", "birch"), Memory("c", "cedar"))
     with kb.store.transaction() as connection:
-        ids = memories.all_ids(connection)
+        ids = list(memories.external_ids(connection))
         for ranker in RANKERS:
             real = scores(connection, "amber birch", ids, ranker=ranker)
             assert real[ids[0]] > real[ids[1]] > real[ids[2]] == 0

@@ -9,7 +9,8 @@ from word_endpoint import WordEndpoint, serving
 from hopgate import Memory
 from hopgate.kb import KnowledgeBase
 from hopgate.passages import LONG_BYTES
-from hopgate.store import extractions, vectors
+from hopgate.store import vectors
+from hopgate.store.memories import waiting_names
 
 LONG = "The kettle stands in the greenhouse. " * (LONG_BYTES // 30)
 
@@ -33,7 +34,7 @@ def by_reading(kb: KnowledgeBase) -> tuple[set[str], set[str]]:
 
 def by_lists(kb: KnowledgeBase) -> tuple[set[str], set[str]]:
     with kb.store.transaction() as connection:
-        waiting = set(vectors.pending_names(connection)), set(extractions.pending(connection))
+        waiting = (set(waiting_names(connection, "waiting_vectors")), set(waiting_names(connection, "waiting_links")))
         assert vectors.count_pending(connection) == len(waiting[0])
     return waiting
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hopgate.store import clearance, memories
 from hopgate.store.graph import name_rows
 from hopgate.store.memories import NAMED, named
-from hopgate.store.rows import value, values
-from hopgate.store.vectors import waiting
+from hopgate.store.rows import columns_of, value, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -78,12 +77,6 @@ def done(connection: Connection[Any], external_ids: Sequence[str], identity: Ext
         f"SELECT external_id FROM memories JOIN extractions x ON x.memory_id = memories.id WHERE {NAMED} AND {_FINAL}",
         named(external_ids) | {"hash": identity.hash},
     )
-
-
-def done_between(connection: Connection[Any], first: int, last: int, identity: ExtractorIdentity) -> set[int]:
-    """The ids, of those from `first` to `last`, of memories whose extraction by this extractor is final."""
-    statement = f"SELECT memory_id FROM extractions x WHERE memory_id BETWEEN %(first)s AND %(last)s AND {_FINAL}"
-    return set(values(connection, statement, {"first": first, "last": last, "hash": identity.hash}))
 
 
 class Readable(NamedTuple):
@@ -153,22 +146,7 @@ def record(connection: Connection[Any], made: Iterable[tuple[int, Extraction]], 
         "ON CONFLICT (memory_id) DO UPDATE SET extractor = excluded.extractor, extracted_at = now(), "
         "extractor_hash = excluded.extractor_hash, changes_by = NULL, state = excluded.state, "
         "reason = excluded.reason",
-        (identity.extractor, identity.hash, *([row[at] for row in rows] for at in range(3))),
-    )
-
-
-_UNREAD = "NOT is_sensitive AND NOT EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id)"
-
-
-def pending(connection: Connection[Any], among: Sequence[str] | None = None) -> list[str]:
-    """The external ids of those of the memories (by default of all) that no extractor dealt with, the oldest first."""
-    if among is None:
-        return values(connection, f"SELECT external_id FROM {waiting('waiting_links')} WHERE {_UNREAD} ORDER BY id")
-    return values(
-        connection,
-        f"SELECT external_id FROM memories m JOIN waiting_links ON memory_id = id "
-        f"WHERE {NAMED} AND {_UNREAD} ORDER BY id",
-        named(among),
+        (identity.extractor, identity.hash, *columns_of(rows, 3)),
     )
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from psycopg.rows import dict_row
 
@@ -20,30 +20,14 @@ if TYPE_CHECKING:
 
 
 NAMED = "external_id = ANY(%(names)s)"
-# The columns that a memory gives to a row that has its id already, with their types; whether that is sensitive, and its
-# date, also depend on what was there.
-_GIVEN = {
-    "content": "text",
-    "category": "text",
-    "tags": "text[]",
-    "expanded_keywords": "text[]",
-    "importance": "float8",
-    "scope": "text",
-    "title_length": "integer",
-    "thread": "text",
-    "reply_to": "text",
-    "source": "json",
-    "search_language": "text",
-}
-_INCOMING = {
-    "external_id": "text",
-    **_GIVEN,
-    "is_sensitive": "boolean",
-    "created_at": "timestamptz",
-    "dated": "boolean",
-}
-_AS_THEY_ARE = [name for name in _INCOMING if name not in ("title_length", "search_language", "created_at", "dated")]
-_ROWS = f"json_to_recordset(%(rows)s::json) AS i ({', '.join(f'{name} {kind}' for name, kind in _INCOMING.items())})"
+# The columns that a memory gives to a row that has its id already; whether that is sensitive, and its date, also depend
+# on what was there.
+_GIVEN = (
+    "content", "category", "tags", "expanded_keywords", "importance", "scope", "title_length", "thread", "reply_to",
+    "source", "search_language",
+)  # fmt: skip
+_INCOMING = ("external_id", *_GIVEN, "is_sensitive", "created_at", "dated")
+_ROWS = "json_populate_recordset(NULL::memories, %(rows)s::json) AS i"
 _COLUMNS = (
     "id, external_id, content, category, tags, expanded_keywords, least(greatest(importance, 0), 1) AS importance, "
     "is_sensitive, scope, created_at, title_length, thread, reply_to, source, search_language AS language, "
@@ -164,7 +148,7 @@ def _update(connection: Connection[Any], new: Sequence[Memory], known: Mapping[s
 def _as_json(memories: Iterable[Memory]) -> str:
     """Memories as `_ROWS` reads them."""
     given = (
-        {name: getattr(memory, name) for name in _AS_THEY_ARE}
+        {name: getattr(memory, name, None) for name in _INCOMING}
         | {
             "title_length": len(memory.title),
             "search_language": memory.language,
@@ -344,10 +328,11 @@ def ids_of(connection: Connection[Any], external_ids: Sequence[str]) -> list[int
     return rows.values(connection, f"SELECT id FROM memories WHERE {NAMED} ORDER BY id", named(external_ids))
 
 
-def external_ids(connection: Connection[Any], ids: Iterable[int]) -> dict[int, str]:
-    """External ids by the store's own."""
-    statement = "SELECT id, external_id FROM memories WHERE id = ANY(%s)"
-    return dict(connection.execute(statement, (sorted(ids),)).fetchall())
+def external_ids(connection: Connection[Any], ids: Iterable[int] | None = None) -> dict[int, str]:
+    """External ids by the store's own, of some memories or of all in the order of arrival."""
+    which = "" if ids is None else "WHERE id = ANY(%(ids)s) "
+    statement = f"SELECT id, external_id FROM memories {which}ORDER BY id"
+    return dict(connection.execute(statement, {"ids": None if ids is None else sorted(ids)}).fetchall())
 
 
 def require(connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None) -> list[int]:
@@ -362,11 +347,6 @@ def require(connection: Connection[Any], external_ids: Sequence[str], within: Se
     if missing:
         raise UnknownMemoryError(missing[0])
     return sorted(known.values())
-
-
-def all_ids(connection: Connection[Any]) -> list[int]:
-    """Every memory's id, in the order of arrival."""
-    return rows.values(connection, "SELECT id FROM memories ORDER BY id")
 
 
 def open_ids(connection: Connection[Any], *, limit: int, after: int = 0) -> list[int]:
@@ -384,12 +364,13 @@ class IdRange(NamedTuple):
 
 def id_ranges(connection: Connection[Any], size: int, limit: int | None = None) -> list[IdRange]:
     """Cut the store, or its first so many memories, into ranges of so many each, in the order of arrival."""
-    ranges = connection.execute(
-        "SELECT min(id), max(id) FROM (SELECT id, (row_number() OVER (ORDER BY id) - 1) / %s AS part FROM memories "
-        "ORDER BY id LIMIT %s) AS placed GROUP BY part ORDER BY 1",
+    return rows.fetch(
+        connection,
+        IdRange,
+        "SELECT min(id) AS first, max(id) AS last FROM (SELECT id, (row_number() OVER (ORDER BY id) - 1) / %s AS part "
+        "FROM memories ORDER BY id LIMIT %s) AS placed GROUP BY part ORDER BY 1",
         (size, limit),
     )
-    return [IdRange(*row) for row in ranges]
 
 
 def in_range(connection: Connection[Any], ids: IdRange, size: int) -> dict[int, Memory]:
@@ -411,6 +392,30 @@ def unknown_scopes(connection: Connection[Any], scopes: Sequence[str]) -> list[s
         "WHERE NOT EXISTS (SELECT 1 FROM memories WHERE scope = asked) ORDER BY asked",
         (list(scopes),),
     )
+
+
+# ---- What waits ------------------------------------------------------------------------------------------------------
+
+Waiting: TypeAlias = Literal["waiting_vectors", "waiting_links"]
+"""A list of memories: those that need a vector, or that no extractor dealt with."""
+
+
+def waiting(table: Waiting) -> str:
+    """The memories `m` of a list, as a FROM clause: each looked up by its key.
+
+    The planner does not know how short the list is: for a join it would read all memories. `OFFSET 0` keeps it from
+    making one of this.
+    """
+    return f"{table} CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = memory_id OFFSET 0) AS m"
+
+
+def waiting_names(connection: Connection[Any], table: Waiting, among: Sequence[str] | None = None) -> list[str]:
+    """The external ids of those of the memories (by default of all) that wait, the oldest first; no sensitive one."""
+    # The list is not gone through for memories that are named.
+    listed = waiting(table) if among is None else f"memories m JOIN {table} ON memory_id = m.id"
+    these = "" if among is None else f" AND {NAMED}"
+    statement = f"SELECT external_id FROM {listed} WHERE NOT is_sensitive{these} ORDER BY id"
+    return rows.values(connection, statement, named(among or ()))
 
 
 # ---- Threads ---------------------------------------------------------------------------------------------------------

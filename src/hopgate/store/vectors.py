@@ -6,13 +6,13 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.passages import passages
 from hopgate.store import memories
-from hopgate.store.memories import lock
+from hopgate.store.memories import lock, waiting, waiting_names
 from hopgate.store.rows import columns_of, value, values
 
 if TYPE_CHECKING:
@@ -123,28 +123,10 @@ def pending(connection: Connection[Any], *, limit: int, after: int = 0) -> list[
     )
 
 
-def pending_names(connection: Connection[Any], among: Sequence[str] | None = None) -> list[str]:
-    """The external ids of those of the memories (by default of all) that still need a vector."""
-    # The list is not gone through for memories that are named.
-    listed = waiting("waiting_vectors") if among is None else "memories m JOIN waiting_vectors ON memory_id = m.id"
-    these = "" if among is None else "AND external_id = ANY(%(among)s)"
-    statement = f"SELECT external_id FROM {listed} WHERE NOT is_sensitive {these} ORDER BY id"
-    return values(connection, statement, {"among": among})
-
-
 def count_pending(connection: Connection[Any], *, scopes: Sequence[str] | None = None) -> int:
     """How many memories, of any scope or of some, still need a vector."""
     source = f"{waiting('waiting_vectors')} WHERE NOT is_sensitive{memories.in_scopes(scopes)}"
     return int(value(connection, f"SELECT count(*) FROM {source}", {"scopes": list(scopes or ())}))
-
-
-def waiting(table: Literal["waiting_vectors", "waiting_links"]) -> str:
-    """The memories `m` of a list, as a FROM clause: each looked up by its key.
-
-    The planner does not know how short the list is: for a join it would read all memories. `OFFSET 0` keeps it from
-    making one of this.
-    """
-    return f"{table} CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = memory_id OFFSET 0) AS m"
 
 
 # ---- Writing ---------------------------------------------------------------------------------------------------------
@@ -241,7 +223,7 @@ def unchanged(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
         for memory in new
         if memory.external_id in known and memories.is_same(memory, known[memory.external_id])
     }
-    return same - set(pending_names(connection, sorted(same))) if same else same
+    return same - set(waiting_names(connection, "waiting_vectors", sorted(same))) if same else same
 
 
 def add_vectors(

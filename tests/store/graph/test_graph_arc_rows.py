@@ -27,7 +27,7 @@ def filed(name: str, minute: float, category: str = "homelab") -> Memory:
 def joined(kb: KnowledgeBase) -> dict[str, float]:
     """Weights by pairs; those of answers by a pair with an arrow."""
     with kb.store.transaction() as connection:
-        names = memories.external_ids(connection, memories.all_ids(connection))
+        names = memories.external_ids(connection)
         found = arcs(connection)
     rows = zip(found.source.tolist(), found.target.tolist(), found.kind.tolist(), found.weight.tolist(), strict=True)
     signs = {"follows": " ", "replies to": " → "}

@@ -107,7 +107,7 @@ class GraphBuilder:
     def _state(self, path: str | Path) -> list[Statement]:
         """Store a file's statements, all or none; those about sensitive memories end here, and the others are given."""
         with self._store.transaction() as connection:
-            known = memories.external_ids(connection, memories.all_ids(connection))
+            known = memories.external_ids(connection)
             read = read_statements(path, set(known.values()))
             named = {name: key for key, name in known.items()}
             about = memories.fetch_by_id(connection, sorted({named[statement.doc_id] for statement in read}))
@@ -322,8 +322,8 @@ def _extract_range(reader: _Reader, ids: IdRange) -> RangeRead:
     while True:
         with reader.store.transaction() as connection:
             known = _open(connection, ids)
-            done = known.keys() & extractions.done_between(connection, *ids, reader.extractor.identity)
-            left = [memory for key, memory in known.items() if key not in done]
+            final = extractions.recorded(connection, list(known), reader.extractor.identity)
+            left = [memory for key, memory in known.items() if not final.get(key)]
             if isinstance(reader.extractor, ContextualExtractor):
                 read = StoreContext(reader.surveys).filled(connection, left)
             else:
@@ -334,7 +334,7 @@ def _extract_range(reader: _Reader, ids: IdRange) -> RangeRead:
         except WithdrawnError:
             # One of them is not what it was: the range is read again.
             continue
-        return RangeRead([Extracted(*pair, False) for pair in zip(read, made, strict=True)], len(done))
+        return RangeRead([Extracted(*pair, False) for pair in zip(read, made, strict=True)], sum(final.values()))
 
 
 def _open(connection: Connection[Any], ids: IdRange) -> dict[int, Memory]:
