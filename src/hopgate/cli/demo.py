@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -51,17 +50,23 @@ def demo(keep: bool, serve: bool, folder: Path | None) -> None:
 
     Example: hopgate demo --keep --folder hopgate-demo
     """
-    from hopgate.cli.serve import require_packages
+    import hopgate
+    from hopgate.cli.serve import require_packages, run
     from hopgate.demo import corpus
     from hopgate.files import cache_folder
+    from hopgate.serve.settings import ServeSettings, new_token
+    from hopgate.store.server import throwaway_folder
 
     if serve:
         require_packages()
     synthetic, place = corpus(), folder or cache_folder() / "demo"
-    with opened(place / "store" if keep else None) as kb:
+    where = contextlib.nullcontext(place / "store") if keep else throwaway_folder()
+    # A temporary one's server goes with it, or a minute after whoever is killed.
+    with where as directory, hopgate.open(directory, linger=None if keep else 60) as kb:
         fill(kb, synthetic)
         if serve:
-            show(kb, questions(place, synthetic))
+            # On any port that is free.
+            run(kb, ServeSettings(new_token(), port=0, questions=(questions(place, synthetic),)))
             return
         for title, (key, top) in SHOWN.items():
             query = next(query for query in synthetic.queries if query.id == key)
@@ -84,26 +89,6 @@ def questions(place: Path, synthetic: Corpus) -> Path:
     asked = [query for query in synthetic.queries if query.id in kept]
     made = replace(synthetic, queries=asked, qrels=few)
     return write(place / QUESTIONS, made, leave_out=("corpus.jsonl", "triples.jsonl", "facts.jsonl"))
-
-
-def show(kb: KnowledgeBase, asked: Path) -> None:
-    """Serve the store on any port that is free."""
-    from hopgate.cli.serve import run
-    from hopgate.serve.settings import ServeSettings, new_token
-
-    run(kb, ServeSettings(new_token(), port=0, questions=(asked,)))
-
-
-@contextlib.contextmanager
-def opened(directory: Path | None) -> Iterator[KnowledgeBase]:
-    """The store in the directory, or in a temporary one."""
-    import hopgate
-    from hopgate.store.server import throwaway_folder
-
-    with contextlib.ExitStack() as stack:
-        where = directory or stack.enter_context(throwaway_folder())
-        # A temporary one's server goes with it, or a minute after whoever is killed.
-        yield stack.enter_context(hopgate.open(where, linger=None if directory else 60))
 
 
 def fill(kb: KnowledgeBase, synthetic: Corpus) -> None:

@@ -12,7 +12,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCol
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.routing import BaseRoute, Match, Route
+from starlette.routing import BaseRoute, Match, Mount, Route
 from starlette.staticfiles import StaticFiles
 from swagger_ui_bundle import swagger_ui_path
 
@@ -48,7 +48,6 @@ ROUTERS: tuple[APIRouter, ...] = (
 )
 STATIC = Path(__file__).parent / "static"
 INDEX = "index.html"
-REFERENCE = ("swagger-ui.css", "swagger-ui-bundle.js")
 IN_STORE = ("memories", "sensitive", "superseded", "pending_vectors", "pending_graph", "failed_graph", "graph_version",
             "graph_built", "extractor", "embedder", "late")  # fmt: skip
 # A file may be kept, and is asked about each time: after an update nobody sees the old pages.
@@ -59,7 +58,7 @@ SCHEMES = {
         "type": "apiKey",
         "in": "cookie",
         "name": f"{COOKIE}_PORT",
-        "description": "Set where its URL was opened.",
+        "description": "Set by its URL.",
     },
 }
 
@@ -138,16 +137,8 @@ def _parameters(dependant: Dependant) -> Iterator[str]:
 
 def add_reference(app: FastAPI) -> None:
     """Serve what describes the API to people, from a package's own files: nothing is loaded from elsewhere."""
-    files = StaticFiles(directory=swagger_ui_path)
-
-    async def reference(request: Request) -> Response:
-        name = request.path_params.get("name", "")
-        if name in REFERENCE:
-            return await files.get_response(name, request.scope)
-        raise HTTPException(404)
-
-    app.router.routes.append(Route(f"{API}docs", lambda _: FileResponse(STATIC / "api.html"), include_in_schema=False))
-    app.router.routes.append(Route(f"{API}docs/{{name}}", reference, include_in_schema=False))
+    page = Route(f"{API}docs", lambda _: FileResponse(STATIC / "api.html"), include_in_schema=False)
+    app.router.routes += [page, Mount(f"{API}docs", StaticFiles(directory=swagger_ui_path))]
 
 
 def add_metrics(app: FastAPI) -> CollectorRegistry:

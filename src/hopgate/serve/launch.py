@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import math
 import os
@@ -43,17 +44,10 @@ def serve(kb: KnowledgeBase, settings: ServeSettings, listening: socket.socket) 
 
 def server_of(app: Starlette, settings: ServeSettings, lifespan: Literal["on", "off"] = "off") -> uvicorn.Server:
     """Make the server of an application; one that has to begin and to end something has a lifespan."""
-    waiting = Waiting(settings)
-
-    class Connection(PromptConnection):
-        def __init__(self, *given: Any, **named: Any) -> None:
-            super().__init__(*given, **named)
-            self.waiting = waiting
-
     return uvicorn.Server(
         uvicorn.Config(
             app,
-            http=Connection,
+            http=functools.partial(PromptConnection, Waiting(settings)),  # type: ignore[arg-type]
             ws="none",
             lifespan=lifespan,
             # Of what is no request there is a count once a minute, and no line each.
@@ -102,7 +96,9 @@ class Waiting:
 class PromptConnection(H11Protocol):
     """A connection that is closed where it sends no whole request in time; of too many, the one that waits longest."""
 
-    waiting: Waiting
+    def __init__(self, waiting: Waiting, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.waiting = waiting
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
