@@ -136,6 +136,8 @@ EXTRACT = _question(
         "facts": _list_of(_object(dict.fromkeys(_FACT, _TEXT), required=_FACT[:3])),
     },
 )
+SAME = _TEXTS["same"]
+SAME_SCHEMA = _object({"answer": {"type": "string", "enum": ["same", "different", "unknown"]}}, required=("answer",))
 ENDS = _question("ends", {"ended": _list_of({"type": "integer"}, most=16), "since": _TEXT})
 
 

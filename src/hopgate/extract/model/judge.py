@@ -14,22 +14,11 @@ from typing import Any
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.model.answer import clean, first_json, read_entries, without_thoughts
-from hopgate.extract.model.chat import ENDS, ChatModel, row_of
+from hopgate.extract.model.chat import ENDS, SAME, SAME_SCHEMA, ChatModel, row_of
 from hopgate.extract.rules.dates import iso
 
 # Tokens of a word and a short reason; of a list of numbers.
 ROOM, ROOM_OF_ENDS = 200, 60
-_SAME = (
-    "Two names from somebody's notes may stand for one and the same thing (an abbreviation, a variant of spelling, a "
-    "nickname) or for two different things that are merely called alike. Answer as JSON: "
-    '{"answer": "same"}, {"answer": "different"}, or {"answer": "unknown"} where the names alone do not tell.'
-)
-_SAME_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"answer": {"type": "string", "enum": ["same", "different", "unknown"]}},
-    "required": ["answer"],
-    "additionalProperties": False,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +42,11 @@ class Judge:
         """Whether a name stands for the concept that these names stand for; None where the model does not know."""
         question = {"first": name, "kind": kind or "unknown", "second": list(names)}
         chat = [
-            {"role": "system", "content": _SAME},
+            {"role": "system", "content": SAME},
             {"role": "user", "content": json.dumps(question, ensure_ascii=False)},
         ]
         self.asked += 1
-        text, _ = without_thoughts(self._model.ask(chat, _SAME_SCHEMA, ROOM).text)
+        text, _ = without_thoughts(self._model.ask(chat, SAME_SCHEMA, ROOM).text)
         value, is_cut = first_json(text, ("answer",)) or (None, True)
         answer = value.get("answer") if isinstance(value, dict) and not is_cut else None
         if answer not in ("same", "different"):

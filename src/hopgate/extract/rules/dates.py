@@ -10,11 +10,11 @@ from functools import cache, lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from hopgate.extract.rules.words import LANGUAGES, MONTHS, Language, table
+from hopgate.extract.rules.words import LANGUAGES, MONTHS, Language, table, words
 
-_WORDS = {key: frozenset(text.split()) for key, text in table("dates").items()}
-_RUNS_OUT = frozenset(tuple(pair.split("_")) for pair in _WORDS["runs_out"])
-_IS_ON = frozenset((("is", "on"), ("are", "on"), ("ist", "am"), ("sind", "am"), ("est", "le"), ("is", "op")))
+_TABLE = table("dates")
+_WORDS = {key: words(text) for key, text in _TABLE.items()}
+_RUNS_OUT, _IS_ON = (frozenset(tuple(pair.split("_")) for pair in _WORDS[key]) for key in ("runs_out", "is_on"))
 # In lower case these are no months by themselves.
 _MAY_BE_WORDS = frozenset(("may", "march", "mar", "mars", "mai"))
 # In days: a date lies ahead though it was so long ago; one that is announced; and what has happened may be so near.
@@ -22,18 +22,6 @@ _GRACE, _STARTED, _SOON = 14, 60, 31
 # A sentence is not looked at any further than this, so that a text of a million dates takes no longer.
 _REACH = 60
 _SENTENCE_ENDS = frozenset((".", "!", "?", ";", "\n", "¶"))
-# The forms of dates, over words in lower case with one space between. MONTH and DAY are the names of a language.
-_FORMS = r"""
-    (?P<iso>[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)
-  | (?P<dmy>[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4})
-  | (?P<number>[0-9]{1,2})(?:st|nd|rd|th|er|º)?(?:[ ](?:of|de|\.)){0,2}[ ](?P<month>MONTH)
-    (?:(?:[ ](?:,|de|of|\.))?[ ](?P<year>[12][0-9]{3}))?
-  | (?P<month2>MONTH)(?:[ ]\.(?=[ ][12]))?(?:[ ](?P<number2>[0-9]{1,2})(?:st|nd|rd|th)?)?
-    (?:(?:[ ](?:,|de))?[ ](?P<year2>[12][0-9]{3}))?
-  | (?P<way>LAST|NEXT)[ ](?P<unit>DAY|MONTH) | (?P<unit2>DAY|MONTH)[ ](?P<way2>LAST|NEXT)
-  | (?P<ago>PAST)[ ](?P<period>month|monat|year|jahr)
-  | (?P<shift>SHIFT) | (?P<day>DAY) | (?P<alone>[12][0-9]{3})
-"""
 
 
 class DateSpan(NamedTuple):
@@ -60,9 +48,9 @@ def _forms(code: str) -> re.Pattern[str]:
         "MONTH": language.months, "DAY": language.days, "LAST": language.last, "NEXT": language.next,
         "PAST": _WORDS["last"], "SHIFT": language.shifts,
     }  # fmt: skip
-    forms = _FORMS
-    for key, words in names.items():
-        forms = re.sub(rf"\b{key}\b", "|".join(map(re.escape, sorted(words, key=len, reverse=True))), forms)
+    forms = _TABLE["forms"]
+    for key, ways in names.items():
+        forms = re.sub(rf"\b{key}\b", "|".join(map(re.escape, sorted(ways, key=len, reverse=True))), forms)
     return re.compile(rf"(?<![^ ])(?:{forms})(?![^ ])", re.VERBOSE)
 
 
@@ -279,13 +267,8 @@ _ORDINALS = frozenset(("st", "nd", "rd", "th", "of"))
 
 def checked(year: str, month: str = "", day: str = "") -> str | None:
     """Join the parts if the calendar has such a date; 29 February passes in leap years only, and no year is 0."""
-    if not int(year):
+    try:
+        date(int(year), int(month or 1), int(day or 1))
+    except ValueError:
         return None
-    if not month:
-        return year
-    if not 1 <= int(month) <= 12:
-        return None
-    if not day:
-        return f"{year}-{month}"
-    _, longest = monthrange(int(year), int(month))
-    return f"{year}-{month}-{day}" if 1 <= int(day) <= longest else None
+    return "-".join(filter(None, (year, month, day)))

@@ -20,7 +20,7 @@ STATED, COMMON = 0.9, 0.7
 """How far facts between names, and those of a common noun, may be trusted: the shares right on labelled notes."""
 
 _TABLE, _WORDS = table("facts"), table("phrases")
-RELATIONS = tuple(name for name in _TABLE if name not in ("words", "move"))
+RELATIONS = tuple(name for name in _TABLE if name not in ("words", "slots", "move"))
 SINGLE_VALUED = tuple(name for name in RELATIONS if _TABLE[name].get("single"))
 """The relations of the shipped patterns of which a concept has one object at a time."""
 
@@ -31,24 +31,18 @@ _WHOLE, _DOUBTFUL = words(_WORDS["whole"]), words(_WORDS["doubtful"])
 _NOUN_ENDS = frozenset().union(*(one.function for one in LANGUAGES.values())) | words(_WORDS["no_nouns"])
 _OLD_OR_NEW = frozenset(("old", "new", "alte", "neue", "alten", "neuen"))
 _AHEAD, _GROUP = re.compile(_WORDS["ahead"]), re.compile(_WORDS["groups"])
-_ENDED, _BESIDE, _NOW, _TURNED = (
-    re.compile(rf"(?<!\S)(?:{_WORDS[key]})(?!\S)") for key in ("ended", "beside", "from_now", "turned")
+_ENDED, _BESIDE, _NOW, _TURNED, _WAS = (
+    re.compile(rf"(?<!\S)(?:{_WORDS[key]})(?!\S)") for key in ("ended", "beside", "from_now", "turned", "was")
 )
 _ADVERBS = re.compile(
     rf"(?<!\S)(?:{'|'.join(sorted(_WORDS['adverbs'].split(), reverse=True)).replace('_', ' ')}|"
     rf"(?!(?:{'|'.join(sorted(NOUNS_IN_LY | _DOUBTFUL | LANGUAGES['en'].hypothetical))})(?!\S))[^\W\d_]{{3,}}ly)(?!\S)"
 )
-_WAS = re.compile(rf"(?<!\S)(?:{_WORDS['was']})(?!\S)")
 _STILL_SO = re.compile(r"(?<!\S)(?:has|have|been|hat|haben|moved|joined|started)(?!\S)")
-_DATE = (
-    rf"(?:(?:{_WORDS['since']}|{_WORDS['until']}|{_WORDS['on_a_day']}) (?:_ )?)?⟦\d+⟧"
-    r"(?: (?:to|until|till|bis|tot|-|–) (?:_ )?⟦\d+⟧)?"
-)
+_BESIDE_DATES = {key: _WORDS[key] for key in ("since", "until", "on_a_day", "range")}
+_DATE, _DATED = filled(_WORDS["date"], _BESIDE_DATES), re.compile(filled(_WORDS["dated"], _BESIDE_DATES))
 _ASIDE = re.compile(rf"(?<!\S)(?:{_DATE}|[¬+*])(?!\S)")
 _PART = re.compile(r"( (?:[,;:()]|and|und|et|y|but|aber|sondern|mais|pero|maar) )")
-_DATED = re.compile(
-    rf"(?P<until>(?:{_WORDS['until']}) )?[^⟦]*⟦(?P<day>\d+)⟧(?: (?:to|until|till|bis|tot|-|–) (?:_ )?⟦(?P<last>\d+)⟧)?"
-)
 _REFERENCE = re.compile(r"[⟨⟦⟪](?:team )?(\d+)[⟩⟧⟫]")
 _BRACKETS = {"date": "⟦⟧", "amount": "⟪⟫"}
 _NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
@@ -57,26 +51,7 @@ _PLACES = frozenset(("move", "runs on", "lives in", "works at", "located in"))
 _STATES = frozenset(("runs on", "lives in", "works at", "owned by", "led by", "reports to", "located in"))
 """These are over where they are told in the past: "Rosa lived in Porto"."""
 
-_PRONOUN = "|".join(sorted(_ME | _ONE_PERSON | _IT | _THEY))
-_ONE = r"⟨(?:team )?\d+⟩"
-_NAMES = rf"{_ONE}(?:(?: , {_ONE})*(?: ,)? (?:and|&|und|et|y|e|en) (?:_ )?{_ONE})?"
-_NOUN = r"[^\W\d_][\w'’-]*(?: [^\W\d_][\w'’-]*){0,2}"
-_WHOSE = r"(?:(?:_|my|our|his|her|meine?|unsere?) )?"
-_SUBJECT = (
-    rf"(?<!\S){_WHOSE}(?P<s>{_NAMES}|(?:(?<=_ )|(?<=my )|(?<=our )|(?<=^)){_ONE} {_NOUN}|(?:{_PRONOUN})(?= |$)|"
-    rf"(?:(?<=_ )|(?<=my )|(?<=our )|(?<=eine )|(?<=sere )|(?<=mein )|(?<=nser )|(?<=^)|(?<=[,;:(] )){_NOUN}"
-    r"(?: \d+(?= ))?)"
-)
-_SLOTS = {
-    "S?": rf"(?:{_SUBJECT}|(?:^|(?<!\S)(?:,|and|und|who|y|et|e|en|\()))",
-    "S": _SUBJECT,
-    "O": rf"(?<!\S){_WHOSE}(?P<o>{_NAMES}|(?:her|him|he|she|me|ihr|ihm)(?!\S))",
-    "N": rf"(?<!\S){_WHOSE}(?P<o>{_NAMES}|{_NOUN}(?: \d[\w.]*)?)",
-    "A": rf"(?<!\S){_WHOSE}(?P<a>{_ONE}|⟪\d+⟫)",
-    "B": rf"(?<!\S){_WHOSE}(?P<b>{_ONE})",
-    "M": r"(?P<m>⟪\d+⟫)",
-    "D": r"(?P<d>⟦\d+⟧)",
-}
+_SLOTS = _TABLE["slots"] | {"pronoun": "|".join(sorted(_ME | _ONE_PERSON | _IT | _THEY))}
 _SLOT = re.compile(r"\{[A-Z]\??\}")
 
 
@@ -237,7 +212,7 @@ class Talk:
     def _before(self, text: str, at: int) -> list[str]:
         """The names of a sentence before a place that no preposition stands before, speakers left out."""
         found = []
-        for reference in re.finditer(rf"(\S+ )?(?:_ )?({_ONE})(?! 's)", text[:at]):
+        for reference in re.finditer(rf"(\S+ )?(?:_ )?({_SLOTS['one']})(?! 's)", text[:at]):
             if (reference[1] or "").strip() not in _PREPOSITIONS:
                 found += [name for name in self.names(reference[2]) if name != self.reading.speaker]
         return found

@@ -20,6 +20,7 @@ from hopgate.extract.rules.words import (
     LANGUAGES,
     MONTHS,
     Language,
+    filled,
     is_given,
     plain,
     table,
@@ -231,16 +232,7 @@ def _is_german_name(  # noqa: PLR0911
 
 # Spans.
 
-# A name: capitals, with particles (Vasco da Gama), "of" and "the" inside it (Bank of England, Henry the Navigator), an
-# ampersand, a number after (Apollo 11) or a year before (1968 Summer Olympics), and closed-class words that carry a
-# capital themselves (Gone With the Wind). Each part was kept for what it adds to recall in docs/measurements.md.
-# It starts with a class of letters, because that is what the regular expression engine can skip to.
-_NAME = re.compile(
-    r"[UAKiPYNC](?:(?<=P)(?![UA])|(?:(?<=[UAKiP])|(?<=[YN])(?=[UAC])|(?<=C)(?<![.¶\":]C)(?=U))"
-    r"(?:[UAKi]|(?<=[UAKiot])[NYZTC](?!q)|ot?(?=[UAKY])|p+t?(?=[UAK])|&(?=[UAK])|t(?=U)|P(?=[UA])"
-    r"|,i(?![UAKi])|I(?=[.,;:)¶a]|$)"  # Acme, Inc. and World War I
-    r"|(?<=[YN])C(?=U))*P?)"
-)
+_NAME = re.compile(_TABLE["spans"]["name"])
 _QUOTE = re.compile(r'"(?P<inside>[^".;:¶()]{1,8})[,.]?"')
 _ROMAN = frozenset(["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"])
 _PIECE = re.compile("[HVLGBK]")
@@ -394,15 +386,7 @@ def person_kind(name: str) -> str:
 # Chinese and Japanese.
 
 _HAN = _TABLE["han"]
-_SURNAME_BEFORE = "(?:^|[和跟与與同给給找问問见見请請叫是由对對，。、]|联系|聯繫|打电话给|告诉|通知)"
-_SURNAME_AFTER = "(?=[在住去来來说說的是和跟与與给給有要会會不从從到负搬喜也已]|开会|$)"
-_HAN_NAMES = (
-    re.compile(f"{_SURNAME_BEFORE}([{_HAN['surnames']}][\\u4e00-\\u9fff]{{1,2}}?){_SURNAME_AFTER}"),
-    re.compile(f"(?<=[在于給给去到])([\\u4e00-\\u9fff]{{2,8}}?(?:{_HAN['organisations']}))"),
-    re.compile(f"({_HAN['places']}|(?<=[住在去到從於于])[\\u4e00-\\u9fff]{{2,3}}?(?=[市县省区]))"),
-    re.compile(f"((?:[\\u4e00-\\u9fff]{{1,3}}|[\\u30a0-\\u30ff]{{2,8}})(?:{_HAN['honorifics']}))"),
-    re.compile(r"([\u30a1-\u30fa\u30fc]{4,})"),
-)
+_HAN_NAMES = tuple(re.compile(filled(pattern, _HAN["words"])) for pattern in _HAN["patterns"])
 
 
 def han_names(text: str) -> list[str]:

@@ -181,12 +181,12 @@ class Survey:
     def merge(self, later: Survey) -> None:
         """Take in a survey of memories that come after those of this one."""
         self.introduced |= later.introduced
-        for name in ("capitals", "lower"):
-            getattr(self, name).update(getattr(later, name))
+        self.capitals.update(later.capitals)
+        self.lower.update(later.lower)
         self.starts |= later.starts
 
     def known(self, source: Source) -> tuple[tuple[str, str], ...]:
-        """Give the words of a source that all memories show to be names, as `Source.known` wants them."""
+        """Give the words of a source that memories show to be names, beside those that it knows already."""
         tokens, _, _, code = analysed(source.text)
         found: dict[str, str] = {}
         for token in dict.fromkeys(tokens):
@@ -200,11 +200,14 @@ class Survey:
                     found.setdefault(word, "")
             elif lower > 1 and is_rare(word, code, RARE):
                 found.setdefault(word, "")
-        return tuple(sorted(found.items()))
+        # A rare word that several notes have is a name, but not where things are kept: "in the carport".
+        shown = {name: kind for name, kind in found.items() if kind or not is_room(name)}
+        return tuple(sorted((shown | dict(source.known)).items()))
 
 
 # Sources that know of each other. In a store that grows, `graph/build` asks the store instead of a survey.
 
+# In a thread a name and a colon start what somebody says.
 _SPEAKER = re.compile(r"([^\W\d_][\w'’-]{0,30}):\s")
 # A pronoun means somebody of these last turns, or nobody.
 TURNS = 4
@@ -223,20 +226,7 @@ def with_context(memories: Sequence[Memory]) -> list[Source]:
     survey = Survey()
     for source in made:
         survey.add(source)
-    return [replace(source, known=known_to(survey, source)) for source in made]
-
-
-def known_to(survey: Survey, source: Source) -> tuple[tuple[str, str], ...]:
-    """Join what a survey shows of a source's words and what is known of them already: who speaks."""
-    # A rare word that several notes have is a name, but not where things are kept: "in the carport".
-    shown = tuple((name, kind) for name, kind in survey.known(source) if kind or not is_room(name))
-    return tuple(sorted((dict(shown) | dict(source.known)).items())) if source.known else shown
-
-
-def speaker_of(turn: str) -> tuple[tuple[str, str], ...]:
-    """Give who says a turn, as `Source.known` wants it: in a thread a name and a colon start one."""
-    speaker = _SPEAKER.match(turn)
-    return ((speaker[1].lower(), "person"),) if speaker else ()
+    return [replace(source, known=survey.known(source)) for source in made]
 
 
 def with_turns(memories: Iterable[Memory]) -> list[Source]:
@@ -246,7 +236,9 @@ def with_turns(memories: Iterable[Memory]) -> list[Source]:
     made: dict[str | int, Source] = {source.memory_id: source for source in sources(memories)}
     for memory in memories:
         if (thread := thread_of(memory)) and (source := made.get(memory.external_id)):
-            made[source.memory_id] = source = replace(source, known=speaker_of(source.text))
+            if speaker := _SPEAKER.match(source.text):
+                source = replace(source, known=((speaker[1].lower(), "person"),))
+            made[source.memory_id] = source
             threads[thread].append(source)
     for turns in threads.values():
         turns.sort(key=lambda source: source.created_at.timestamp() if source.created_at else 0.0)

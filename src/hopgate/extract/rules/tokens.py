@@ -21,41 +21,12 @@ from hopgate.extract.rules.words import (
     UNITS,
     WEEKDAYS,
     language_of,
+    table,
 )
 
-_CURRENCY = "EUR|USD|GBP|CHF|eur|usd|gbp|chf|[eE]uros?|pounds|dollars|bucks|quid|Franken|Pfund|kr|zł"
-_TOKEN = re.compile(
-    r"""[ ]?(                                                # the token, without the space before it
-    (?:[€£$¥]|EUR\b|USD\b|GBP\b|CHF\b)[ ]?\d+(?:[.,]\d+)*[kKmM]?   # £24, EUR 11,500
-  | [^\W\d_\u0250-\uffff]{2,}+(?=[\s,)]|\.\s)             # plain words first: four tokens of five are one
-  | [,()":;]
-  | \.(?=\s|$)
-  | \d++(?=[\s)]|[.,]\s)(?![^\S\n]?(?:[€£$¥]|(?:@CURRENCY@)\b))
-  | [aAI](?=\s)
-  | \[\[[^\[\]\n]{1,80}\]\]                               # [[a link]]
-  | `[^`\n]{1,60}`                                       # `code`
-  | (?<![\w&])[\#@][^\W\d_][\w/-]*+                       # #tag, @person
-  | -{1,2}>|=>|→|⇒
-  | \d+(?:[.,]\d+){0,8}+[^\S\n]?(?:[€£$¥]|(?:@CURRENCY@)\b)
-  | https?://(?:[^\s<>"')\].,;:!?]|[.,;:!?](?=[^\s<>"')\].,;:!?]))++   # a URL
-  | \w[\w.+-]{0,63}@[\w-]+(?:\.[\w-]+)++                # an address; RFC 5321 allows 64 before the @
-  | (?<![\w.])(?:~|\.{1,2})?(?:/(?:[\w@+-]|\.(?=[\w@+-]))++){2,}+/?  # a path
-  | \d{4}-(?:0[1-9]|1[0-2])(?:-\d\d)?(?![\d-])            # an ISO date
-  | \d{1,2}:\d\d(?!\d)                                   # a time of day
-  | [^\W\d_]\.(?:(?:[ ]?[^\W\d_]\.(?!\w))+(?=[\s,;:)'’-]|$)|(?=[\s,;:)'’-]))  # initials: J. R. R., U.S.
-  | [vV]?\d+(?:\.\d+){1,15}+(?:-?(?:alpha|beta|rc|dev|post|a|b)\.?\d*)?(?:[-+]\w+)?(?!\w)  # a version or decimal
-  | \d{1,3}(?:,\d{3})++(?:\.\d+)?                       # 1,000,000
-  | \d{1,5},\d\d(?![\w,]|[.:]\d)                        # 39,99
-  | [\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff々]++          # Chinese and Japanese, which have no spaces
-  | (?<![\w.])[A-Z][a-z]*+\.[A-Z][A-Za-z]++(?=[\s,;:)'’]|\.?$)   # Rocket.Chat, E.ON
-  | o['’](?=[ ][A-Z])                                      # Ring o' Bells
-  | [^\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]++
-    (?:[-'’_/+&](?=\w)[^\W\u3040-\u9fff]++|\.(?=[a-z0-9])\w++)*+(?:\+\+|[\#+](?!\w))?  # a word: e-mail, foo.bar, C++
-  | ``|''|[.!?…]++|\n\s*+|[^\s\w]
-    )    """.replace("@CURRENCY@", _CURRENCY),
-    re.VERBOSE,
-)
-
+_TABLE = table("tokens")
+_CURRENCY = _TABLE["currency"]
+_TOKEN = re.compile(_TABLE["token"].replace("CURRENCY", _CURRENCY), re.VERBOSE)
 _SPACES = re.compile(r"[^\S\n]+")
 LONGEST = 80 * 1024
 """What follows this many characters is not read, so that no memory takes longer than a second."""
@@ -74,14 +45,13 @@ _MARKS = {
     ":": ":", ";": ";", "&": "&", ">": ("->", "-->", "=>", "→", "⇒"),
 }  # fmt: skip
 _MARK_OF = {token: mark for mark, tokens in _MARKS.items() for token in tokens}
-_ISO = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
-_YEAR = re.compile(r"(?:1\d|20)\d\d(?:s|[-–/]\d\d(?:\d\d)?)?")
-_NUMBER = re.compile(r"\d[\d,.]*(?:st|nd|rd|th|%|k|m|s)?")
-_CLOCK = re.compile(r"\d{1,2}(?:\.\d\d)?(?:[ap]m|h(?:\d\d)?)")
-_HOST = re.compile(r"(?:https?://|~?\.{0,2}/).*|.*@.*|[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9]{1,14}")
 _CODE = re.compile(r".*[a-z0-9][A-Z]|.*_|.*[^\W\d][-./]?\d|\d+[-]?[^\W\d]|.*(?:\+\+|#)$|.*\w\.[a-z]")
 
-_AMOUNT = re.compile(rf".*(?:[€£$¥]|(?:{_CURRENCY}))")
+# What begins with a digit, form by form, and the letter of each.
+_DIGITS: list[tuple[str, re.Pattern[str]]] = [
+    (mark, re.compile(form.replace("CURRENCY", _CURRENCY))) for mark, form in _TABLE["digits"]
+]
+_HOST = re.compile(_TABLE["host"])
 _PREFIXED = re.compile(r"(?:[dl]['’]|al-|el-)[^\W\d_a-z]")
 
 
@@ -107,7 +77,7 @@ def letter(token: str) -> str:
     if not (first.isalnum() or first == "_"):
         return _mark(token)
     if first.isdigit():
-        return _digits(token)
+        return next(mark for mark, form in _DIGITS if form.fullmatch(token))
     if "\u3040" <= first <= "\u9fff":
         return "J"
     if token[-1].isdigit() and token[:3] in ("EUR", "USD", "GBP", "CHF"):
@@ -130,22 +100,6 @@ def _mark(token: str) -> str:
 
 # What a token of several marks and letters begins with.
 _FIRST = {**dict.fromkeys("#@", "G"), **dict.fromkeys("€£$¥", "$"), "`": "B"}
-
-
-def _digits(token: str) -> str:  # noqa: PLR0911
-    if _ISO.fullmatch(token):
-        return "D"
-    if _AMOUNT.fullmatch(token):
-        return "$"
-    if ":" in token or _CLOCK.fullmatch(token):
-        return "N"
-    if _YEAR.fullmatch(token):
-        return "Y"
-    if _NUMBER.fullmatch(token):
-        return "V" if token.count(".") > 1 else "N"
-    if _HOST.fullmatch(token):
-        return "H"
-    return "V" if "." in token else "K"
 
 
 def _word(token: str, lower: str) -> str:  # noqa: PLR0911, PLR0912 - a table in the order of precedence

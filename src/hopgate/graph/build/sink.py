@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import WithdrawnError
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source, State, bounded
-from hopgate.extract.rules.survey import RARE, TURNS, Survey, is_rare, known_to, thread_of, with_turns
+from hopgate.extract.rules.survey import RARE, TURNS, Survey, is_rare, thread_of, with_turns
 from hopgate.extract.runner import Extracted
 from hopgate.graph.build.derive import rederive, revoke
 from hopgate.graph.build.merge import join_aliases
@@ -279,7 +279,7 @@ class StoreContext:
                 )
                 for scope in set(scopes.values())
             }
-        return [replace(source, known=known_to(surveys[scopes[str(source.memory_id)]], source)) for source in read]
+        return [replace(source, known=surveys[scopes[str(source.memory_id)]].known(source)) for source in read]
 
 
 def read_alone(connection: Connection[Any], memory_ids: Collection[int]) -> dict[int, Source]:
