@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from hopgate.errors import HopgateError, WithdrawnError
 from hopgate.guard import guarded
@@ -45,12 +45,20 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
+class Part(TypedDict, total=False):
+    """Which part of a graph is looked at."""
+
+    scope: Scopes  # one or several: only what their memories say, as they call it
+    as_of: datetime | None  # when it was true
+    known_at: datetime | None  # when it was known
+
+
 class ConceptGraph:
     """The graph of a knowledge base: concepts, edges, figures, pictures, its two times; merges and curation.
 
-    Made by `KnowledgeBase.graph`. A concept may be given by any of its names; an unknown name is refused. `scope` is
-    one or several: only what their memories say is looked at, as they call it. `as_of` is when it was true, `known_at`
-    when it was known. What is changed here stands in `kb.upkeep.log()`, and `kb.upkeep.undo` takes it back.
+    Made by `KnowledgeBase.graph`. A concept may be given by any of its names; an unknown name is refused. What is
+    looked at may be a part, see `Part`: a scope, a time. What is changed here stands in `kb.upkeep.log()`, and
+    `kb.upkeep.undo` takes it back.
 
     Examples
     --------
@@ -73,23 +81,20 @@ class ConceptGraph:
         self._pipeline = pipeline
 
     @contextmanager
-    def _looking(
-        self, scope: Scopes = None, as_of: datetime | None = None, known_at: datetime | None = None
-    ) -> Iterator[tuple[Connection[Any], View]]:
+    def _looking(self, **part: Unpack[Part]) -> Iterator[tuple[Connection[Any], View]]:
         """Look at the graph in one state of the database."""
         with self._store.snapshot() as connection:
-            yield connection, view_of(connection, Filters(scope).scopes, as_of, known_at)
+            scopes = Filters(part.get("scope")).scopes
+            yield connection, view_of(connection, scopes, part.get("as_of"), part.get("known_at"))
 
     def concepts(
         self,
         *,
         kind: str | None = None,
         search: str | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        scope: Scopes = None,
         limit: int = 50,
         offset: int = 0,
+        **part: Unpack[Part],
     ) -> list[Concept]:
         """Give the concepts that most memories talk about, those first.
 
@@ -99,27 +104,19 @@ class ConceptGraph:
             Only concepts of this kind.
         search : str, optional
             Only concepts with a name that holds this text, in any case.
-        as_of, known_at : datetime, optional
-            Only concepts with an edge that was true then; memories made after `known_at` do not count.
         offset : int
             Leave out so many of the first.
+        **part
+            With a time only concepts with an edge that was true then; memories made after `known_at` do not count.
         """
-        with self._looking(scope, as_of, known_at) as (connection, view):
+        with self._looking(**part) as (connection, view):
             return concept_rows.listed(connection, view, kind=kind, search=search, limit=limit, offset=offset)
 
-    def concept(
-        self,
-        name: str | int,
-        *,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        scope: Scopes = None,
-        limit: int = 20,
-    ) -> ConceptDetail:
+    def concept(self, name: str | int, *, limit: int = 20, **part: Unpack[Part]) -> ConceptDetail:
         """Give one concept, by a name or its id: its names, the merges into it, at most `limit` memories and edges."""
         from hopgate.graph.inspect import concept_detail
 
-        with self._looking(scope, as_of, known_at) as (connection, view):
+        with self._looking(**part) as (connection, view):
             return concept_detail(connection, view, name, limit=limit)
 
     def memory(self, external_id: str, *, limit: int = 10) -> MemoryDetail:
@@ -134,15 +131,13 @@ class ConceptGraph:
         of: str | int | None = None,
         *,
         relation: str | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        scope: Scopes = None,
         limit: int | None = None,
+        **part: Unpack[Part],
     ) -> list[Edge]:
         """Give the edges, all or one concept's: those true as of a time, as known at a time."""
         from hopgate.graph.inspect import named
 
-        with self._looking(scope, as_of, known_at) as (connection, view):
+        with self._looking(**part) as (connection, view):
             ids = None if of is None else named(connection, view, of)
             return edge_rows.visible(connection, view, concept_ids=ids, relation=relation, limit=limit)
 
@@ -181,10 +176,8 @@ class ConceptGraph:
         *,
         among: Sequence[int] | None = None,
         depth: int = 1,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        scope: Scopes = None,
         limit: int = 100,
+        **part: Unpack[Part],
     ) -> Neighbourhood:
         """Give a part of the graph to draw: around a concept, among some, or the largest of all.
 
@@ -198,7 +191,7 @@ class ConceptGraph:
         from hopgate.graph import inspect
 
         inspect.check_limits(depth, limit)
-        with self._looking(scope, as_of, known_at) as (connection, view):
+        with self._looking(**part) as (connection, view):
             if concept_id is not None:
                 return inspect.around(connection, view, concept_id, depth=depth, limit=limit)
             return inspect.chosen(connection, view, among, limit=limit)
@@ -214,14 +207,14 @@ class ConceptGraph:
 
     def span(self, *, scope: Scopes = None) -> TimeSpan:
         """How far valid time and known time reach."""
-        with self._looking(scope) as (connection, view):
+        with self._looking(scope=scope) as (connection, view):
             return edge_rows.span(connection, view)
 
     def history(self, name: str, *, scope: Scopes = None, limit: int = 500) -> list[Edge]:
         """Give every version of a concept's edges; those with `retired_at` are believed no more."""
         from hopgate.graph.inspect import named
 
-        with self._looking(scope) as (connection, view):
+        with self._looking(scope=scope) as (connection, view):
             return edge_rows.versions(connection, view, named(connection, view, name), limit=limit)
 
     def changes(
@@ -236,14 +229,14 @@ class ConceptGraph:
         """
         from hopgate.graph.inspect import changes
 
-        with self._looking(scope) as (connection, view):
+        with self._looking(scope=scope) as (connection, view):
             return changes(connection, view, since, until, axis=axis, limit=limit)
 
     def conflicts(self, name: str | None = None, *, scope: Scopes = None, limit: int = 100) -> list[Conflict]:
         """Give pairs of edges that cannot both hold, and whether the newer one ended the older."""
         from hopgate.graph.inspect import Conflict, named
 
-        with self._looking(scope) as (connection, view):
+        with self._looking(scope=scope) as (connection, view):
             concepts = None if name is None else named(connection, view, name)
             return [Conflict(*pair) for pair in edge_rows.conflicts(connection, view, concepts, limit=limit)]
 
@@ -260,7 +253,7 @@ class ConceptGraph:
         """Give the graph as node-link data: concepts and edges, and with `memories` what talks about them."""
         from hopgate.exports.graph import node_link
 
-        with self._looking(None, as_of, known_at) as (connection, view):
+        with self._looking(as_of=as_of, known_at=known_at) as (connection, view):
             links = concept_rows.all_links(connection, view) if memories else []
             return node_link(concept_rows.listed(connection, limit=None), edge_rows.visible(connection, view), links)
 

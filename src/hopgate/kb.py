@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
 from hopgate.memory import Memory
-from hopgate.memory_writer import Advance, MemoryWriter, once_each, with_progress
+from hopgate.memory_writer import Advance, MemoryWriter, once_each
 from hopgate.recall.filters import Filters, Query, Scopes, check_query, note_unknown_scopes, read_filters
 from hopgate.recall.graph_leg import GraphLeg
 from hopgate.recall.hit import Hit
@@ -119,7 +119,7 @@ class KnowledgeBase:
 
     def load(self, new: Iterable[Memory], *, progress: Advance | None = None) -> Written:
         """Write a stream of memories, all or nothing, and tidy up after a large one."""
-        return self._writer.load(with_progress(new, progress))
+        return self._writer.load(new, progress)
 
     def backfill(self, *sources: str | Path, **options: Unpack[BackfillOptions]) -> Backfilled:
         """Bring shards of many memories in, embedded and linked, each once; go on where an earlier run stopped."""
@@ -146,11 +146,11 @@ class KnowledgeBase:
 
     def sensitivity(self) -> SensitivityRules:
         """The rules by which this store's memories are sensitive whatever their own flag says."""
-        return self._writer.rules()
+        return self.store.run(setting_rows.sensitivity)
 
     def add_sensitivity(self, rules: SensitivityRules, *, source: str = "kb.add_sensitivity") -> int:
         """Keep further rules in the store, and mark the memories that meet them; give how many that were."""
-        return self._writer.add_rules(rules, source)
+        return self.store.run(lambda connection: self._writer.keep_rules(connection, [rules], source))
 
     def get(self, external_id: str) -> Memory | None:
         """Read one memory, or none."""

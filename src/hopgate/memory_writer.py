@@ -105,9 +105,9 @@ class MemoryWriter:
 
         return self._store.run(work)
 
-    def load(self, new: Iterable[Memory]) -> Written:
+    def load(self, new: Iterable[Memory], progress: Advance | None = None) -> Written:
         """Write many memories at once, and tidy the tables after a large load."""
-        written = self.write(new)
+        written = self.write(_with_progress(new, progress))
         if written.rows >= TIDY_ABOVE:
             self._store.run(memories.tidy)
         return written
@@ -170,16 +170,8 @@ class MemoryWriter:
         journal.outdated(connection, journal.MARK, ids)
         return clearance.set_sensitive(connection, ids, False)
 
-    def rules(self) -> SensitivityRules:
-        """The store's rules of sensitivity."""
-        return self._store.run(setting_rows.sensitivity)
-
-    def add_rules(self, rules: SensitivityRules, source: str) -> int:
-        """Keep further rules of sensitivity, and mark the memories that meet them; give how many that were."""
-        return self._store.run(lambda connection: self.keep_rules(connection, [rules], source))
-
     def keep_rules(self, connection: Connection[Any], kept: Sequence[SensitivityRules], source: str = "restore") -> int:
-        """As `add_rules`, within a transaction of the caller's: `restore` joins a store's rules to the backup's."""
+        """Keep further rules of sensitivity, and mark the memories that meet them; give how many that were."""
         rules = setting_rows.sensitivity(connection)
         together = reduce(or_, kept, rules)
         if together == rules:
@@ -263,7 +255,7 @@ def once_each(new: Sequence[Memory]) -> Sequence[Memory]:
     return new
 
 
-def with_progress(stream: Iterable[Memory], progress: Advance | None) -> Iterator[Memory]:
+def _with_progress(stream: Iterable[Memory], progress: Advance | None) -> Iterator[Memory]:
     """Pass memories on, reporting progress every 500."""
     for number, memory in enumerate(stream, start=1):
         yield memory

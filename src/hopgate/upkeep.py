@@ -192,11 +192,6 @@ class Upkeep:
         self._store.run(work)
         return self.entry(entry_id)
 
-    def made_by(self) -> str:
-        """The extractor that made most of the graph, or nothing."""
-        with self._store.transaction() as connection:
-            return extractions.made_by(connection)
-
     def status(self) -> dict[str, Any]:
         """Count memories and what waits to be embedded or linked; name the models, the extractor and the rules."""
         with self._store.transaction() as connection:
@@ -213,6 +208,6 @@ class Upkeep:
                 "embedder": space.identity.name if space else "",
                 "late": space.late.name if space and space.late else "",
                 "pgvector": connect.vector_notice(connect.vector_version(connection)),
-                "sensitivity": self._writer.rules().to_dict(),
+                "sensitivity": setting_rows.sensitivity(connection).to_dict(),
                 "store_settings": {name: value for name, (value, _) in setting_rows.read(connection).items()},
             }

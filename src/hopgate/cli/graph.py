@@ -122,7 +122,7 @@ def build(kb: KnowledgeBase, tie_break: bool, judge: bool, rebuild: bool, limit:
     run = Run(**{option: given.pop(option) for option in ("max_tokens", "concurrency", "batch")})
     opinion = Judge(extractor) if tie_break else None
     # Names that another extractor found are no ground to resolve these against one by one.
-    another = limit is None and kb.upkeep.made_by() not in ("", extractor.identity.extractor)
+    another = limit is None and kb.upkeep.status()["extractor"] not in ("", extractor.identity.extractor)
     with progress_line() as show:
         built = kb.build(
             extractor,
