@@ -152,7 +152,7 @@ def test_a_file_that_grows_too_large_lets_go_of_a_part_and_one_that_is_cleared_o
     after = cache.info()
     assert (after.vectors, after.embedders) == (0, {})
     assert after.bytes < before.bytes
-    assert after.to_dict()["path"] == str(cache.path)
+    assert after.path == str(cache.path)
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,7 +166,7 @@ def info(as_json: bool) -> None:
     """
     from hopgate.embed import EmbeddingCache
 
-    counts = EmbeddingCache.default().info().to_dict()
+    counts = asdict(EmbeddingCache.default().info())
     output.show(as_json, counts, output.pairs(counts))
 
 

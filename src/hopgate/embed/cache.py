@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -23,8 +24,6 @@ from hopgate.memory import Cleared
 FILE = "embeddings.sqlite3"
 # Another process may hold the file for as long as it writes one batch.
 BUSY_S = 30.0
-# SQLite allows 32,766 values a statement; 500 keep each statement small.
-AT_ONCE = 500
 # A million vectors of 384 numbers take about 1.7 GB; a file that grows beyond this lets go of a quarter of them.
 MOST_BYTES = 4 << 30
 
@@ -39,10 +38,12 @@ _OPENING = threading.Lock()
 
 # The text's digest comes first in the key, so that the vectors of a text, by whatever embedder, are one range.
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS made (
-    text BLOB NOT NULL, embedder TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (text, embedder)
+CREATE TABLE IF NOT EXISTS kept (
+    digest TEXT NOT NULL, embedder TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (digest, embedder)
 ) WITHOUT ROWID;
 """
+# Among many digests, given as one list.
+AMONG = "digest IN (SELECT value FROM json_each(?))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,6 @@ class CacheInfo:
     vectors: int
     bytes: int
     embedders: dict[str, int]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The information as plain values."""
-        return asdict(self)
 
 
 class EmbeddingCache:
@@ -85,11 +82,9 @@ class EmbeddingCache:
     def get(self, identity: Identity, texts: Iterable[str], role: Role = "document") -> dict[str, NDArray[Any]]:
         """The vectors, or the tokens, it has of these texts."""
         keys = {_digest(text, role): text for text in texts}
-        rows: list[tuple[bytes, bytes]] = []
         with self._open() as connection:
-            for some, marks in _chunks(list(keys)):
-                statement = f"SELECT text, vector FROM made WHERE embedder = ? AND text IN ({marks})"
-                rows += connection.execute(statement, (_key(identity), *some)).fetchall()
+            statement = f"SELECT digest, vector FROM kept WHERE embedder = ? AND {AMONG}"
+            rows = connection.execute(statement, (_key(identity), json.dumps(list(keys)))).fetchall()
         # A row of another length is damage; it counts as absent and is written anew.
         whole = ((keys[digest], vector) for digest, vector in rows if _fits(vector, identity, role))
         if role == "tokens":
@@ -108,29 +103,26 @@ class EmbeddingCache:
                 rows.append((_digest(text, role), _key(identity), data))
         with self._open() as connection, connection:
             connection.execute("BEGIN IMMEDIATE")
-            connection.executemany("INSERT OR REPLACE INTO made VALUES (?, ?, ?)", rows)
+            connection.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", rows)
             if _used_bytes(connection) > MOST_BYTES:
                 # Whichever: they are made again where they are needed.
-                connection.execute("DELETE FROM made WHERE random() & 3 = 0")
+                connection.execute("DELETE FROM kept WHERE random() & 3 = 0")
 
     def forget(self, texts: Sequence[str]) -> int:
         """Remove these texts' vectors, whatever embedder made them; their bytes are overwritten."""
         if not texts or not self.path.exists():
             return 0
-        digests = list({_digest(text, role) for text in texts for role in ROLES})
-        gone = 0
+        digests = {_digest(text, role) for text in texts for role in ROLES}
         with self._open() as connection, connection:
             connection.execute("BEGIN IMMEDIATE")
-            for some, marks in _chunks(digests):
-                gone += connection.execute(f"DELETE FROM made WHERE text IN ({marks})", some).rowcount
-        return gone
+            return connection.execute(f"DELETE FROM kept WHERE {AMONG}", (json.dumps(sorted(digests)),)).rowcount
 
     def info(self) -> CacheInfo:
         """Count what is in it."""
         if not self.path.exists():
             return CacheInfo(str(self.path), 0, 0, {})
         with self._open() as connection:
-            counted = connection.execute("SELECT embedder, count(*) FROM made GROUP BY 1 ORDER BY 1").fetchall()
+            counted = connection.execute("SELECT embedder, count(*) FROM kept GROUP BY 1 ORDER BY 1").fetchall()
         embedders: dict[str, int] = {}
         for key, number in counted:
             name = key.rpartition("@")[0]
@@ -143,7 +135,7 @@ class EmbeddingCache:
             count = self.info().vectors
             if count:
                 with self._open() as connection:
-                    connection.execute("DELETE FROM made")
+                    connection.execute("DELETE FROM kept")
                     connection.execute("VACUUM")
         except HopgateError as error:
             if not _is_damage(error.__cause__):
@@ -270,12 +262,5 @@ def _fits(vector: bytes, identity: Identity, role: Role) -> bool:
     return len(vector) == 4 * identity.dimension
 
 
-def _digest(text: str, role: Role) -> bytes:
-    return hashlib.sha256(f"{role}\0{text}".encode("utf-8", "surrogatepass")).digest()
-
-
-def _chunks(digests: list[bytes]) -> Iterator[tuple[list[bytes], str]]:
-    """Parts of a list, each with as many question marks as it has entries."""
-    for start in range(0, len(digests), AT_ONCE):
-        some = digests[start : start + AT_ONCE]
-        yield some, ",".join("?" * len(some))
+def _digest(text: str, role: Role) -> str:
+    return hashlib.sha256(f"{role}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
