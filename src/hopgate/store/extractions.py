@@ -150,12 +150,12 @@ def record(connection: Connection[Any], made: Iterable[tuple[int, Extraction]], 
     )
 
 
-def unfinished(connection: Connection[Any], identity: ExtractorIdentity) -> list[str]:
-    """The external ids of the memories that this extractor has not dealt with to the end, in the order of arrival."""
+def unfinished(connection: Connection[Any], identity: ExtractorIdentity) -> list[int]:
+    """The ids of the memories that this extractor has not dealt with to the end, in the order of arrival."""
     # Two ranges of an index: with <> all rows would be read.
     return values(
         connection,
-        "SELECT external_id FROM memories m WHERE NOT is_sensitive AND id IN (SELECT memory_id FROM waiting_links "
+        "SELECT id FROM memories m WHERE NOT is_sensitive AND id IN (SELECT memory_id FROM waiting_links "
         "UNION SELECT memory_id FROM extractions WHERE extractor_hash < %(hash)s "
         "UNION SELECT memory_id FROM extractions WHERE extractor_hash > %(hash)s "
         "UNION SELECT memory_id FROM extractions WHERE state NOT IN ('complete', 'empty')) ORDER BY id",

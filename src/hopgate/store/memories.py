@@ -239,8 +239,9 @@ def fetch(connection: Connection[Any], external_ids: Sequence[str]) -> dict[str,
 def fetch_by_id(
     connection: Connection[Any], ids: Sequence[int], scopes: Sequence[str] | None = None
 ) -> dict[int, Memory]:
-    """Read memories by the store's own id, of any scope or only of these."""
-    return _found(connection, f"WHERE id = ANY(%(ids)s){in_scopes(scopes)}", {"ids": list(ids), "scopes": scopes})
+    """Read memories by the store's own id, in its order, of any scope or only of these."""
+    condition = f"WHERE id = ANY(%(ids)s){in_scopes(scopes)} ORDER BY id"
+    return _found(connection, condition, {"ids": list(ids), "scopes": scopes})
 
 
 def _found(connection: Connection[Any], condition: str, parameters: Mapping[str, Any]) -> dict[int, Memory]:
@@ -264,11 +265,6 @@ def stream(connection: Connection[Any]) -> Iterator[Memory]:
         cursor.execute(f"SELECT {_COLUMNS} FROM memories ORDER BY id")
         for row in cursor:
             yield _memory(row)
-
-
-def page(connection: Connection[Any], *, after: int, limit: int) -> dict[int, Memory]:
-    """The next memories after an id, in order, sensitive ones among them."""
-    return _found(connection, "WHERE id > %(after)s ORDER BY id LIMIT %(limit)s", {"after": after, "limit": limit})
 
 
 def listed(
@@ -349,34 +345,10 @@ def require(connection: Connection[Any], external_ids: Sequence[str], within: Se
     return sorted(known.values())
 
 
-def open_ids(connection: Connection[Any], *, limit: int, after: int = 0) -> list[int]:
-    """The next memories after an id that are not sensitive."""
+def open_ids(connection: Connection[Any], *, limit: int | None = None, after: int = 0) -> list[int]:
+    """The next memories after an id that are not sensitive, or all of them."""
     statement = "SELECT id FROM memories WHERE id > %s AND NOT is_sensitive ORDER BY id LIMIT %s"
     return rows.values(connection, statement, (after, limit))
-
-
-class IdRange(NamedTuple):
-    """The ids from `first` to `last`, both of them in it."""
-
-    first: int
-    last: int
-
-
-def id_ranges(connection: Connection[Any], size: int, limit: int | None = None) -> list[IdRange]:
-    """Cut the store, or its first so many memories, into ranges of so many each, in the order of arrival."""
-    return rows.fetch(
-        connection,
-        IdRange,
-        "SELECT min(id) AS first, max(id) AS last FROM (SELECT id, (row_number() OVER (ORDER BY id) - 1) / %s AS part "
-        "FROM memories ORDER BY id LIMIT %s) AS placed GROUP BY part ORDER BY 1",
-        (size, limit),
-    )
-
-
-def in_range(connection: Connection[Any], ids: IdRange, size: int) -> dict[int, Memory]:
-    """The memories of a range that are not sensitive, at most so many; what came since it was cut is another run's."""
-    condition = "WHERE id BETWEEN %(first)s AND %(last)s AND NOT is_sensitive ORDER BY id LIMIT %(size)s"
-    return _found(connection, condition, {**ids._asdict(), "size": size})
 
 
 def in_scopes(scopes: Sequence[str] | None) -> str:

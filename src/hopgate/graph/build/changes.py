@@ -26,7 +26,8 @@ from hopgate.extract.model.answer import MODEL_CONFIDENCE
 from hopgate.extract.model.judge import Ended, Judge
 from hopgate.extract.runner import Progress
 from hopgate.graph.build.derive import rederive
-from hopgate.graph.build.sink import is_name, kind_of_value, read_alone
+from hopgate.graph.build.reading import read_alone
+from hopgate.graph.build.sink import is_name, kind_of_value
 from hopgate.graph.names import initials, normalise
 from hopgate.guard import guarded
 from hopgate.store import extractions

@@ -1,29 +1,24 @@
-"""Batches of extractions become part of the graph: names, mentions, facts, and the edges that follow.
-
-`StoreContext` gives sources what they cannot know by themselves: the turns before them, and the names that other
-memories show.
-"""
+"""Batches of extractions become part of the graph: names, mentions, facts, and the edges that follow."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import WithdrawnError
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source, State, bounded
-from hopgate.extract.rules.survey import RARE, TURNS, Survey, is_rare, thread_of, with_turns
 from hopgate.extract.runner import Extracted
 from hopgate.graph.build.derive import rederive, revoke
 from hopgate.graph.build.merge import join_aliases
+from hopgate.graph.build.reading import LOWER_KINDS, shared_or
 from hopgate.graph.names import initials, normalise
 from hopgate.guard import guarded
-from hopgate.memory import Memory, cleared
-from hopgate.store import clearance, extractions, memories, setting_rows
+from hopgate.store import extractions, memories
 from hopgate.store.build_lock import share
 from hopgate.store.graph import fact_rows, name_rows, version
 from hopgate.store.graph.fact_rows import FactRow
@@ -42,12 +37,9 @@ Resolve = Callable[["Connection[Any]", Sequence[NameRow]], None]
 MAX_TURN = 200
 # A name of more characters is a sentence that a model mistook for one; an index entry could not hold it.
 MAX_NAME = 200
-_VALUE = re.compile(r"[€£$¥]?\d[\d.,:/-]*(?: ?(?:[^\W\d_]{1,3}|[€£$¥%]))?")
-# Kinds of the names in lower case that the rules find: such a name is one wherever the word stands.
-LOWER_KINDS = frozenset(("host", "service", "name"))
-# A word that so many memories hold recurs; no more need be looked up.
-RECURS = 3
+# A new name is looked for in so many memories that were read before it was known.
 MAX_CARRIED = 200
+_VALUE = re.compile(r"[€£$¥]?\d[\d.,:/-]*(?: ?(?:[^\W\d_]{1,3}|[€£$¥%]))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,97 +243,10 @@ def is_name(name: str, normal: str) -> bool:
     return bool(normal) and len(normal) <= MAX_NAME and len(name) <= 2 * MAX_NAME
 
 
-class StoreContext:
-    """Fills in what sources cannot know by themselves, from one store.
-
-    For a backfill there are surveys, by scope, of what all memories show; else the store's names are looked up for each
-    batch. Where scopes are shared there is one survey, under ""; else a scope learns nothing of another.
-    """
-
-    def __init__(self, surveys: Mapping[str, Survey] | None = None) -> None:
-        self._surveys = surveys
-
-    def filled(self, connection: Connection[Any], batch: Sequence[Memory]) -> list[Source]:
-        """Turn memories into sources with the turns before them and the names that others make known."""
-        shared = setting_rows.scopes(connection) == setting_rows.SHARED
-        scopes = {memory.external_id: graph_scope(memory, shared) for memory in batch}
-        read = [
-            replace(source, before=before) if before and not source.before else source
-            for source, before in _turns(connection, batch)
-        ]
-        if self._surveys is not None:
-            # A scope that came since was not surveyed, and shows nothing.
-            surveys = {scope: self._surveys.get(scope) or Survey() for scope in scopes.values()}
-        else:
-            surveys = {
-                scope: _looked_up(
-                    connection, [entry for entry in read if scopes[str(entry.memory_id)] == scope], scope, shared
-                )
-                for scope in set(scopes.values())
-            }
-        return [replace(source, known=surveys[scopes[str(source.memory_id)]].known(source)) for source in read]
-
-
-def read_alone(connection: Connection[Any], memory_ids: Collection[int]) -> dict[int, Source]:
-    """Memories that may be read, by their ids, each without the others of its thread."""
-    known = clearance.open_memories(connection, sorted(memory_ids)) if memory_ids else {}
-    return {key: source for key, memory in known.items() for source in with_turns([memory])}
-
-
-def graph_scope(memory: Memory, shared: bool) -> str:
-    """The scope in which a memory's names are: its own, "" for none, and "" for all where scopes are shared."""
-    return "" if shared else memory.scope or ""
-
-
-def survey_page(surveys: dict[str, Survey], page: Collection[Memory], shared: bool) -> None:
-    """Add memories to their scopes' surveys, or to the one under "" where scopes are shared."""
-    scopes = {memory.external_id: graph_scope(memory, shared) for memory in page}
-    for source in with_turns(page):
-        surveys.setdefault(scopes[str(source.memory_id)], Survey()).add(source)
-
-
-def _turns(connection: Connection[Any], batch: Sequence[Memory]) -> Iterator[tuple[Source, tuple[Any, ...]]]:
-    """Sources with the turns before them in the batch; for a thread's first ones there, those in the store."""
-    earlier: dict[str, tuple[Any, ...]] = {}
-    threads: set[tuple[str, str]] = set()
-    for memory in batch:
-        thread = thread_of(memory)
-        if thread and thread not in threads and memory.created_at and not memory.is_sensitive:
-            threads.add(thread)
-            before = memories.turns_before(connection, memory.scope, thread[1], memory.created_at, limit=TURNS)
-            earlier[memory.external_id] = tuple(text for _, text in cleared((turn, turn) for turn in before))
-    for source in with_turns(batch):
-        yield source, earlier.get(str(source.memory_id), ())
-
-
-def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str, shared: bool) -> Survey:
-    """Survey a scope's part of a batch together with what the store knows of its words, in that scope or in all."""
-    survey = Survey()
-    for source in batch:
-        survey.add(source)
-    lower = [word for word in survey.lower if is_rare(word, "en", RARE)]
-    # Of "Tola's" the store knows Tola.
-    starts = {word.replace("’", "'").removesuffix("'s") for word in survey.starts}
-    normals = {normalise(word): word for word in (*lower, *starts)}
-    wanted = sorted(normals)
-    for row in name_rows.by_normal(connection, wanted, [scope]):
-        word = normals[row.normal]
-        if row.kind == "person":
-            survey.introduced.setdefault(word, "person")
-        if row.name[:1].isupper():
-            survey.capitals[word] += 1 + survey.lower[word]
-        elif row.kind in LOWER_KINDS:
-            survey.introduced.setdefault(word, row.kind if row.kind != "name" else "")
-    for _, number in memories.with_word(connection, lower, limit=RECURS, within=None if shared else scope):
-        survey.lower[lower[number - 1]] += 1
-    return survey
-
-
 def mentions_of_new_names(
     connection: Connection[Any], new: Iterable[name_rows.NameRow], but: Collection[int]
 ) -> list[tuple[int, int, str, str]]:
     """Mentions of new names in memories that were read before the names were known: (memory, name, spelling, kind)."""
-    shared = setting_rows.scopes(connection) == setting_rows.SHARED
     made = []
     by_scope: dict[str, list[name_rows.NameRow]] = defaultdict(list)
     for row in new:
@@ -349,7 +254,7 @@ def mentions_of_new_names(
             by_scope[row.scope].append(row)
     for scope, rows in by_scope.items():
         words = [row.name for row in rows]
-        holders = memories.with_word(connection, words, limit=MAX_CARRIED + 1, within=None if shared else scope)
+        holders = memories.with_word(connection, words, limit=MAX_CARRIED + 1, within=shared_or(connection, scope))
         often = Counter(number for _, number in holders)
         made += [
             (memory, rows[number - 1].id, rows[number - 1].name, rows[number - 1].kind or "")

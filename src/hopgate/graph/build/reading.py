@@ -1,0 +1,156 @@
+"""What extractors read: memories with the turns before them and the names that others show, in batches by workers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+from hopgate.extract.extraction import ContextualExtractor, Extractor, ExtractorIdentity, Source, sources
+from hopgate.extract.files import WithStatements
+from hopgate.extract.rules.survey import RARE, TURNS, Survey, is_rare, thread_of, with_turns
+from hopgate.extract.runner import Extracted, Run
+from hopgate.graph.names import normalise
+from hopgate.memory import Memory, cleared
+from hopgate.store import clearance, extractions, memories, setting_rows
+from hopgate.store.graph import name_rows
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.store.store import Store
+
+# Kinds of the names in lower case that the rules find: such a name is one wherever the word stands.
+LOWER_KINDS = frozenset(("host", "service", "name"))
+# A word that so many memories hold recurs; no more need be looked up.
+RECURS = 3
+
+Surveys = Mapping[str, Survey]
+"""What memories show of their words, by scope; under "" where scopes are shared, or there is none."""
+
+
+def text_reader(extractor: Extractor) -> Extractor:
+    """The extractor that reads texts, where one that adds statements stands before it."""
+    return extractor.extractor if isinstance(extractor, WithStatements) else extractor
+
+
+def read_alone(connection: Connection[Any], memory_ids: Collection[int]) -> dict[int, Source]:
+    """Memories that may be read, by their ids, each without the others of its thread."""
+    known = clearance.open_memories(connection, sorted(memory_ids)) if memory_ids else {}
+    return {key: source for key, memory in known.items() for source in with_turns([memory])}
+
+
+def shared_or(connection: Connection[Any], scope: str) -> str | None:
+    """Whose words count beside those of a scope: its own alone, or all where scopes are shared."""
+    return None if setting_rows.scopes(connection) == setting_rows.SHARED else scope
+
+
+# What workers do.
+
+
+def survey(store: Store, ids: Sequence[int]) -> dict[str, Survey]:
+    """Survey some memories, each scope's apart."""
+    surveys: dict[str, Survey] = {}
+    with store.transaction() as connection:
+        known = clearance.open_memories(connection, ids)
+        scopes = name_rows.scopes_of(connection, known)
+    of = {memory.external_id: scopes[key] for key, memory in known.items()}
+    for source in with_turns(known.values()):
+        surveys.setdefault(of[str(source.memory_id)], Survey()).add(source)
+    return surveys
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads batches of memories, whatever else was read: here or in another process.
+
+    For a first build there are surveys, by scope, of what all memories show; else the store's names are looked up for
+    each batch.
+    """
+
+    store: Store
+    extractor: Extractor
+    surveys: Surveys | None
+
+    def read(self, ids: Sequence[int]) -> Read:
+        """Extract from those of the memories that are not done; no transaction is held while a model reads."""
+        with self.store.transaction() as connection:
+            known = clearance.open_memories(connection, ids)
+            final = extractions.recorded(connection, list(known), self.extractor.identity)
+            left = {key: memory for key, memory in known.items() if not final.get(key)}
+            contextual = isinstance(text_reader(self.extractor), ContextualExtractor)
+            asked = self._in_context(connection, left) if contextual else list(sources(left.values()))
+        read = Read(sum(final.values()))
+        guard = partial(extractions.guard, self.store)
+        if stopped := Run(batch=max(1, len(asked))).over(asked, self.extractor, read, guard=guard).stopped:
+            raise HopgateError(stopped)
+        return read
+
+    def _in_context(self, connection: Connection[Any], batch: Mapping[int, Memory]) -> list[Source]:
+        """Turn memories into sources with the turns before them and the names that others of their scope show."""
+        by_key = name_rows.scopes_of(connection, batch)
+        scopes = {memory.external_id: by_key[key] for key, memory in batch.items()}
+        read = list(_with_stored_turns(connection, batch.values()))
+        if self.surveys is not None:
+            # A scope that came since was not surveyed, and shows nothing.
+            surveys = {scope: self.surveys.get(scope) or Survey() for scope in scopes.values()}
+        else:
+            surveys = {
+                scope: _looked_up(connection, [one for one in read if scopes[str(one.memory_id)] == scope], scope)
+                for scope in set(scopes.values())
+            }
+        return [replace(source, known=surveys[scopes[str(source.memory_id)]].known(source)) for source in read]
+
+
+@dataclass
+class Read:
+    """What was read of a batch, and how many of its memories were done already."""
+
+    skipped: int
+    extracted: list[Extracted] = field(default_factory=list)
+
+    def done(self, memory_ids: Sequence[str | int], identity: ExtractorIdentity) -> Collection[str | int]:  # noqa: ARG002
+        """None of those that are read: whoever asks has looked."""
+        return ()
+
+    def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:  # noqa: ARG002
+        """Keep results until they are written."""
+        self.extracted += batch
+
+
+def _with_stored_turns(connection: Connection[Any], batch: Collection[Memory]) -> Iterator[Source]:
+    """Sources with the turns before them in the batch; for a thread's first ones there, those in the store."""
+    earlier: dict[str, tuple[Any, ...]] = {}
+    threads: set[tuple[str, str]] = set()
+    for memory in batch:
+        thread = thread_of(memory)
+        if thread and thread not in threads and memory.created_at:
+            threads.add(thread)
+            before = memories.turns_before(connection, memory.scope, thread[1], memory.created_at, limit=TURNS)
+            earlier[memory.external_id] = tuple(text for _, text in cleared((turn, turn) for turn in before))
+    for source in with_turns(batch):
+        yield replace(source, before=source.before or earlier.get(str(source.memory_id), ()))
+
+
+def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str) -> Survey:
+    """Survey a scope's part of a batch together with what the store knows of its words."""
+    survey = Survey()
+    for source in batch:
+        survey.add(source)
+    lower = [word for word in survey.lower if is_rare(word, "en", RARE)]
+    # Of "Tola's" the store knows Tola.
+    starts = {word.replace("’", "'").removesuffix("'s") for word in survey.starts}
+    normals = {normalise(word): word for word in (*lower, *starts)}
+    for row in name_rows.by_normal(connection, sorted(normals), [scope]):
+        word = normals[row.normal]
+        if row.kind == "person":
+            survey.introduced.setdefault(word, "person")
+        if row.name[:1].isupper():
+            survey.capitals[word] += 1 + survey.lower[word]
+        elif row.kind in LOWER_KINDS:
+            survey.introduced.setdefault(word, row.kind if row.kind != "name" else "")
+    for _, number in memories.with_word(connection, lower, limit=RECURS, within=shared_or(connection, scope)):
+        survey.lower[lower[number - 1]] += 1
+    return survey
