@@ -25,17 +25,20 @@ from hopgate.cli.parameters import (
     together,
     with_store,
 )
+from hopgate.exports import graph as exporting
+from hopgate.extract.runner import Progress, Run
+from hopgate.extract.spec import extractor_from
 from hopgate.options import options_of
 from hopgate.scale.engine import Engine
+from hopgate.store import journal
+from hopgate.store.journal import JournalEntry
 
 if TYPE_CHECKING:
     from hopgate.extract.extraction import Extractor
-    from hopgate.extract.runner import Progress
     from hopgate.graph.build.merge import Change
     from hopgate.graph.inspect import ConceptDetail
     from hopgate.kb import KnowledgeBase
     from hopgate.store.graph.concept_rows import Concept
-    from hopgate.store.journal import JournalEntry
 
 # Of many memories the first few are named.
 NAMED = 3
@@ -62,8 +65,6 @@ run_options = together(
 
 def make_extractor(kb: KnowledgeBase, given: dict[str, Any]) -> Extractor:
     """Make the extractor that the options name, taking them; a replay may only name memories that the store has."""
-    from hopgate.extract.spec import extractor_from
-
     name = given.pop("extractor")
     options = {option: given.pop(option, None) for option in ("model", "url", "types", "together")}
     known = set(kb.id_map().values()) if name == "replay" else None
@@ -83,8 +84,6 @@ def extract(kb: KnowledgeBase, limit: int | None, **given: Any) -> Shown:
 
     Example: hopgate extract --extractor llama --model model.gguf --limit 100
     """
-    from hopgate.extract.runner import Run
-
     extractor = make_extractor(kb, given)
     with progress_line() as show:
         done = kb.extract(extractor, run=Run(**given), limit=limit, show=show)
@@ -116,7 +115,6 @@ def build(kb: KnowledgeBase, tie_break: bool, judge: bool, rebuild: bool, limit:
     Example: hopgate build --extractor replay --model triples.jsonl --single-valued "runs on"
     """
     from hopgate.extract.model.judge import Judge
-    from hopgate.extract.runner import Run
 
     engine, extractor = parameters.made(Engine, given), make_extractor(kb, given)
     run = Run(**{option: given.pop(option) for option in ("max_tokens", "concurrency", "batch")})
@@ -349,10 +347,8 @@ def undo(kb: KnowledgeBase, entry: int, yes: bool) -> Shown:
 
     Example: hopgate undo 12
     """
-    from hopgate.store.journal import MARK
-
     mark = kb.upkeep.entry(entry)
-    if mark.action == MARK and mark.undoable:
+    if mark.action == journal.MARK and mark.undoable:
         memories = counted(mark.memories, "memory")
         parameters.ask(f"make {memories} not sensitive any more, as hopgate sensitive --undo does", yes=yes)
     done = kb.upkeep.undo(entry)
@@ -361,8 +357,6 @@ def undo(kb: KnowledgeBase, entry: int, yes: bool) -> Shown:
 
 def described(entry: JournalEntry) -> str:
     """Say in words what an entry did: "'Augusta King' became part of 'Ada Lovelace'", "3 memories were deleted"."""
-    from hopgate.store import journal
-
     kept, other = (repr(name) if name else "a name that is gone" for name in (entry.one, entry.other))
     if entry.action == journal.MERGE:
         return f"{other} became part of {kept}"
@@ -409,8 +403,6 @@ def export(where: Where, out: Path | None, form: str | None, **given: Any) -> No
 
     Example: hopgate graph export --out notes.graphml
     """
-    from hopgate.exports import graph as exporting
-
     with where.opened() as kb:
         data = kb.graph.node_link(**given)
     if out is not None:

@@ -14,17 +14,22 @@ import click
 from hopgate.cli import output, parameters
 from hopgate.cli.output import Shown, counted, json_line, progress, say
 from hopgate.cli.parameters import Where, as_json, click_options, count, date, flag, on_store, path, several, with_store
+from hopgate.corpus import to_record
 from hopgate.errors import HopgateError
+from hopgate.exports.memories import write_csv, write_parquet, write_vault
 from hopgate.files import private_opener
+from hopgate.guard import SensitivityRules
+from hopgate.memory import Memory
 from hopgate.options import options_of
 from hopgate.redact import redacted
+from hopgate.sources.read import FoundSource, read_source
 from hopgate.sources.source import ReadOptions
+from hopgate.sources.tables import parse_map
+from hopgate.store.sqlite import create
 
 if TYPE_CHECKING:
     from hopgate.graph.inspect import MemoryDetail
     from hopgate.kb import KnowledgeBase
-    from hopgate.memory import Memory
-    from hopgate.sources.read import FoundSource
     from hopgate.upkeep import CaughtUp
 
 # So many memories are shown by --dry-run.
@@ -77,8 +82,6 @@ def add(
 
     Example: hopgate add "The NAS moved to the cellar." --tags homelab --at 2024-03-01
     """
-    from hopgate.memory import Memory
-
     if not text.strip():
         raise HopgateError("there is nothing to remember: give a text")
     words = tuple(tag.strip() for part in tags for tag in part.split(",") if tag.strip())
@@ -132,10 +135,6 @@ def ingest(
 
     Example: hopgate ingest notes/ chatgpt-export.zip
     """
-    from hopgate.guard import SensitivityRules
-    from hopgate.sources.read import read_source
-    from hopgate.sources.tables import parse_map
-
     options = parameters.made(ReadOptions, given, fields=parse_map(fields))
     rules = SensitivityRules(tuple(sensitive_tag), tuple(sensitive_match))
     with where.opened() as kb:
@@ -163,8 +162,6 @@ def ingest(
 
 def _show_first(path: str, source: FoundSource, memories: Iterable[Memory], as_json: bool) -> None:
     """The first memories as they would be stored; what is sensitive is named and not shown."""
-    from hopgate.corpus import to_record
-
     records = []
     for memory in itertools.islice(memories, SHOWN):
         record = to_record(memory)
@@ -291,9 +288,6 @@ def export(where: Where, form: str, out: Path | None) -> None:
 
 
 def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
-    from hopgate.corpus import to_record
-    from hopgate.exports.memories import write_csv
-
     if form == "csv":
         return counted(write_csv(kb.export(), stream), "memory")
     if form == "jsonl":
@@ -305,9 +299,6 @@ def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
 
 
 def _write_file(kb: KnowledgeBase, form: str, out: Path) -> str:
-    from hopgate.exports.memories import write_parquet, write_vault
-    from hopgate.store.sqlite import create
-
     if form == "obsidian":
         concepts, count = write_vault(out, kb.export(), kb.graph.pages(), kb.graph.mentions())
         return f"{counted(concepts, 'concept')} and {counted(count, 'memory')}"

@@ -14,7 +14,9 @@ from hopgate.cli.output import Shown, one_line, print_json, progress, say, table
 from hopgate.cli.parameters import Where, as_json, click_options, flag, on_store, path, several, with_store
 from hopgate.errors import HopgateError
 from hopgate.options import typed
+from hopgate.recall.filters import check_query
 from hopgate.recall.settings import OPTIONS, Settings, resolve_settings
+from hopgate.store.sqlite import SqliteLexical
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
@@ -74,9 +76,6 @@ def _absence_lines(explanation: Explanation) -> Iterator[str]:
 
 def _recall_from_sqlite(path: Path, query: str, asked: dict[str, Any], as_json: bool) -> None:
     """Search an SQLite database, which has its words alone: no vectors, no graph and no settings."""
-    from hopgate.recall.filters import check_query
-    from hopgate.store.sqlite import SqliteLexical
-
     scope, exclude = asked.pop("scope", (None,)), asked.pop("exclude", ())
     depth = resolve_settings(arguments={"k": asked.pop("k", None)}).settings.k
     if len(scope) > 1:

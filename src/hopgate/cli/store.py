@@ -20,11 +20,14 @@ from hopgate.errors import HopgateError
 from hopgate.options import options_of
 from hopgate.scale.engine import Engine
 from hopgate.sources.source import ReadOptions
+from hopgate.sources.tables import parse_map
+from hopgate.store import connect, owners_table, server
+from hopgate.store import schema as schema_of
+from hopgate.store.store import open_store
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
     from hopgate.scale.backfill import Backfilled
-    from hopgate.store.owners_table import OwnersTable
 
 # So many rejected rows are shown.
 SHOWN = 20
@@ -97,8 +100,6 @@ def backfill(kb: KnowledgeBase, sources: Sequence[str], fields: Sequence[str], r
 
     Example: hopgate backfill 'shards/*.parquet' --engine ray --workers 8 --dsn postgresql://db/notes
     """
-    from hopgate.sources.tables import parse_map
-
     engine = parameters.made(Engine, given)
     options = parameters.made(ReadOptions, given, fields=parse_map(fields))
     extractor, build = make_extractor(kb, given), not rows_only
@@ -211,16 +212,12 @@ owners_options = parameters.together(
 
 def _owners(
     memories: str | None, fields: Sequence[str], vectors: str | None = None, **conditions: Any
-) -> OwnersTable | str | None:
+) -> owners_table.OwnersTable | str | None:
     """The owner's table as the options say it."""
-    from hopgate.sources.tables import parse_map
-    from hopgate.store.owners_table import OwnersTable
-    from hopgate.store.schema import OWN
-
     columns = {IN_TABLE.get(field, field): column for field, column in parse_map(fields).items()}
-    if memories is not None and memories != OWN:
+    if memories is not None and memories != schema_of.OWN:
         flags = conditions.pop("not_sensitive")
-        return OwnersTable(memories, columns, not_flags=flags, embedding=vectors, **conditions)
+        return owners_table.OwnersTable(memories, columns, not_flags=flags, embedding=vectors, **conditions)
     if columns or vectors or any(conditions.values()):
         raise HopgateError("columns and conditions are those of a table of yours: name it with --memories")
     return memories
@@ -229,8 +226,6 @@ def _owners(
 @contextlib.contextmanager
 def _connected(where: Where) -> Iterator[Any]:
     """A connection to a database whose schema may be of any version."""
-    from hopgate.store import connect
-
     with where.reached() as store, contextlib.closing(connect.connect(store.dsn)) as connection:
         yield connection
 
@@ -249,9 +244,6 @@ def upgrade(where: Where, vectors: str | None, embedder: str | None, as_json: bo
 
     Example: hopgate db upgrade --dsn postgresql://me@host/notes --memories public.notes --map scope=user_id
     """
-    from hopgate.store import owners_table
-    from hopgate.store.store import open_store
-
     if (vectors is None) != (embedder is None):
         raise HopgateError("say both which column holds vectors and who made them: --embedding-column and --embedder")
     owners = _owners(vectors=vectors, **given)
@@ -276,8 +268,6 @@ def schema(where: Where, **given: Any) -> None:
 
     Example: hopgate db schema > hopgate.sql
     """
-    from hopgate.store import schema as schema_of
-
     owners = _owners(**given)
     with _connected(where) as connection:
         say(f"BEGIN;\n\n{schema_of.sql_text(connection, owners)}COMMIT;")
@@ -295,11 +285,8 @@ def status(where: Where, as_json: bool) -> None:
 
 
 def _show_schema(where: Where, as_json: bool) -> None:
-    from hopgate.store import owners_table
-    from hopgate.store.schema import status as schema_status
-
     with _connected(where) as connection:
-        found = schema_status(connection)
+        found = schema_of.status(connection)
         table = owners_table.followed(connection)
         version = connection.info.server_version
     schemas = {"current": found.current, "wanted": found.wanted, "state": found.state}
@@ -331,9 +318,6 @@ def drop(where: Where, yes: bool, backup: bool) -> None:
 
     Example: hopgate db drop --yes
     """
-    from hopgate.store import connect
-    from hopgate.store import schema as schema_of
-
     with where.reached() as store:
         before = "drop" if backup else ""
         parameters.confirm(store, "take away all of hopgate's tables, memories included", yes=yes, backup=before)
@@ -367,12 +351,10 @@ def start(where: Where) -> None:
 
     Example: hopgate db start
     """
-    from hopgate.store.server import COMMAND_S, EmbeddedServer, keep, linger_seconds
-
-    server = EmbeddedServer(_directory(where), linger_seconds(COMMAND_S))
-    keep(server.directory, True)
-    server.close()
-    say(f"the server on {server.directory} runs until hopgate db stop")
+    started = server.EmbeddedServer(_directory(where), server.linger_seconds(server.COMMAND_S))
+    server.keep(started.directory, True)
+    started.close()
+    say(f"the server on {started.directory} runs until hopgate db stop")
 
 
 @db.command("stop")
@@ -382,8 +364,6 @@ def stop(where: Where) -> None:
 
     Example: hopgate db stop
     """
-    from hopgate.store import server
-
     directory = _directory(where)
     if not directory.is_dir():
         raise HopgateError(f"there is no data directory {directory}: give the one of hopgate db start with --data")
@@ -394,9 +374,7 @@ def stop(where: Where) -> None:
 
 
 def _directory(where: Where) -> Path:
-    from hopgate.store.connect import located, shown
-
-    place = located(where.place)
+    place = connect.located(where.place)
     if isinstance(place, str):
-        raise HopgateError(f"{shown(place)} is not started or stopped from here: name a folder with --data")
+        raise HopgateError(f"{connect.shown(place)} is not started or stopped from here: name a folder with --data")
     return place
