@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -99,10 +100,6 @@ class ConceptClusters:
                 return known
         raise HopgateError(f"there is no cluster {cluster} here: hopgate concepts clusters shows them")
 
-    def members(self, cluster: int) -> tuple[Concept, ...]:
-        """The concepts of a cluster, the most central first; an unknown id is refused."""
-        return self[cluster].members
-
     def of(self, concept: str | int) -> ConceptCluster:
         """The cluster of a concept, by any of its names or by its id; an unknown one is refused."""
         key = concept if isinstance(concept, int) else self._ids.get(normalise(concept))
@@ -125,10 +122,8 @@ class ConceptClusters:
 
     def to_dict(self, members: int | None = 10) -> dict[str, Any]:
         """The clusters as JSON values, each with so many of its members."""
-        return {
-            "resolution": self.resolution,
-            "version": self.version,
-            "modularity": round(self.modularity, 4),
+        figures = {"resolution": self.resolution, "version": self.version, "modularity": round(self.modularity, 4)}
+        return figures | {
             "scopes": list(self.scopes),
             "clusters": [cluster.to_dict(members) for cluster in self.clusters],
         }
@@ -158,74 +153,24 @@ def find_clusters(store: Store, *, resolution: float, scopes: Sequence[str] | No
         rows = concept_rows.read_clusters(connection, of, resolution)
         graph = _read(connection, of)
     if not rows or rows[0].graph_version != now:
-        labels = leiden(graph.weights, resolution=resolution)
-        rows = store.run(lambda connection: _keep(connection, graph, labels, (of, resolution), now))
+        found = leiden(graph.weights, resolution=resolution)
+        rows = store.run(lambda connection: _keep(connection, graph, found, (of, resolution), now))
     with store.snapshot() as connection:
         clusters = _named(connection, graph, rows)
     return ConceptClusters(tuple(clusters), resolution, now, rows[0].modularity if rows else 0.0, of)
 
 
-# Communities of a matrix of weights: symmetric, without loops.
-
-
-def leiden(weights: csr_array, *, resolution: float = 1.0, seed: int = 0) -> Ids:
-    """Give every node the number of its community, from 0, the largest first; communities are connected.
-
-    Leiden (Traag, Waltman and van Eck: From Louvain to Leiden, Scientific Reports 9, 2019) by `graspologic-native`; why
-    by that is in docs/measurements.md. The same seed gives the same communities.
-    """
-    from graspologic_native import leiden_csr
-
-    count = weights.shape[0]
-    if not weights.nnz:  # the library panics where there is nothing to share out
-        return np.arange(count, dtype=np.int64)
-    _, communities = leiden_csr(
-        weights.indptr.astype(np.int64),
-        weights.indices.astype(np.int32),
-        weights.data.astype(np.float64),
-        count,
-        resolution=resolution,
-        iterations=ITERATIONS,
-        seed=seed,
-        max_local_moving_iterations=MOST_SWEEPS,
-    )
-    entries, labels = weights.tocoo(), np.array([communities[node] for node in range(count)])
-    inside = np.where(labels[entries.row] == labels[entries.col], entries.data, 0)
-    kept = csr_array(coo_array((inside, (entries.row, entries.col)), shape=weights.shape))
-    kept.eliminate_zeros()
-    return by_size(connected_components(kept, directed=False)[1])
-
-
-def modularity(weights: csr_array, labels: Ids, resolution: float = 1.0) -> float:
-    """How much more of the weight is inside communities than chance would put there; 0 where there is no weight."""
-    whole = float(weights.sum())
-    if not whole:
-        return 0.0
-    entries = weights.tocoo()
-    inside = float(entries.data[labels[entries.row] == labels[entries.col]].sum())
-    strength = np.bincount(labels, np.asarray(weights.sum(axis=1)).ravel())
-    return inside / whole - resolution * float((strength**2).sum()) / whole**2
-
-
-def by_size(labels: NDArray[np.integer[Any]]) -> Ids:
-    """Number groups from 0, the largest first; of equally large ones the one whose first member comes first."""
-    _, first, own, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
-    place = np.empty(len(sizes), np.int64)
-    place[np.lexsort((first, -sizes))] = np.arange(len(sizes))
-    return np.asarray(place[own], np.int64)
-
-
-# What communities are found in: how much concepts belong together.
+# What clusters are found in: how much concepts belong together.
 
 
 @dataclass(frozen=True, eq=False)
 class _Graph:
-    """Concepts in the order of their ids, which memory mentions which of them by its place, and how they are joined."""
+    """Concepts in the order of their ids, which memory mentions which of them, and how they are joined."""
 
     concepts: list[Concept]
-    memory: Ids
-    mentioned: Ids
-    weights: csr_array
+    memory_ids: Ids
+    mentioned: csr_array  # memories by concepts
+    weights: csr_array  # concepts by concepts
 
 
 def _read(connection: Connection[Any], scopes: Sequence[str]) -> _Graph:
@@ -241,12 +186,15 @@ def _read(connection: Connection[Any], scopes: Sequence[str]) -> _Graph:
 
     concept, source, target = places(mentions.target), places(edges.source), places(edges.target)
     there, joined = concept >= 0, (source >= 0) & (target >= 0)
-    memory, concept = mentions.source[there], concept[there]
+    memory_ids, memory = np.unique(mentions.source[there], return_inverse=True)
+    ends = (memory, concept[there])
+    mentioned = coo_array((np.ones(len(memory)), ends), shape=(len(memory_ids), len(concepts))).tocsr()
+    mentioned.data[:] = 1.0  # a title and a mention of the same concept are one
     stated = coo_array((edges.weight[joined], (source[joined], target[joined])), shape=(len(concepts),) * 2)
-    return _Graph(concepts, memory, concept, concept_weights(memory, concept, stated))
+    return _Graph(concepts, memory_ids, mentioned, concept_weights(mentioned, stated))
 
 
-def concept_weights(memory: Ids, concept: Ids, stated: coo_array) -> csr_array:
+def concept_weights(mentioned: csr_array, stated: coo_array) -> csr_array:
     """Give the symmetric matrix of weights between concepts, without loops.
 
     A memory that mentions n concepts adds 1 / (n - 1) to each pair of them, so that each of its concepts gets 1 of it
@@ -254,12 +202,9 @@ def concept_weights(memory: Ids, concept: Ids, stated: coo_array) -> csr_array:
 
     Examples
     --------
-    >>> concept_weights(np.array([7, 7, 7]), np.array([0, 1, 2]), coo_array((3, 3))).toarray().tolist()
+    >>> concept_weights(csr_array(np.ones((1, 3))), coo_array((3, 3))).toarray().tolist()
     [[0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]
     """
-    known, row = np.unique(memory, return_inverse=True)
-    mentioned = coo_array((np.ones(len(row)), (row, concept)), shape=(len(known), stated.shape[0])).tocsr()
-    mentioned.data[:] = 1.0  # a title and a mention of the same concept are one
     named = np.diff(mentioned.indptr)
     shared = mentioned.T @ diags_array(1.0 / np.maximum(named - 1, 1)) @ mentioned
     whole = coo_array(shared + stated + stated.T)
@@ -267,27 +212,60 @@ def concept_weights(memory: Ids, concept: Ids, stated: coo_array) -> csr_array:
     return csr_array(coo_array((whole.data[kept], (whole.row[kept], whole.col[kept])), shape=whole.shape))
 
 
+def leiden(weights: csr_array, *, resolution: float = 1.0, seed: int = 0) -> tuple[Ids, float]:
+    """Give every node the number of its community, from 0, the largest first, and the modularity.
+
+    Communities are connected.
+
+    Leiden (Traag, Waltman and van Eck: From Louvain to Leiden, Scientific Reports 9, 2019) by `graspologic-native`; why
+    by that is in docs/measurements.md. The same seed gives the same communities.
+    """
+    from graspologic_native import leiden_csr
+
+    nodes = weights.shape[0]
+    if not weights.nnz:  # the library panics where there is nothing to share out
+        return np.arange(nodes, dtype=np.int64), 0.0
+    modularity, communities = leiden_csr(
+        weights.indptr.astype(np.int64),
+        weights.indices.astype(np.int32),
+        weights.data.astype(np.float64),
+        nodes,
+        resolution=resolution,
+        iterations=ITERATIONS,
+        seed=seed,
+        max_local_moving_iterations=MOST_SWEEPS,
+    )
+    entries, found = weights.tocoo(), np.array([communities[node] for node in range(nodes)])
+    inside = np.where(found[entries.row] == found[entries.col], entries.data, 0)
+    kept = csr_array(coo_array((inside, (entries.row, entries.col)), shape=weights.shape))
+    kept.eliminate_zeros()
+    labels = connected_components(kept, directed=False)[1]
+    # The largest first; of equally large ones the one whose first member comes first.
+    _, first, sizes = np.unique(labels, return_index=True, return_counts=True)
+    return np.argsort(np.lexsort((first, -sizes)))[labels].astype(np.int64), modularity
+
+
 # Clusters as they are kept, under ids that stay.
 
 
 def _keep(
-    connection: Connection[Any], graph: _Graph, labels: Ids, of: tuple[Sequence[str], float], now: int
+    connection: Connection[Any], graph: _Graph, found: tuple[Ids, float], of: tuple[Sequence[str], float], now: int
 ) -> list[ClusterRow]:
     """Give newly found communities the ids of the clusters before that they are, and keep them where that is allowed.
 
-    `of` is the scopes and the resolution.
+    `found` is the number of each concept's community and the modularity, `of` the scopes and the resolution.
     """
     may_write = concept_rows.lock_clusters(connection)
     before = concept_rows.read_clusters(connection, *of)
     if before and before[0].graph_version == now:  # another process found them meanwhile
         return before
-    following = concept_rows.last_cluster_id(connection, of[0]) + 1
-    groups, figure = _groups(graph, labels), modularity(graph.weights, labels, of[1])
-    known = {row.id: frozenset(row.concept_ids) for row in before}
-    rows: list[ClusterRow] = []
-    for group, same in zip(groups, keep_ids(known, [frozenset(group) for group in groups]), strict=True):
-        rows.append(ClusterRow(following if same is None else same, tuple(group), now, figure))
-        following += same is None
+    new_ids = count(concept_rows.last_cluster_id(connection, of[0]) + 1)
+    groups = _groups(graph, found[0])
+    known = keep_ids({row.id: frozenset(row.concept_ids) for row in before}, [frozenset(group) for group in groups])
+    rows = [
+        ClusterRow(next(new_ids) if same is None else same, tuple(group), now, found[1])
+        for group, same in zip(groups, known, strict=True)
+    ]
     # Of scopes that nobody has nothing is kept: anybody can think of more of them.
     if may_write and (rows or before):
         concept_rows.replace_clusters(connection, *of, rows)
@@ -314,12 +292,13 @@ def keep_ids(before: Mapping[int, AbstractSet[Key]], now: Sequence[AbstractSet[K
     pairs = []
     for place, nodes in enumerate(now):
         shared = Counter(home[node] for node in nodes if node in home)
-        pairs += [(-count / (len(nodes) + len(before[key]) - count), key, place) for key, count in shared.items()]
-    place_of: dict[int, int] = {}
+        pairs += [(-both / (len(nodes) + len(before[key]) - both), key, place) for key, both in shared.items()]
     key_of: dict[int, int] = {}
+    given: set[int] = set()
     for overlap, key, place in sorted(pairs):
-        if -overlap >= LEAST_OVERLAP and key not in place_of and place not in key_of:
-            place_of[key], key_of[place] = place, key
+        if -overlap >= LEAST_OVERLAP and key not in given and place not in key_of:
+            key_of[place] = key
+            given.add(key)
     return [key_of.get(place) for place in range(len(now))]
 
 
@@ -328,17 +307,21 @@ def keep_ids(before: Mapping[int, AbstractSet[Key]], now: Sequence[AbstractSet[K
 
 def _named(connection: Connection[Any], graph: _Graph, rows: Sequence[ClusterRow]) -> list[ConceptCluster]:
     """The clusters with their members and labels."""
-    known = {concept.id: concept for concept in graph.concepts}
-    number = {concept: at for at, row in enumerate(rows) for concept in row.concept_ids}
-    labels = np.array([number.get(concept.id, -1) for concept in graph.concepts], np.int64)
-    # Which cluster, which memory, and how many of the cluster's concepts it mentions; the most first.
-    pairs, counts = np.unique(np.stack([labels[graph.mentioned], graph.memory]), axis=1, return_counts=True)
-    memories_of: dict[int, list[int]] = defaultdict(list)
-    for at, memory in pairs[:, np.lexsort((pairs[1], -counts, pairs[0]))].T.tolist():
-        memories_of[at].append(memory)
-    texts = _texts(connection, {at: memories_of[at] for at, row in enumerate(rows) if len(row.concept_ids) > 1})
-    members = [tuple(known[concept] for concept in row.concept_ids if concept in known) for row in rows]
-    names = [[name for concept in group for name in (concept.name, *concept.aliases)] for group in members]
+    place = {concept.id: at for at, concept in enumerate(graph.concepts)}
+    groups = [[place[concept] for concept in row.concept_ids if concept in place] for row in rows]
+    ends = [(node, at) for at, group in enumerate(groups) for node in group]
+    nodes, owners = zip(*ends, strict=True) if ends else ((), ())
+    membership = coo_array((np.ones(len(ends)), (nodes, owners)), shape=(len(place), len(rows)))
+    # How many of a cluster's concepts each memory mentions; the most first.
+    often = (graph.mentioned @ membership).tocsc()
+    texts: dict[int, list[str]] = {}
+    for at, group in enumerate(groups):
+        column = slice(often.indptr[at], often.indptr[at + 1])
+        order = np.lexsort((often.indices[column], -often.data[column]))[:READ_TEXTS]
+        if len(group) > 1:
+            texts[at] = _texts(connection, graph.memory_ids[often.indices[column][order]].tolist())
+    members = [tuple(graph.concepts[node] for node in group) for group in groups]
+    names = {at: [name for one in members[at] for name in (one.name, *one.aliases)] for at in texts}
     words = label_words({at: [*names[at], *texts[at]] for at in texts}, most=4 * WORDS)
     clusters = []
     for at, row in enumerate(rows):
@@ -347,16 +330,15 @@ def _named(connection: Connection[Any], graph: _Graph, rows: Sequence[ClusterRow
             in_names = {word for name in central for word in _words(name)}
             shown = tuple(word for word in words.get(at, ()) if word not in in_names)[:WORDS]
             label = " · ".join(filter(None, (", ".join(central), ", ".join(shown))))
-            clusters.append(ConceptCluster(row.id, label, shown, members[at], len(memories_of[at])))
+            memories_of = int(often.indptr[at + 1] - often.indptr[at])
+            clusters.append(ConceptCluster(row.id, label, shown, members[at], memories_of))
     return clusters
 
 
-def _texts(connection: Connection[Any], memories_of: Mapping[int, Sequence[int]]) -> dict[int, list[str]]:
-    """Of each cluster the texts of the first memories; sensitive ones are in no cluster, nor here."""
-    wanted = {at: keys[:READ_TEXTS] for at, keys in memories_of.items()}
-    ids = sorted({memory for keys in wanted.values() for memory in keys})
-    text = dict(cleared(memories.fetch_by_id(connection, ids).items()))
-    return {at: [text[memory][:READ_CHARACTERS] for memory in keys if memory in text] for at, keys in wanted.items()}
+def _texts(connection: Connection[Any], memory_ids: Sequence[int]) -> list[str]:
+    """The beginnings of memories' texts, in this order; sensitive ones are in no cluster, nor here."""
+    text = dict(cleared(memories.fetch_by_id(connection, memory_ids).items()))
+    return [text[key][:READ_CHARACTERS] for key in memory_ids if key in text]
 
 
 def label_words(texts: Mapping[Key, Iterable[str]], *, most: int = 5) -> dict[Key, tuple[str, ...]]:
@@ -378,7 +360,7 @@ def label_words(texts: Mapping[Key, Iterable[str]], *, most: int = 5) -> dict[Ke
     chosen = {}
     for group, own in counts.items():
         total = max(own.total(), 1)
-        score = {word: count / total * math.log(1 + mean / everywhere[word]) for word, count in own.items()}
+        score = {word: share / total * math.log(1 + mean / everywhere[word]) for word, share in own.items()}
         chosen[group] = tuple(sorted(score, key=lambda word: (-score[word], word))[:most])
     return chosen
 

@@ -162,7 +162,7 @@ def view(
     """Give a part of the graph: around a concept, of a cluster, or the largest concepts of all."""
     scopes, graph = served.scope(), served.kb.graph
     try:
-        among = None if cluster is None else [one.id for one in graph.clusters(scope=scopes).members(cluster)]
+        among = None if cluster is None else [one.id for one in graph.clusters(scope=scopes)[cluster].members]
         found = graph.neighbourhood(
             concept, among=among, depth=depth, as_of=as_of, known_at=known_at, scope=scopes, limit=limit
         )
