@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from hopgate.errors import HopgateError
 from hopgate.store import connect, extractions, journal, memories, setting_rows, vectors
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.extract.extraction import Extractor
+    from hopgate.extract.runner import Progress
+    from hopgate.graph.build.options import ExtractOptions
     from hopgate.graph.build.pipeline import GraphBuilder
     from hopgate.memory_writer import MemoryWriter
     from hopgate.store.backup import Manifest, Scrubbed
@@ -132,6 +134,14 @@ class Upkeep:
                         yield done
                 else:
                     idle += patience
+
+    def write_statements(self, model: Extractor, **options: Unpack[ExtractOptions]) -> Progress:
+        """Let an extractor's model write up to three sentences about each memory: recall starts from the nearest.
+
+        Answers are cached and a stopped run goes on, as with extractions; the facts of the count are statements.
+        """
+        self._writer.mark_by_rules()
+        return self._builder.write_statements(model, **options)
 
     def backup(self, path: str | Path) -> Manifest:
         """Write the whole store, as it is at one moment, into a new file, and read it back."""

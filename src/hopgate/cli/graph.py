@@ -74,8 +74,9 @@ def make_extractor(kb: KnowledgeBase, given: dict[str, Any]) -> Extractor:
 @click.command("extract")
 @extractor_options
 @run_options
+@flag("--statements", "Write instead what each memory says in sentences of the model's, which recall starts from too.")
 @with_store
-def extract(kb: KnowledgeBase, limit: int | None, **given: Any) -> Shown:
+def extract(kb: KnowledgeBase, limit: int | None, statements: bool, **given: Any) -> Shown:
     """Extract mentions and facts from memories; what is done is not done again, and a stopped run goes on.
 
     Sensitive memories are never read. Before the first build, `hopgate build` makes the graph of what was extracted;
@@ -86,7 +87,8 @@ def extract(kb: KnowledgeBase, limit: int | None, **given: Any) -> Shown:
     """
     extractor = make_extractor(kb, given)
     with progress_line() as show:
-        done = kb.extract(extractor, run=Run(**given), limit=limit, show=show)
+        read = kb.upkeep.write_statements if statements else kb.extract
+        done = read(extractor, run=Run(**given), limit=limit, show=show)
     states = kb.extraction_states()
     counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
     lines = [*_run_lines(done), f"memories: {counts}"]

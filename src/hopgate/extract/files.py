@@ -13,14 +13,12 @@ from typing import IO, Any, NoReturn
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extraction, Extractor, ExtractorIdentity, Fact, Mention, Source, found
-from hopgate.extract.model.answer import fold
+from hopgate.extract.model.answer import MAX_STATEMENT, fold
 from hopgate.extract.rules.dates import iso
 from hopgate.jsonl import field as text_of
 from hopgate.jsonl import json_lines, parse_json_lines, refuse
 from hopgate.memory import Cleared
 
-# A statement is a sentence; what is longer is a memory of its own.
-MAX_STATEMENT = 2000
 _FACT = ("subject", "relation", "object")
 _OPTIONAL_TEXTS = ("type", "subject_type", "object_type", "valid_from", "valid_to")
 

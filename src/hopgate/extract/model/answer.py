@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -19,6 +19,10 @@ MAX_NAME = 200
 """Longer names are sentences: no concept is called that."""
 MAX_RELATION = 100
 MODEL_CONFIDENCE = 0.9
+MAX_STATEMENT, MOST_STATEMENTS = 2000, 3
+"""A statement is a sentence: what is longer is a memory of its own. More than three of a memory say its text again."""
+GROUNDED = 0.5
+"""So much of a statement's words must stand in the memory or in what was told before it: the rest is grammar."""
 
 _WORD = re.compile(r"\w+")
 _ENDS = ("subject", "relation", "object")
@@ -31,7 +35,9 @@ _MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\]]', re.DOTALL)
 _MOST_TRIES = 20  # prose with more brackets than this before its JSON is not an answer
 _CLOSERS = {"{": "}", "[": "]"}
 # What an answer has, and what an entry that stands alone has.
-_KEYS = ("memories", "mentions", "facts", "ended")
+_KEYS = ("memories", "mentions", "facts", "statements", "ended")
+# Makes an extraction of an entry; the last argument says why the entry is not whole, where it is not.
+Read = Callable[[dict[str, Any], Source, str], Extraction]
 
 
 def fold(name: str) -> str:
@@ -39,7 +45,9 @@ def fold(name: str) -> str:
     return " ".join(_WORD.findall(name.casefold()))
 
 
-def read_answers(answer: str, sources: Sequence[Source], *, cut: bool = False) -> list[Extraction | None]:
+def read_answers(
+    answer: str, sources: Sequence[Source], *, cut: bool = False, read: Read | None = None
+) -> list[Extraction | None]:
     """Turn what a model wrote about some memories into an extraction of each. Pure.
 
     None stands for a memory that the answer has no whole entry of; of a single memory it says why there is nothing.
@@ -56,15 +64,43 @@ def read_answers(answer: str, sources: Sequence[Source], *, cut: bool = False) -
     problem = problem if len(sources) == 1 else ""
     entries = [by_id.get(str(number)) for number in range(1, len(sources) + 1)]
     pairs = zip(entries, sources, strict=True)
-    return [None if entry is None else _read(entry, source, problem) for entry, source in pairs]
+    return [None if entry is None else (read or read_facts)(entry, source, problem) for entry, source in pairs]
 
 
-def _read(entry: dict[str, Any], source: Source, problem: str) -> Extraction:
-    """An entry of an answer as the extraction of its memory; where there was a problem it is not whole."""
+def read_facts(entry: dict[str, Any], source: Source, problem: str) -> Extraction:
+    """The mentions and facts of an entry that its memory grounds."""
     dropped: Counter[str] = Counter()
     ground = ground_of(source)
     facts = tuple(_facts(entry.get("facts"), ground, dropped))
     mentions = tuple(_mentions(entry.get("mentions"), facts, ground, dropped))
+    return _made(mentions, facts, dropped, problem)
+
+
+def read_statements(entry: dict[str, Any], source: Source, problem: str) -> Extraction:
+    """The statements of an entry that are made of its memory's words, as facts from subjects to sentences."""
+    dropped: Counter[str] = Counter()
+    ground = f"{ground_of(source)}{fold(' '.join(source.before))} "
+    found: dict[str, Fact] = {}
+    items = entry.get("statements")
+    for item in items if isinstance(items, list) else ():
+        given = item if isinstance(item, dict) else {}
+        sentence, subject = clean(given.get("statement")), clean(given.get("subject"))
+        words = fold(sentence).split()
+        if not words or len(sentence) > MAX_STATEMENT:
+            dropped["statement without a usable sentence"] += 1
+        elif sum(f" {word} " in ground for word in words) < GROUNDED * len(words):
+            dropped["ungrounded statement"] += 1
+        elif fold(sentence) in found or len(found) == MOST_STATEMENTS:
+            dropped["repeated statement" if fold(sentence) in found else "statement beyond the first three"] += 1
+        else:
+            about = subject if len(subject) <= MAX_NAME and grounded(subject, ground) else ""
+            since = iso(clean(given.get("valid_from")))
+            found[fold(sentence)] = Fact(about, "states", sentence, since, None, MODEL_CONFIDENCE)
+    return _made((), tuple(found.values()), dropped, problem)
+
+
+def _made(mentions: tuple[Mention, ...], facts: tuple[Fact, ...], dropped: Counter[str], problem: str) -> Extraction:
+    """What was read of an entry; where there was a problem it is not whole."""
     counts = tuple(sorted((+dropped).items()))  # + leaves zeros out
     nothing = "nothing in the answer could be kept" if counts else "the model found nothing"
     if problem:

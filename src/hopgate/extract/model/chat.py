@@ -6,13 +6,14 @@ import json
 import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib import resources
 from typing import Any, Protocol, runtime_checkable
 
+from hopgate.errors import HopgateError
 from hopgate.extract.extraction import OWNER, Extraction, ExtractorIdentity, Parameter, Source, State, failed
-from hopgate.extract.model.answer import read_answers
+from hopgate.extract.model.answer import MOST_STATEMENTS, Read, read_answers, read_facts, read_statements
 from hopgate.extract.spec import TypeTable, shared_types
 
 # Four characters are one token, as English texts average.
@@ -62,11 +63,12 @@ _TEXTS: dict[str, Any] = tomllib.loads(
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of each of several memories: a task, an example with its answer, and what an entry must have."""
+    """What is asked of each of several memories: a task, an example, what an entry must have, and how one is read."""
 
     task: str
     example: tuple[Sequence[dict[str, Any]], Sequence[dict[str, Any]]]
     properties: dict[str, Any]
+    read: Read = read_facts
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -117,16 +119,16 @@ _TEXT = {"type": "string"}
 # No string has a maxLength: a grammar spells a length limit out as states, which makes sampling slow. Over-long names
 # are dropped in `answer` instead. 48 items of each are more than a short memory holds and stop endless lists.
 _MOST = 48
-_FACT = ("subject", "relation", "object", "valid_from", "valid_to")
+_FACT, _STATEMENT = ("subject", "relation", "object", "valid_from", "valid_to"), ("subject", "statement", "valid_from")
 
 
 def _list_of(items: dict[str, Any], most: int = _MOST) -> dict[str, Any]:
     return {"type": "array", "maxItems": most, "items": items}
 
 
-def _question(name: str, properties: dict[str, Any]) -> Question:
+def _question(name: str, properties: dict[str, Any], read: Read = read_facts) -> Question:
     row = _TEXTS[name]
-    return Question(row["task"], (row["asked"], row["answered"]), properties)
+    return Question(row["task"], (row["asked"], row["answered"]), properties, read)
 
 
 EXTRACT = _question(
@@ -136,6 +138,8 @@ EXTRACT = _question(
         "facts": _list_of(_object(dict.fromkeys(_FACT, _TEXT), required=_FACT[:3])),
     },
 )
+_SENTENCE = _object(dict.fromkeys(_STATEMENT, _TEXT), required=_STATEMENT[:2])
+STATE = _question("state", {"statements": _list_of(_SENTENCE, most=MOST_STATEMENTS)}, read_statements)
 SAME = _TEXTS["same"]
 SAME_SCHEMA = _object({"answer": {"type": "string", "enum": ["same", "different", "unknown"]}}, required=("answer",))
 ENDS = _question("ends", {"ended": _list_of({"type": "integer"}, most=16), "since": _TEXT})
@@ -158,6 +162,8 @@ class ChatExtractor(ABC):
         So many memories go into one call where they fit; what the answer lacks is asked for again.
     types : TypeTable
         The kinds and relations that are wanted.
+    question : Question
+        What is asked of each memory.
     """
 
     window: int = 16_384
@@ -165,6 +171,12 @@ class ChatExtractor(ABC):
     seed: int = 0
     together: int = 1
     types: TypeTable = field(default_factory=shared_types)
+    question: Question = field(default=EXTRACT, repr=False)
+
+    @property
+    @abstractmethod
+    def identity(self) -> ExtractorIdentity:
+        """The model, the question, and what else changes the answers."""
 
     @abstractmethod
     def ask(self, chat: list[dict[str, str]], schema: dict[str, Any], room: int) -> Reply:
@@ -188,19 +200,19 @@ class ChatExtractor(ABC):
         parameters = {"window": self.window, "max_tokens": self.max_tokens, "seed": self.seed, **more}
         if self.together > 1:
             parameters["together"] = self.together
-        return ExtractorIdentity(name, model, *EXTRACT.identity(self.types.prompt), parameters)
+        return ExtractorIdentity(name, model, *self.question.identity(self.types.prompt), parameters)
 
     def _extract(self, group: Sequence[Source]) -> list[Extraction]:
         """Ask about sources that fit into one call, and again about those that the answer lacks."""
-        chat = EXTRACT.chat([row_of(source) for source in group], self.types.prompt)
+        chat = self.question.chat([row_of(source) for source in group], self.types.prompt)
         left = self.window - sum(len(message["content"]) for message in chat) // CHARACTERS_A_TOKEN
-        reply = self.ask(chat, EXTRACT.schema, max(1, min(self.max_tokens * len(group), left)))
+        reply = self.ask(chat, self.question.schema, max(1, min(self.max_tokens * len(group), left)))
         if reply.is_too_long and len(group) == 1:
             made: list[Extraction | None] = [Extraction(state=State.TRUNCATED, reason=reply.problem)]
         elif reply.problem and not reply.is_too_long:
             made = [failed(reply.problem) for _ in group]
         else:
-            made = read_answers(reply.text, group, cut=reply.cut)
+            made = read_answers(reply.text, group, cut=reply.cut, read=self.question.read)
         missing = [source for source, extraction in zip(group, made, strict=True) if extraction is None]
         # What was answered in good part is asked again as it is; else less at a time may be answered.
         middle = len(missing) if 2 * len(missing) <= len(group) else len(missing) // 2
@@ -208,6 +220,13 @@ class ChatExtractor(ABC):
         again = iter([extraction for part in parts for extraction in self._extract(part)])
         first, *others = (extraction or next(again) for extraction in made)
         return [first.spent(reply.prompt_tokens, reply.answer_tokens), *others]
+
+
+def statement_writer(extractor: object) -> ChatExtractor:
+    """The extractor that asks the same model for statements: its facts are a subject, *states* and a sentence."""
+    if not isinstance(extractor, ChatExtractor):
+        raise HopgateError("only a model writes statements: give --extractor llama or openai, with --model")
+    return replace(extractor, question=STATE, types=TypeTable("", ()))
 
 
 def groups(sources: Sequence[Source], most: int, window: int) -> Iterator[list[Source]]:

@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from hopgate.errors import WithdrawnError
-from hopgate.extract.extraction import ContextualExtractor, Extractor, Source, sources
+from hopgate.extract.extraction import ContextualExtractor, Extractor, ExtractorIdentity, Fact, Source, sources
 from hopgate.extract.files import Statement, WithStatements, read_statements
+from hopgate.extract.model.chat import statement_writer
 from hopgate.extract.rules.survey import Survey
-from hopgate.extract.runner import Progress, Run
+from hopgate.extract.runner import Extracted, Progress, Run, Sink
 from hopgate.extract.spec import as_extractor
 from hopgate.graph.build.changes import read_changes, read_judged_ends
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
-from hopgate.graph.build.reading import Reader, Surveys, survey, text_reader
+from hopgate.graph.build.reading import Reader, Surveys, survey, text_reader, with_stored_turns
 from hopgate.graph.build.resolve import CosineScale, NameResolver, Tally, canonicalise_store, declare
 from hopgate.graph.build.sink import GraphSink
 from hopgate.graph.canonicalise import Embed
@@ -34,6 +35,7 @@ from hopgate.times import moment
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from psycopg import Connection
 
     from hopgate.extract.model.judge import Judge
     from hopgate.store.fill import Embedding
@@ -100,6 +102,14 @@ class GraphBuilder:
         self.embed(concepts=options.get("embed_concepts", True), show=show)
         return Built(progress, not whole, resolution.tally)
 
+    def write_statements(self, extractor: str | Extractor, **options: Unpack[ExtractOptions]) -> Progress:
+        """Ask an extractor's model for statements about memories, with the turns before them; store and embed them."""
+        writer = statement_writer(extractor)
+        ids = self._ids(writer, options, whole=True)
+        progress = self._ask(writer, StatementSink(self._store), ids, options, turns=True)
+        self.embed(show=options.get("show", str))
+        return progress
+
     def _state(self, path: str | Path) -> list[Statement]:
         """Store a file's statements, all or none; those about sensitive memories end here, and the others are given."""
         with self._store.transaction() as connection:
@@ -131,13 +141,19 @@ class GraphBuilder:
     ) -> Progress:
         """Extract, and link what is found where the graph is not built as a whole after this."""
         sink = GraphSink(self._store, deriving=not whole, resolution=resolution)
-        run, engine = options.get("run") or Run(), options.get("engine", Engine())
+        run, engine = options.get("run"), options.get("engine", Engine())
         ids = self._ids(extractor, options, whole)
-        by_workers = whole and options.get("only") is None and run == Run() and engine.name != "local"
+        by_workers = whole and options.get("only") is None and run in (None, Run()) and engine.name != "local"
         if by_workers or isinstance(text_reader(extractor), ContextualExtractor):
             return self._by_workers(extractor, sink, ids, engine if whole else None, options.get("show", str))
-        return run.over(
-            self._sources(ids),
+        return self._ask(extractor, sink, ids, options)
+
+    def _ask(
+        self, extractor: Extractor, sink: Sink, ids: Sequence[int], options: ExtractOptions, *, turns: bool = False
+    ) -> Progress:
+        """Let a model read memories as its run says, by themselves or with the turns before them."""
+        return (options.get("run") or Run()).over(
+            self._sources(ids, turns),
             extractor,
             sink,
             cache=StoreCache(self._store),
@@ -156,12 +172,13 @@ class GraphBuilder:
                 return memories.open_ids(connection, limit=limit)
             return extractions.unfinished(connection, extractor.identity)
 
-    def _sources(self, ids: Sequence[int]) -> Iterator[Source]:
+    def _sources(self, ids: Sequence[int], turns: bool) -> Iterator[Source]:
         """Memories as a model reads them, a batch at a time, so that no cursor stays open for a long run."""
         for start in range(0, len(ids), BATCH):
             with self._store.transaction() as connection:
-                known = memories.fetch_by_id(connection, ids[start : start + BATCH])
-            yield from sources(known.values())
+                known = memories.fetch_by_id(connection, ids[start : start + BATCH]).values()
+                read = list(with_stored_turns(connection, known) if turns else sources(known))
+            yield from read
 
     def _by_workers(
         self, extractor: Extractor, sink: GraphSink, ids: Sequence[int], engine: Engine | None, show: Show
@@ -248,6 +265,33 @@ class GraphBuilder:
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Names and facts were read from cleared texts, and go when their memories turn sensitive.
         return self._embedding.embedder().documents([Cleared(text) for text in texts])
+
+
+@dataclass(frozen=True)
+class StatementSink:
+    """Where statements go that a model wrote; one that is there already, as after a stopped run, stays as it is."""
+
+    store: Store
+
+    def done(self, memory_ids: Sequence[str | int], identity: ExtractorIdentity) -> tuple[()]:  # noqa: ARG002
+        """None of the memories: what was answered before comes from the cache."""
+        return ()
+
+    def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:  # noqa: ARG002
+        """Write the statements of a batch, but for what may not be read any more."""
+
+        def work(connection: Connection[Any]) -> None:
+            known = extractions.readable(connection, [entry.source for entry in batch])
+            read = [(known.get(str(entry.source.memory_id)), entry.extraction.facts) for entry in batch]
+            rows = [_statement_row(memory, fact) for memory, facts in read if memory for fact in facts]
+            graph_vectors.add_statements(connection, rows)
+
+        self.store.run(work)
+
+
+def _statement_row(memory: extractions.Readable, fact: Fact) -> StatementRow:
+    since = moment(fact.valid_from)
+    return StatementRow(memory.id, fact.object, fact.subject or None, fact.confidence, since, None, memory.recorded_at)
 
 
 def _batches(ids: Sequence[int], size: int) -> list[Sequence[int]]:

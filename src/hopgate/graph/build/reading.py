@@ -92,7 +92,7 @@ class Reader:
         """Turn memories into sources with the turns before them and the names that others of their scope show."""
         by_key = name_rows.scopes_of(connection, batch)
         scopes = {memory.external_id: by_key[key] for key, memory in batch.items()}
-        read = list(_with_stored_turns(connection, batch.values()))
+        read = list(with_stored_turns(connection, batch.values()))
         if self.surveys is not None:
             # A scope that came since was not surveyed, and shows nothing.
             surveys = {scope: self.surveys.get(scope) or Survey() for scope in scopes.values()}
@@ -120,7 +120,7 @@ class Read:
         self.extracted += batch
 
 
-def _with_stored_turns(connection: Connection[Any], batch: Collection[Memory]) -> Iterator[Source]:
+def with_stored_turns(connection: Connection[Any], batch: Collection[Memory]) -> Iterator[Source]:
     """Sources with the turns before them in the batch; for a thread's first ones there, those in the store."""
     earlier: dict[str, tuple[Any, ...]] = {}
     threads: set[tuple[str, str]] = set()
