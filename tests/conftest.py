@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -126,36 +126,51 @@ def template(server: EmbeddedServer) -> str:
     return "hopgate_template"
 
 
-@contextlib.contextmanager
-def _new(server: EmbeddedServer, template: str) -> Iterator[str]:
-    """A database of a test's own."""
-    name = f"test_{next(_numbers)}"
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
-        try:
-            yield _database(server, name)
-        finally:
-            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+NewDatabase = Callable[..., contextlib.AbstractContextManager[str]]
+
+
+@pytest.fixture(scope="session")
+def new_database(server: EmbeddedServer, template: str) -> NewDatabase:
+    """Makes a database for a block, with hopgate's schema and no rows, or like another."""
+
+    @contextlib.contextmanager
+    def new(like: str = template) -> Iterator[str]:
+        name = f"test_{next(_numbers)}"
+        with psycopg.connect(server.dsn, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {like} STRATEGY file_copy")
+            try:
+                yield _database(server, name)
+            finally:
+                connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+    return new
 
 
 @pytest.fixture
-def empty_dsn(server: EmbeddedServer) -> Iterator[str]:
+def empty_dsn(new_database: NewDatabase) -> Iterator[str]:
     """A database with nothing in it."""
-    with _new(server, "template1") as address:
+    with new_database("template1") as address:
         yield address
 
 
 @pytest.fixture
-def dsn(server: EmbeddedServer, template: str) -> Iterator[str]:
+def dsn(new_database: NewDatabase) -> Iterator[str]:
     """A database with hopgate's schema and no rows."""
-    with _new(server, template) as address:
+    with new_database() as address:
         yield address
 
 
 @pytest.fixture
-def other(server: EmbeddedServer, template: str) -> Iterator[str]:
+def other(new_database: NewDatabase) -> Iterator[str]:
     """A second database like `dsn`."""
-    with _new(server, template) as address:
+    with new_database() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def module_dsn(new_database: NewDatabase) -> Iterator[str]:
+    """A database like `dsn` that the tests of a file share."""
+    with new_database() as address:
         yield address
 
 

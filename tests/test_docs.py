@@ -14,7 +14,6 @@ from urllib.parse import quote
 
 import matplotlib
 import nbformat
-import psycopg
 import pytest
 from docs_run import assert_shown, blocks, commands, recalls_in_silence, run_command, run_python
 from matplotlib import pyplot
@@ -26,9 +25,8 @@ import hopgate
 from hopgate.cli.demo import SHOWN, answer
 from hopgate.demo import corpus
 from hopgate.kb import KnowledgeBase
-from hopgate.plot import fill
+from hopgate.plot.concepts import fill
 from hopgate.recall.settings import Settings
-from hopgate.store.server import EmbeddedServer
 
 ROOT = Path(__file__).parents[1]
 GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))
@@ -55,16 +53,13 @@ ADDRESS = "postgresql://me@localhost/notes"
 ENDPOINT = "openai:my-model@http://localhost:8080/v1"
 
 
-@pytest.fixture(scope="session")
-def example(server: EmbeddedServer, template: str) -> str:
+@pytest.fixture(scope="module")
+def example(module_dsn: str) -> str:
     """The address of a database with the synthetic corpus and its graph, which pages and notebooks only read."""
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE docs_example TEMPLATE {template}")
-    address = server.dsn.replace("dbname=postgres", "dbname=docs_example")
-    with hopgate.open(address) as kb:
+    with hopgate.open(module_dsn) as kb:
         kb.store_settings.set({"late": "bundled"})
         fill(kb)
-    return address
+    return module_dsn
 
 
 @pytest.fixture

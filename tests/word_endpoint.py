@@ -1,4 +1,4 @@
-"""A real embeddings server on this machine, quick and readable: a text's vector counts its words in 64 buckets."""
+"""A real model's server on this machine, quick and readable: a text's vector counts its words in 64 buckets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -24,27 +24,45 @@ def embed(text: str) -> list[float]:
 
 
 class WordEndpoint:
-    """What it was asked is in `bodies`; `spec` makes an embedder of it."""
+    """What it was asked is in `bodies`; `spec` makes an embedder of it; a chat is told the words with a capital.
+
+    `meanwhile` runs after a request has come in, and gives the status with which it is answered.
+    """
 
     def __init__(self) -> None:
         self.bodies: list[str] = []
         self.vector = embed
-        self.spec = ""
+        self.url = self.spec = ""
+        self.meanwhile: Callable[[str], int] = lambda _: 200
 
     @property
     def texts(self) -> list[str]:
         return [text for body in self.bodies for text in json.loads(body)["input"]]
 
+    def answer(self, request: BaseHTTPRequestHandler, body: str) -> tuple[int, Any]:
+        self.bodies.append(body)
+        if (status := self.meanwhile(body)) != 200:
+            return status, {}
+        asked = json.loads(body)
+        if request.path.endswith("/embeddings"):
+            return 200, {
+                "data": [{"index": n, "embedding": self.vector(text)} for n, text in enumerate(asked["input"])]
+            }
+        said: dict[str, Any] = {"action": "NOOP", "older": 1, "answer": "same"}
+        if isinstance(rows := json.loads(asked["messages"][-1]["content"]), list):
+            said["memories"] = [{"id": row["id"], "mentions": mentions(row["text"]), "facts": []} for row in rows]
+        return 200, {"choices": [{"message": {"content": json.dumps(said)}, "finish_reason": "stop"}]}
+
+
+def mentions(text: str) -> list[dict[str, str]]:
+    """The words with a capital."""
+    names = sorted({word.strip(".,:;\"'") for word in text.split() if word[:1].isupper()} - {""})
+    return [{"name": name, "kind": "thing"} for name in names]
+
 
 @contextlib.contextmanager
 def serving(model: str = "words") -> Iterator[WordEndpoint]:
     endpoint = WordEndpoint()
-
-    def answer(_: BaseHTTPRequestHandler, body: str) -> tuple[int, Any]:
-        endpoint.bodies.append(body)
-        texts = json.loads(body)["input"]
-        return 200, {"data": [{"index": at, "embedding": endpoint.vector(text)} for at, text in enumerate(texts)]}
-
-    with answering(answer) as url:
-        endpoint.spec = f"openai:{model}@{url}#dimension={DIMENSION}"
+    with answering(endpoint.answer) as endpoint.url:
+        endpoint.spec = f"openai:{model}@{endpoint.url}#dimension={DIMENSION}"
         yield endpoint

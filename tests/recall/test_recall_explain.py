@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-import psycopg
 import pytest
 
 import hopgate
@@ -14,16 +13,13 @@ from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.recall.explain import filtered_by, without_filters
 from hopgate.recall.filters import Filters
-from hopgate.store.server import EmbeddedServer
 
 MAY, JUNE = datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def asked(server: EmbeddedServer, template: str) -> Iterator[KnowledgeBase]:
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE why_not TEMPLATE {template}")
-    with hopgate.open(server.dsn.replace("dbname=postgres", "dbname=why_not")) as kb:
+def asked(module_dsn: str) -> Iterator[KnowledgeBase]:
+    with hopgate.open(module_dsn) as kb:
         fill(kb)
         yield kb
 

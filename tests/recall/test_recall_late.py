@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
-import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,11 +25,9 @@ CHAT = ("Shall we celebrate your birthday?", "Saturday at the lake.", "I bring t
 
 
 @pytest.fixture(scope="module")
-def late(server: Any, template: str) -> Iterator[KnowledgeBase]:
+def late(module_dsn: str) -> Iterator[KnowledgeBase]:
     """A chat and notes with a title, with the bundled models and a graph."""
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE late_store TEMPLATE {template}")
-    with hopgate.open(server.dsn.replace("dbname=postgres", "dbname=late_store")) as kb:
+    with hopgate.open(module_dsn) as kb:
         kb.store_settings.set({"late": "bundled"})
         times = [NOON + timedelta(minutes=n) for n in range(len(CHAT))]
         kb.add(

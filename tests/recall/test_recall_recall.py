@@ -22,7 +22,7 @@ from hopgate import HopgateError, Memory
 from hopgate.cli.recall import why
 from hopgate.demo import corpus
 from hopgate.kb import BarredLegWarning, KnowledgeBase
-from hopgate.plot import fill
+from hopgate.plot.concepts import fill
 from hopgate.recall import recall as module
 from hopgate.recall.fusers import RRF, TM2C2, MinMax
 from hopgate.recall.fusion import Pool, fused
@@ -46,11 +46,9 @@ def filled(kb: KnowledgeBase, endpoint: WordEndpoint) -> KnowledgeBase:
 
 
 @pytest.fixture(scope="module")
-def example(server: Any, template: str) -> Any:
+def example(module_dsn: str) -> Any:
     """The synthetic corpus with its graph, and a note that came after: neither embedded nor linked."""
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE fair_example TEMPLATE {template}")
-    with hopgate.open(server.dsn.replace("dbname=postgres", "dbname=fair_example")) as kb:
+    with hopgate.open(module_dsn) as kb:
         fill(kb)
         kb.add(Memory("new", "The purple umbrella of the neighbour leans behind the shed."))
         yield kb

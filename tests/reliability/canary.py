@@ -45,7 +45,11 @@ def cached(folder: Path, texts: Iterable[str]) -> list[str]:
     """Those of the texts of which the embedding cache holds a vector or tokens, under the text's digest."""
     held = b"".join(path.read_bytes() for path in folder.glob("embeddings.sqlite3*"))
     made = ("document", "tokens")
-    return [text for text in texts if any(hashlib.sha256(f"{what}\0{text}".encode()).digest() in held for what in made)]
+    return [
+        text
+        for text in texts
+        if any(hashlib.sha256(f"{what}\0{text}".encode()).hexdigest().encode() in held for what in made)
+    ]
 
 
 def left_over(dsn: str, originals: Mapping[str, str], folder: Path | None = None) -> list[str]:

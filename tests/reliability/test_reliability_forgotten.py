@@ -17,7 +17,6 @@ import psycopg
 import pytest
 from cli_run import Runner
 from reliability.canary import CANARY, ITS_OWN, cached, in_files, in_tables
-from reliability.model_server import ModelServer
 from word_endpoint import WordEndpoint, serving
 
 import hopgate
@@ -135,10 +134,10 @@ class Scripted:
 
 
 @pytest.fixture
-def full(kb: KnowledgeBase, models: ModelServer, cache: Path) -> KnowledgeBase:
+def full(kb: KnowledgeBase, endpoint: WordEndpoint, cache: Path) -> KnowledgeBase:
     """A store with all that can be made of a text, merged, canonicalised, walked and sampled."""
     kb.add(SECRET, *OPEN[:2])
-    kb.embed(models.embedder)
+    kb.embed(endpoint.spec)
     kb.build(Scripted())
     rows(kb, f"UPDATE relations SET canonical = 'guards {CANARY} since' WHERE raw = 'guards'")
     rows(kb, f"UPDATE concept_edges SET relation = 'guards {CANARY} since' WHERE relation = 'guards'")
@@ -167,18 +166,20 @@ def test_nothing_is_left(full: KnowledgeBase, cache: Path, way: str) -> None:
     assert in_files(cache) == []
 
 
-def test_a_file_read_again_does_not_take_the_mark_away(kb: KnowledgeBase, models: ModelServer, tmp_path: Path) -> None:
+def test_a_file_read_again_does_not_take_the_mark_away(
+    kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
     path = tmp_path / "corpus.jsonl"
     path.write_text(f'{{"_id": "s", "text": "{TEXT}"}}\n{{"_id": "o", "text": "{OPEN[0].text}"}}\n')
     kb.ingest(path)
     kb.mark_sensitive(["s"])
     assert kb.ingest(path).kept_sensitive == 1
     kb.add(Memory("s", TEXT + " Again."))
-    kb.embed(models.embedder)
+    kb.embed(endpoint.spec)
     kb.build(Scripted())
     found = kb.get("s")
     assert found is not None and found.is_sensitive
-    assert CANARY not in "".join(models.bodies).lower()
+    assert CANARY not in "".join(endpoint.bodies).lower()
     assert in_tables(kb.store.dsn) == []
     assert kb.unmark_sensitive(["s", "o"]) == 1
     assert kb.embed() == 1
@@ -199,31 +200,31 @@ def once(kb: KnowledgeBase, way: str, status: int = 200) -> Callable[[str], int]
     return meanwhile
 
 
-def asked(models: ModelServer) -> int:
+def asked(endpoint: WordEndpoint) -> int:
     """How many requests held the word of what turned."""
-    return sum(CANARY in body.lower() for body in models.bodies)
+    return sum(CANARY in body.lower() for body in endpoint.bodies)
 
 
 @pytest.mark.parametrize("way", ["mark", "delete", "change", "rule"])
 def test_a_slow_extractor_gets_nothing_of_what_turned_meanwhile(
-    kb: KnowledgeBase, models: ModelServer, cache: Path, way: str
+    kb: KnowledgeBase, endpoint: WordEndpoint, cache: Path, way: str
 ) -> None:
     kb.add_sensitivity(SensitivityRules(tags=("private",)))
     kb.add(*OPEN, replace(SECRET, tags=()))
-    models.meanwhile = once(kb, way)
-    kb.build(OpenAI("m", models.url, retry=QUICK))
-    assert len(models.bodies) >= 3 and asked(models) == 0
+    endpoint.meanwhile = once(kb, way)
+    kb.build(OpenAI("m", endpoint.url, retry=QUICK))
+    assert len(endpoint.bodies) >= 3 and asked(endpoint) == 0
     nothing_left(kb, cache)
 
 
 @pytest.mark.parametrize(("together", "status"), [(1, 200), (1, 503), (4, 503)])
 def test_what_turned_while_it_was_on_its_way_is_not_sent_again_or_kept(
-    kb: KnowledgeBase, models: ModelServer, cache: Path, together: int, status: int
+    kb: KnowledgeBase, endpoint: WordEndpoint, cache: Path, together: int, status: int
 ) -> None:
     kb.add(SECRET, *OPEN)
-    models.meanwhile = once(kb, "mark", status)
-    kb.build(OpenAI("m", models.url, retry=QUICK, together=together))
-    assert asked(models) == 1
+    endpoint.meanwhile = once(kb, "mark", status)
+    kb.build(OpenAI("m", endpoint.url, retry=QUICK, together=together))
+    assert asked(endpoint) == 1
     assert kb.extraction_states() == {"complete": 3}
     nothing_left(kb, cache)
 
@@ -231,7 +232,7 @@ def test_what_turned_while_it_was_on_its_way_is_not_sent_again_or_kept(
 @pytest.mark.parametrize("status", [200, 503])
 @pytest.mark.parametrize("way", ["mark", "change", "rule"])
 def test_a_hosted_embedder_gets_nothing_of_what_turned_meanwhile(
-    kb: KnowledgeBase, models: ModelServer, cache: Path, monkeypatch: pytest.MonkeyPatch, status: int, way: str
+    kb: KnowledgeBase, endpoint: WordEndpoint, cache: Path, monkeypatch: pytest.MonkeyPatch, status: int, way: str
 ) -> None:
     kb.add_sensitivity(SensitivityRules(tags=("private",)))
     kb.add(*OPEN, replace(SECRET, tags=()))
@@ -241,22 +242,22 @@ def test_a_hosted_embedder_gets_nothing_of_what_turned_meanwhile(
         real(self, *given, **options, batch_size=1, retry=QUICK)
 
     monkeypatch.setattr(OpenAIEmbedder, "__init__", small)
-    models.meanwhile = once(kb, way, status)
-    assert kb.embed(models.embedder) == (4 if way == "change" else 3)
-    assert len(models.bodies) >= 3 and asked(models) == 0
+    endpoint.meanwhile = once(kb, way, status)
+    assert kb.embed(endpoint.spec) == (4 if way == "change" else 3)
+    assert len(endpoint.bodies) >= 3 and asked(endpoint) == 0
     nothing_left(kb, cache)
 
 
 def test_names_of_a_first_build_are_not_embedded_after_their_memory_turned(
-    kb: KnowledgeBase, models: ModelServer, cache: Path
+    kb: KnowledgeBase, endpoint: WordEndpoint, cache: Path
 ) -> None:
     """All names are brought together at once, which a hosted embedder takes minutes over."""
     kb.add(*OPEN, SECRET)
-    kb.embed(models.embedder)
-    before = asked(models)
-    models.meanwhile = once(kb, "mark", status=503)
+    kb.embed(endpoint.spec)
+    before = asked(endpoint)
+    endpoint.meanwhile = once(kb, "mark", status=503)
     kb.build()
-    assert asked(models) == before + 1
+    assert asked(endpoint) == before + 1
     nothing_left(kb, cache)
 
 

@@ -1,4 +1,4 @@
-"""One order of locks, kept by every writer; and where two meet all the same, one of them begins again."""
+"""Writers side by side: one order of locks, kept by all; who meets another all the same begins again."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ import psycopg
 import pytest
 from patience import PATIENCE
 from reliability.watch import AFTER_COMMIT, LOCKS, ROLLBACK, taken, watched
-from word_endpoint import serving
+from word_endpoint import WordEndpoint, serving
 
+import hopgate
 from hopgate.errors import ConflictError, HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
+from hopgate.store import memories
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 NOTES = [
@@ -44,7 +46,9 @@ def transactions(work: Callable[[], object]) -> list[list[str]]:
     return [locks for locks in [*done, *open_.values()] if locks]
 
 
-def test_every_writer_keeps_the_order(kb: KnowledgeBase) -> None:
+def test_every_writer_keeps_the_order_that_is_written_down(kb: KnowledgeBase) -> None:
+    section = PAGE.read_text(encoding="utf-8").partition("## The order of locks")[2].partition("\n## ")[0]
+    assert re.findall(r"^\d+\. \*\*(.+?)\*\*", section, re.MULTILINE) == list(LOCKS)
     with serving() as first, serving("others") as second:
         work: dict[str, Callable[[], object]] = {
             "load": lambda: kb.load(iter(NOTES)),
@@ -75,11 +79,6 @@ def test_every_writer_keeps_the_order(kb: KnowledgeBase) -> None:
         assert seen == set(LOCKS)
 
 
-def test_the_order_is_written_down() -> None:
-    section = PAGE.read_text(encoding="utf-8").partition("## The order of locks")[2].partition("\n## ")[0]
-    assert re.findall(r"^\d+\. \*\*(.+?)\*\*", section, re.MULTILINE) == list(LOCKS)
-
-
 def _swap(kb: KnowledgeBase, met: threading.Barrier, order: list[str]) -> int:
     attempts = 0
 
@@ -97,7 +96,7 @@ def _swap(kb: KnowledgeBase, met: threading.Barrier, order: list[str]) -> int:
 
 
 def test_two_that_deadlock_begin_again(kb: KnowledgeBase) -> None:
-    kb.add(Memory("a", "one"), Memory("b", "two"))
+    kb.add(*NOTES[:2])
     met = threading.Barrier(2)
     with ThreadPoolExecutor(2) as pool:
         done = [pool.submit(_swap, kb, met, order) for order in (["a", "b"], ["b", "a"])]
@@ -114,9 +113,45 @@ def test_a_conflict_is_not_taken_for_a_server_that_is_down(kb: KnowledgeBase, st
 
 @pytest.mark.parametrize("setting", ["statement_timeout", "lock_timeout"])
 def test_nor_is_a_timeout_of_the_servers(kb: KnowledgeBase, setting: str) -> None:
-    kb.add(Memory("a", "one"))
+    kb.add(NOTES[0])
     with kb.store.transaction() as holder:
         holder.execute("SELECT FROM memories FOR UPDATE")
         with pytest.raises(HopgateError, match="ended a statement early"), kb.store.transaction() as connection:
             connection.execute(f"SET LOCAL {setting} = '20ms'")
             connection.execute("UPDATE memories SET category = 'x'")
+
+
+# What another deletes between two statements of ours.
+
+
+@pytest.mark.parametrize("gone", [["a"], ["a", "b"]])
+def test_a_memory_goes_while_it_is_about_to_be_embedded(
+    kb: KnowledgeBase, endpoint: WordEndpoint, gone: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb.add(*NOTES[:2])
+    fetch = memories.fetch_by_id
+
+    def meanwhile(connection, ids):
+        monkeypatch.setattr(memories, "fetch_by_id", fetch)  # once: who deletes reads memories too
+        with hopgate.open(kb.store.dsn) as other:
+            other.delete(gone)
+        return fetch(connection, ids)
+
+    monkeypatch.setattr(memories, "fetch_by_id", meanwhile)
+    assert kb.embed(endpoint.spec) == 2 - len(gone)
+
+
+def test_a_path_through_what_is_gone_is_left_out(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    kb.add(*NOTES[:2])
+    kb.build()
+    explain = kb.graph_leg.explain
+
+    def meanwhile(trace, memory_id):
+        if len(kb):
+            assert explain(trace, memory_id)
+            kb.delete(["a", "b"])
+        return explain(trace, memory_id)
+
+    monkeypatch.setattr(kb.graph_leg, "explain", meanwhile)
+    hits = kb.recall("Immich", legs=("lexical", "graph"), explain=True)
+    assert hits and all(hit.path == () for hit in hits)

@@ -5,25 +5,21 @@ With `HOPGATE_SOAK` there are 2,000 worlds, or as many as `HOPGATE_SOAK_WORLDS` 
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from reliability.canary import CANARY
-from reliability.model_server import ModelServer
+from word_endpoint import WordEndpoint
 
 import hopgate
 from hopgate import Memory
 from hopgate.graph.inspect import Neighbourhood
 from hopgate.kb import KnowledgeBase
-from hopgate.store.server import EmbeddedServer
 
 WORLDS = int(os.environ.get("HOPGATE_SOAK_WORLDS") or (2000 if os.environ.get("HOPGATE_SOAK") else 1))
 PEOPLE = ("Ada Byron", "Grace Hopper", "Mary Jackson", "Radia Perlman")
@@ -52,20 +48,6 @@ QUERIES = ("where does Ada Byron live", "what runs on cedar", "Mill Street, Norw
 if "HOPGATE_SOAK" not in os.environ:
     QUERIES = QUERIES[::2]
 
-_numbers = itertools.count()
-
-
-@contextlib.contextmanager
-def store(server: EmbeddedServer, template: str) -> Iterator[KnowledgeBase]:
-    name = f"world_{next(_numbers)}"
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-        try:
-            with hopgate.open(server.dsn.replace("dbname=postgres", f"dbname={name}")) as kb:
-                yield kb
-        finally:
-            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
 
 def filled(kb: KnowledgeBase, memories: Sequence[Memory], embedder: str, at_once: int) -> None:
     """Some at once, the rest one by one, as a store grows; the first build reads what is there together."""
@@ -77,37 +59,27 @@ def filled(kb: KnowledgeBase, memories: Sequence[Memory], embedder: str, at_once
 
 
 def told(kb: KnowledgeBase) -> dict[str, Any]:
-    """All that somebody in scope b can learn."""
-    answers: dict[str, Any] = {}
+    """All that somebody in scope b can learn, by recall and by the pages of an explorer that is bound to it."""
+    graph, answers = kb.graph, dict[str, Any]()
     for query in QUERIES:
-        hits = kb.recall(query, scope="b", explain=True, k=20)
-        answers[query] = [hit.to_dict() for hit in hits]
-        answers[f"{query}, then"] = [
-            hit.to_dict() for hit in kb.recall(query, scope="b", explain=True, as_of=START + timedelta(days=3))
-        ]
-    answers["concepts"] = [
-        (concept.name, concept.aliases, concept.kind, concept.memory_count) for concept in kb.graph.concepts(scope="b")
-    ]
-    answers["edges"] = kb.graph.edges(scope="b")
-    return {**answers, **seen(kb)}
-
-
-def seen(kb: KnowledgeBase) -> dict[str, Any]:
-    """All that the pages of an explorer bound to scope b draw; ids are numbers of the whole store."""
-    answers: dict[str, Any] = {}
-    whole = kb.graph.neighbourhood(scope="b", limit=1000)
+        for as_of in (None, START + timedelta(days=3)):
+            hits = kb.recall(query, scope="b", explain=True, k=20, as_of=as_of)
+            answers[f"{query} {as_of}"] = [hit.to_dict() for hit in hits]
+    whole = graph.neighbourhood(scope="b", limit=1000)
     answers["picture"] = picture(whole)
+    answers["span"] = graph.span(scope="b")
     # With less room than there is, what of equal weight is let in must not depend on others either.
-    answers["small picture"] = picture(kb.graph.neighbourhood(scope="b", limit=4))
+    answers["small picture"] = picture(graph.neighbourhood(scope="b", limit=4))
     for one in whole.concepts:
-        answers[f"around {one.name}"] = picture(kb.graph.neighbourhood(one.id, scope="b", limit=3))
-        answers[f"history of {one.name}"] = [kb.graph.history(one.name, scope="b", limit=room) for room in (500, 2)]
-    answers["span"] = kb.graph.span(scope="b")
+        answers[f"around {one.name}"] = picture(graph.neighbourhood(one.id, scope="b", limit=3))
+        answers[f"history of {one.name}"] = [graph.history(one.name, scope="b", limit=room) for room in (500, 2)]
     for room in (200, 2):
-        answers[f"{room} changes"] = kb.graph.changes(START, START + timedelta(days=90), scope="b", limit=room)
-        answers[f"{room} conflicts"] = kb.graph.conflicts(scope="b", limit=room)
-        answers[f"{room} edges"] = kb.graph.edges(scope="b", limit=room)
-    answers["few concepts"] = [one.name for one in kb.graph.concepts(scope="b", limit=3)]
+        answers[f"{room} concepts"] = [
+            (one.name, one.aliases, one.kind, one.memory_count) for one in graph.concepts(scope="b", limit=room)
+        ]
+        answers[f"{room} changes"] = graph.changes(START, START + timedelta(days=90), scope="b", limit=room)
+        answers[f"{room} conflicts"] = graph.conflicts(scope="b", limit=room)
+        answers[f"{room} edges"] = graph.edges(scope="b", limit=room)
     return answers
 
 
@@ -156,30 +128,27 @@ def picture(drawn: Neighbourhood) -> tuple[Any, ...]:
     share=0.1,
 )
 def test_a_scope_is_answered_alike_with_and_without_others(
-    server: EmbeddedServer,
-    template: str,
-    models: ModelServer,
+    new_database: Any,
+    endpoint: WordEndpoint,
     world: list[tuple[str, tuple[str, str, str | None]]],
     share: float,
 ) -> None:
     made = [
-        Memory(
-            f"{scope}{number}", text, title=title, thread=thread, scope=scope, created_at=START + timedelta(days=number)
-        )
-        for number, (scope, (text, title, thread)) in enumerate(world)
+        Memory(f"{scope}{n}", text, title=title, thread=thread, scope=scope, created_at=START + timedelta(days=n))
+        for n, (scope, (text, title, thread)) in enumerate(world)
     ]
-    own = [memory for memory in made if memory.scope == "b"]
     first = int(share * len(made))
-    with store(server, template) as alone, store(server, template) as together:
-        filled(alone, own, models.embedder, sum(memory.scope == "b" for memory in made[:first]))
-        filled(together, made, models.embedder, first)
-        answers, without = told(together), told(alone)
-        for question, answer in without.items():
+    own = [memory for memory in made if memory.scope == "b"]
+    with new_database() as one, new_database() as two, hopgate.open(one) as alone, hopgate.open(two) as together:
+        filled(alone, own, endpoint.spec, sum(memory.scope == "b" for memory in made[:first]))
+        filled(together, made, endpoint.spec, first)
+        answers = told(together)
+        for question, answer in told(alone).items():
             assert answers[question] == answer, question
 
 
 @pytest.fixture
-def two(kb: KnowledgeBase, models: ModelServer) -> KnowledgeBase:
+def two(kb: KnowledgeBase, endpoint: WordEndpoint) -> KnowledgeBase:
     """Alice's memory would join two of Bob's."""
     kb.add(
         Memory("b1", "Ada Byron works at Atlas Labs.", scope="bob", created_at=START),
@@ -187,7 +156,7 @@ def two(kb: KnowledgeBase, models: ModelServer) -> KnowledgeBase:
         Memory("a1", f"Ada Byron lives in Zephyr House with {CANARY.title()}.", scope="alice", created_at=START),
         Memory("a2", "Ada Byron lives in Zephyr House.", scope="alice", created_at=START),
     )
-    kb.embed(models.embedder)
+    kb.embed(endpoint.spec)
     kb.build()
     return kb
 
