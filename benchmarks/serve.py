@@ -24,7 +24,7 @@ import httpx
 
 import hopgate
 from hopgate.demo import corpus
-from hopgate.plot.concepts import fill
+from hopgate.plot import fill
 
 # The first recalls load what is loaded when it is needed.
 WARM = 60

@@ -25,7 +25,7 @@ import hopgate
 from hopgate.cli.demo import SHOWN, answer
 from hopgate.demo import corpus
 from hopgate.kb import KnowledgeBase
-from hopgate.plot.concepts import fill
+from hopgate.plot import fill
 from hopgate.recall.settings import Settings
 
 ROOT = Path(__file__).parents[1]

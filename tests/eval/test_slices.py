@@ -8,15 +8,7 @@ from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Query
-from hopgate.eval.slices import (
-    NON_ADJACENT,
-    VectorSpace,
-    adjacent,
-    latent_space,
-    non_adjacent,
-    reported_slices,
-    slice_of,
-)
+from hopgate.eval.slices import NON_ADJACENT, VectorSpace, latent_space, non_adjacent, reported_slices, slice_of
 from hopgate.memory import Memory
 
 QUERIES = {
@@ -78,10 +70,9 @@ def circle(n: int = 40) -> NDArray[np.float32]:
 
 
 def test_adjacency_is_by_rank_and_questions_that_need_a_jump_are_not() -> None:
-    near = adjacent(circle(), [0, 1, 3, 20], neighbours=2)
-    assert near[0].tolist() == [True, True, False, False]
-    assert adjacent(circle(), [0, 3], neighbours=6).all()
-    space = VectorSpace([f"m{i}" for i in range(40)], circle())
+    space = VectorSpace({f"m{i}": i for i in range(40)}, circle())
+    assert space.adjacent(["m0", "m1", "m3", "m20"], 2)[0].tolist() == [True, True, False, False]
+    assert space.adjacent(["m0", "m3"], 6).all()
     gold = {"a": ["m0", "m1"], "b": ["m0", "m20"], "c": ["m0", "m2", "m4"], "d": ["m5"]}
     qrels = {query: dict.fromkeys(ids, 1) for query, ids in gold.items()}
     assert non_adjacent(qrels, space, 2) == {"b", "c"}
@@ -92,6 +83,5 @@ def test_the_latent_space_holds_no_sensitive_memory_and_puts_like_by_like() -> N
     memories = [Memory(f"m{i}", f"{TOPICS[i % 3]} note{i}", is_sensitive=i == 7) for i in range(30)]
     space = latent_space(memories, dimension=8)
     assert "m7" not in space.rows
-    assert len(space.ids) == len(space.vectors) == 29
-    assert adjacent(space.vectors, [space.rows["m0"], space.rows["m3"]], neighbours=10).all()
-    assert not adjacent(space.vectors, [space.rows["m0"], space.rows["m1"]], neighbours=8)[0, 1]
+    assert len(space.rows) == len(space.vectors) == 29
+    assert space.adjacent(["m0", "m3"], 10).all() and not space.adjacent(["m0", "m1"], 8)[0, 1]

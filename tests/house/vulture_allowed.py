@@ -12,9 +12,7 @@ _._get_relevant_documents  # called by LangChain
 _._retrieve, _._aretrieve  # called by LlamaIndex
 HopgateRetriever  # the name by which programs import a framework's retriever
 _.itersize  # an attribute of psycopg's server-side cursor
-_._repr_html_  # called by a notebook to show the value
 grammar  # a field that is part of a cache's key, through asdict
-_.rethreshold  # called in the notebook on clusters and in the guide
 _.least_similar, _.concept_vectors  # called in the notebook on clusters
 embed_concepts, several_valued  # a key of BuildOptions
 with_context  # reads notes together without a store: for benchmarks/notes.py and whoever calls Phrases by itself

@@ -1,11 +1,8 @@
-"""Pictures of a store, a gate and time; and the graph to look around in, safe for odd names."""
+"""Pictures of a store, a gate and time."""
 
 from __future__ import annotations
 
-import html
-import re
 from datetime import UTC, datetime
-from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -13,7 +10,6 @@ import pytest
 
 matplotlib.use("agg")
 
-from browser import FLAGS, found
 from eval_world import evidence, gains
 from matplotlib import pyplot
 
@@ -22,10 +18,8 @@ from hopgate import plot
 from hopgate.errors import HopgateError
 from hopgate.eval.verdict import judge
 from hopgate.kb import KnowledgeBase
-from hopgate.plot.pictures import COLOURS, GREY, colours
+from hopgate.plot import COLOURS, GREY, colours
 from hopgate.store.graph.edge_rows import Edge
-
-CHROMIUM = found()
 
 
 @pytest.fixture(autouse=True)
@@ -61,12 +55,9 @@ def test_a_map_of_a_store(small: KnowledgeBase) -> None:
     assert [text.get_text() for text in ax.texts] == names[:2]
 
 
-def test_an_empty_graph_and_odd_limits_are_refused_in_words(kb: KnowledgeBase) -> None:
+def test_what_cannot_be_drawn_is_refused_in_words() -> None:
     for refused, reason in (
         (lambda: plot.project(np.eye(2)), "hopgate build"),
-        (lambda: plot.explore(kb), "no concepts"),
-        (lambda: plot.explore(kb, limit=0), "limit"),
-        (lambda: plot.explore(kb, limit=5000), "limit"),
         (lambda: plot.timeline([]), "no edge"),
     ):
         with pytest.raises(HopgateError, match=reason):
@@ -89,47 +80,3 @@ def test_a_gate_is_drawn_from_its_evidence() -> None:
     judgement = judge(evidence(*gains(60, 1.5)))
     assert [label.get_text() for label in plot.ladder(judgement).get_yticklabels()] == ["concepts: OPEN"]
     assert len(plot.gains(judgement).patches) == 60
-
-
-def page_of(shown: str) -> str:
-    matched = re.search(r'srcdoc="([^"]*)"', shown)
-    assert matched
-    return html.unescape(matched[1])
-
-
-@pytest.mark.full
-def test_a_browser_draws_the_graph_with_no_request_and_no_error(small: KnowledgeBase, tmp_path: Path) -> None:
-    from playwright.sync_api import sync_playwright
-
-    assert CHROMIUM, "apt-get install chromium"
-    shown = plot.explore(small, height=400)._repr_html_()
-    text = page_of(shown)
-    assert "Xylophon" not in text and "default-src 'none'" in text
-    assert text.count("</script>") == 2 and "<img src=x" not in text
-    (tmp_path / "notebook.html").write_text(f"<!doctype html><meta charset=utf-8><title>n</title>{shown}", "utf-8")
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        page = browser.new_page()
-        asked, errors = [], []
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto((tmp_path / "notebook.html").as_uri())
-        frame = page.frame_locator("iframe")
-        frame.locator("body[data-drawn]").wait_for(timeout=120_000)
-        assert int(frame.locator("body").get_attribute("data-drawn") or 0) == len(small.graph.concepts())
-        assert frame.locator("canvas").count() > 1
-        frame.locator("#find").fill("Gitea")
-        assert "Gitea runs on birch" in frame.locator("#about").inner_text()
-        frame.locator("#by").select_option("kind")
-        frame.locator("#shared").uncheck()
-        assert not errors, errors
-        assert [one for one in asked if one.startswith("http")] == []
-        browser.close()
-
-
-def test_a_store_without_typed_edges_is_shown_by_the_memories_that_concepts_share(kb: KnowledgeBase) -> None:
-    kb.add(hopgate.Memory("m1", "x", tags=("alpha", "beta")), hopgate.Memory("m2", "y", tags=("alpha", "gamma")))
-    kb.build()
-    assert not [edge for edge in kb.graph.edges() if edge.evidence]
-    assert page_of(plot.explore(kb)._repr_html_()).count('"relation": null') == 2

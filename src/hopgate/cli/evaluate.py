@@ -368,7 +368,6 @@ def slices() -> None:
 @slices.command("build")
 @path("--out", "The data set to write: a new or empty folder.", required=True)
 @path("--dataset", "Make them from this data set's triples.jsonl instead of a store's graph.")
-@click.option("--hops", type=int, default=2, help="How many facts each question joins.")
 @count("--limit", "How many questions at most.", 200)
 @count("--neighbours", "Memories among each other's nearest so many are adjacent; such hops are left out.", 1)
 @dev_share

@@ -16,8 +16,8 @@ from hopgate.graph.walk.walk_graph import edge_graph
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-ROUNDS = 12
-"""How often every arc may change ends; on a sparse graph a few suffice."""
+ROUNDS = 24
+"""How often every arc may change ends, every second time by lot; on a sparse graph a few suffice."""
 
 
 def shuffled(matrix: GraphMatrix, part: str, seed: int = 0) -> GraphMatrix:
@@ -104,8 +104,10 @@ def _moved(rng: np.random.Generator, sources: NDArray[Any], targets: NDArray[Any
 def rewired(rng: np.random.Generator, left: Ints, right: Ints, kind: Ints) -> Ints:
     """Deal the right ends of the arcs out anew among arcs of one kind, so that none is a loop or stands twice.
 
-    In every round the arcs of a kind are paired at random, and each pair exchanges its ends where that is allowed
-    (Maslov and Sneppen, Science 296, 2002): every step has the degrees, on small and on dense graphs too.
+    In every round the arcs of a kind are paired at random, and half of the pairs exchange their ends where that is
+    allowed (Maslov and Sneppen, Science 296, 2002): every step has the degrees. What is allowed is allowed the other
+    way round, too, and a pair may stay as it is, so that every graph with these degrees is as likely, also of the few
+    that a tiny graph has.
 
     Parameters
     ----------
@@ -129,14 +131,14 @@ def rewired(rng: np.random.Generator, left: Ints, right: Ints, kind: Ints) -> In
     for turn in range(ROUNDS if len(free) > 1 else 0):
         drawn = rng.permutation(free)
         order = drawn[np.argsort(kind[drawn], kind="stable")][turn % 2 :]
-        here, there = order[: len(order) // 2 * 2 : 2], order[1::2]
+        pairs = order[: len(order) // 2 * 2].reshape(-1, 2)
+        here, there = pairs[(kind[pairs[:, 0]] == kind[pairs[:, 1]]) & (rng.random(len(pairs)) < 0.5)].T
+        old = np.stack([_keys(left[here], ends[here]), _keys(left[there], ends[there])])
         new = np.stack([_keys(left[here], ends[there]), _keys(left[there], ends[here])])
         keys, place, times = np.unique(new, return_inverse=True, return_counts=True)
-        present = np.sort(_keys(left, ends))
-        known = present[np.searchsorted(present, keys).clip(max=len(present) - 1)] == keys
+        fresh = (~np.isin(keys, _keys(left, ends)) & (times == 1))[place.reshape(new.shape)].all(axis=0)
         loops = (left[here] == ends[there]) | (left[there] == ends[here])
-        fresh = (~known & (times == 1))[place.reshape(new.shape)].all(axis=0)
-        allowed = (kind[here] == kind[there]) & ~loops & fresh
+        allowed = fresh & ~loops & ~np.isin(old, keys).any(axis=0)
         here, there = here[allowed], there[allowed]
         ends[here], ends[there] = ends[there], ends[here]
     return ends

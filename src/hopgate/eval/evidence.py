@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
+import numpy as np
+
 from hopgate.eval.data.dataset import Query, folded, together
 from hopgate.eval.data.runs import Qrels, relevant
 from hopgate.eval.measures import MRR, NDCG, Measure, Recall
@@ -103,8 +105,6 @@ class Evidence:
 
     Parameters
     ----------
-    queries : mapping of id to Query
-        The reported ones and those that were tuned on.
     qrels, tuned : Qrels
         The judgements of the reported queries, and of those that were tuned on.
     bases : tuple of str
@@ -166,6 +166,9 @@ class Evidence:
 
     def values(self, run: Ids, measure: Measure | None = None) -> dict[str, float]:
         """Score a run on the reported queries; one that a run lacks counts 0."""
-        measure = measure or self.plan.primary
-        least = self.plan.relevant_from
+        measure, least = measure or self.plan.primary, self.plan.relevant_from
         return {name: measure.score(run.get(name, ()), self.qrels[name], least) for name in self.reported}
+
+    def mean(self, run: Ids, measure: Measure | None = None) -> float:
+        """Score a run on average."""
+        return float(np.mean([*self.values(run, measure).values()]))

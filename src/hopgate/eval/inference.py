@@ -48,18 +48,18 @@ class Differences:
 
     @classmethod
     def of(cls, values: ArrayLike, clusters: Sequence[str]) -> Differences:
-        """Take any numbers; what differs by the order of an addition alone is made the same."""
+        """Take any numbers; what differs by the order of an addition alone becomes the same."""
         return cls(np.asarray(values, dtype=np.float64).round(9), tuple(clusters))
 
     @cached_property
-    def _by_cluster(self) -> tuple[FloatArray, FloatArray]:
+    def _sums_and_sizes(self) -> tuple[FloatArray, FloatArray]:
         _, number = np.unique(self.clusters, return_inverse=True)
         return np.bincount(number, self.values).astype(np.float64), np.bincount(number).astype(np.float64)
 
-    @cached_property
+    @property
     def groups(self) -> int:
         """How many clusters there are."""
-        return len(set(self.clusters))
+        return len(self._sums_and_sizes[1])
 
     @cached_property
     def mean(self) -> float:
@@ -69,7 +69,7 @@ class Differences:
     @cached_property
     def icc(self) -> float:
         """What share of the variance is common to a cluster, by the analysis of variance; 0 where nothing is."""
-        sums, sizes = self._by_cluster
+        sums, sizes = self._sums_and_sizes
         n, count = sizes.sum(), len(sizes)
         if count in (1, n):
             return 0.0
@@ -83,15 +83,15 @@ class Differences:
     @property
     def design_effect(self) -> float:
         """How many times fewer independent queries would say as much."""
-        sizes = self._by_cluster[1]
+        sizes = self._sums_and_sizes[1]
         return 1.0 + (float((sizes**2).sum() / sizes.sum()) - 1.0) * self.icc
 
     @cached_property
     def error(self) -> float:
         """CR2 standard error of the mean; infinite with one cluster, of which nothing can be said in general."""
-        sums, sizes = self._by_cluster
         if self.groups < 2:
             return math.inf
+        sums, sizes = self._sums_and_sizes
         share = sizes / sizes.sum()
         found = float(np.sqrt(((sums - sizes * self.mean) ** 2 / (1.0 - share)).sum()) / sizes.sum())
         return found if found > _SAME else 0.0
@@ -99,10 +99,10 @@ class Differences:
     @cached_property
     def df(self) -> float:
         """Satterthwaite's degrees of freedom: clusters less one where they have one size, fewer where not."""
-        sizes = self._by_cluster[1]
         if self.groups < 2:
             return 0.0
         # The cluster sums of the residuals covary as diag(v) − w v' − v w' + Σv w w'; CR2 scales both sides by 1 − w.
+        sizes = self._sums_and_sizes[1]
         w, v = sizes / sizes.sum(), sizes * (1.0 + (sizes - 1.0) * self.icc)
         total, scale = v.sum(), 1.0 / (1.0 - w)
         own = v - 2.0 * w * v + total * w**2
@@ -144,16 +144,14 @@ class Differences:
         if self.groups < 2:
             return 1.0
         beyond = self.mean - threshold
-        if self.error == 0:
-            return 0.0 if beyond > _SAME else 1.0
-        return float(stdtr(self.df, -beyond / self.error))
+        return float(stdtr(self.df, -beyond / self.error)) if self.error else float(beyond <= _SAME)
 
     def randomised_p(self, seed: int = 0, rounds: int = 10_000) -> float:
         """One-sided p of "each cluster could as well have had the other sign"; exact where few clusters differ.
 
         A sampled p counts what was observed as one of the samples, so that it is never 0.
         """
-        sums = self._by_cluster[0]
+        sums = self._sums_and_sizes[0]
         sums = sums[np.abs(sums) > 1e-9]  # a tie keeps its sum whichever sign it gets
         least = sums.sum() - 1e-9 * (1 + len(sums))
         if len(sums) <= EXACT:
@@ -174,8 +172,7 @@ class Differences:
         where there is none. One imagined win keeps ties on few queries from looking like certainty.
         """
         size = len(self.values) / self.groups
-        seen = float(self.imagining(1.0).values.var(ddof=1))
-        variance = seen * self.design_effect / size
+        variance = float(self.imagining(1.0).values.var(ddof=1)) * self.design_effect / size
         # Upwards from the number by the normal distribution, which is a few clusters too small.
         clusters = max(2, math.ceil(variance * ((_t(alpha, 1e9) + _t(1 - power, 1e9)) / worthwhile) ** 2))
         while variance * (_t(alpha, clusters - 1) + _t(1 - power, clusters - 1)) ** 2 > clusters * worthwhile**2:
@@ -220,19 +217,21 @@ def pooled(estimates: Sequence[float], errors: Sequence[float]) -> Pooled:
     if len(gains) < 2 or len(gains) != len(variances) or not (variances > 0).all() or not np.isfinite(variances).all():
         raise ValueError("two sets or more are needed, each with an error above 0")
 
-    def excess(between: float) -> float:
+    def weighed(between: float) -> tuple[FloatArray, float, float]:
+        """The weights, the mean and its weighted squares where the sets' true gains vary like this."""
         weights = 1.0 / (variances + between)
-        return float((weights * (gains - (weights @ gains) / weights.sum()) ** 2).sum()) - (len(gains) - 1)
+        mean = float(weights @ gains / weights.sum())
+        return weights, mean, float((weights * (gains - mean) ** 2).sum())
 
-    between = 0.0
-    if excess(0.0) > 0:
+    between, free = 0.0, len(gains) - 1
+    if weighed(0.0)[2] > free:
         from scipy.optimize import brentq
 
-        between = float(brentq(excess, 0.0, float(((gains - gains.mean()) ** 2).sum()) + 1e-9, xtol=1e-15))
-    weights = 1.0 / (variances + between)
-    mean = float(weights @ gains / weights.sum())
-    ratio = float((weights * (gains - mean) ** 2).sum()) / (len(gains) - 1)
-    return Pooled(mean, math.sqrt(max(1.0, ratio) / float(weights.sum())), math.sqrt(between), len(gains))
+        most = float(((gains - gains.mean()) ** 2).sum()) + 1e-9
+        between = float(brentq(lambda value: weighed(value)[2] - free, 0.0, most, xtol=1e-15))
+    weights, mean, squares = weighed(between)
+    error = math.sqrt(max(1.0, squares / free) / float(weights.sum()))
+    return Pooled(mean, error, math.sqrt(between), len(gains))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

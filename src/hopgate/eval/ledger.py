@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,8 +20,6 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import folded
 from hopgate.files import private_file, private_folder, private_opener, user_folder
 from hopgate.jsonl import json_lines, refuse
-
-FILE = "looks.jsonl"
 
 
 @dataclass(frozen=True)
@@ -45,13 +42,13 @@ class Ledger:
     @classmethod
     def of_user(cls) -> Ledger:
         """Give the ledger of this user, made where there is none; refused at once where it could not be kept."""
-        path = user_folder("state", "set XDG_STATE_HOME to a folder") / FILE
+        remedy = "set XDG_STATE_HOME to a folder"
+        path = user_folder("state", remedy) / "looks.jsonl"
         try:
             private_folder(path.parent)
             private_file(path)
         except OSError as error:
-            reason = f"{path} cannot be written ({error.strerror}), so looks cannot be counted"
-            raise HopgateError(f"{reason}: set XDG_STATE_HOME to a folder") from None
+            raise HopgateError(f"looks cannot be kept in {path} ({error.strerror}): {remedy}") from None
         return cls(path)
 
     def look(self, questions: Iterable[str]) -> int:
@@ -63,12 +60,11 @@ class Ledger:
         if self.path is None:
             return 0
         seen: Counter[str] = Counter()
-        if self.path.exists():
-            for number, row in json_lines(self.path):
-                kept = row.get("questions")
-                if not isinstance(kept, list) or not all(isinstance(each, str) for each in kept):
-                    refuse(self.path, number, "this is no look: remove the line")
-                seen.update(set(kept))
+        for number, row in json_lines(self.path) if self.path.exists() else ():
+            kept = row.get("questions")
+            if not isinstance(kept, list) or not all(isinstance(each, str) for each in kept):
+                refuse(self.path, number, "this is no look: remove the line")
+            seen.update(set(kept))
         return 1 + max((seen[key] for key in _keys(questions)), default=0)
 
     def record(self, questions: Iterable[str], what: str) -> None:
@@ -76,12 +72,9 @@ class Ledger:
         if self.path is None:
             return
         row = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "what": what, "questions": _keys(questions)}
-        # One write, at the end of the file: looks of two processes never mix.
-        handle = private_opener(os.fspath(self.path), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        try:
-            os.write(handle, (json.dumps(row) + "\n").encode())
-        finally:
-            os.close(handle)
+        # One unbuffered write, at the end of the file: looks of two processes never mix.
+        with open(self.path, "ab", buffering=0, opener=private_opener) as file:
+            file.write((json.dumps(row) + "\n").encode())
 
 
 def _keys(questions: Iterable[str]) -> list[str]:

@@ -6,17 +6,16 @@ import hashlib
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopgate.corpus import to_record
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Dataset, NewDataset, Query, write_dataset
-from hopgate.eval.slices import VectorSpace, adjacent, latent_space
+from hopgate.eval.slices import VectorSpace, latent_space
 from hopgate.extract.files import Triple
 from hopgate.memory import Memory
 from hopgate.times import moment
@@ -63,11 +62,11 @@ def store_triples(kb: KnowledgeBase) -> list[Triple]:
 def made_dataset(
     memories: Iterable[Memory], triples: Iterable[Triple], out: Path, *, dev: float = 0.5, **options: Any
 ) -> tuple[Dataset, Mapping[str, int]]:
-    """Write a data set of questions made from paths of facts, and of the facts that no question was made from.
+    """Write a data set of questions made from pairs of facts, and of the facts that no question was made from.
 
     Two memories are adjacent or not by latent semantic analysis of their texts, which is no embedder under test.
     Sensitive memories are left out, and all that is known of them. `dev` is the share of that split, `options` are
-    those of `make_questions`. Gives what was written, and how many facts and paths were left out for which reason.
+    those of `make_questions`. Gives what was written, and how many facts and pairs were left out for which reason.
     """
     shown = {memory.external_id: memory for memory in memories if not memory.is_sensitive}
     triples = [triple for triple in triples if triple.doc_id in shown]
@@ -75,37 +74,34 @@ def made_dataset(
         raise HopgateError("there is no fact to make questions from: mentions alone join nothing")
     data, dropped = make_questions(triples, latent_space(shown.values()), **options)
     if not data.queries:
-        why = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items()) or "no path at all"
+        why = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items()) or "no pair at all"
         raise HopgateError(f"the facts make no question; left out: {why}")
     used = {key for query in data.queries.values() for key in query.metadata["facts"]}
-    data.triples += [_row(triple) for triple in triples if fact_key(triple) not in used]
+    for triple in triples:
+        mention = {"doc_id": triple.doc_id, "entity": triple.subject, "type": triple.subject_type}
+        row = asdict(triple) if triple.is_fact else mention
+        if fact_key(triple) not in used:
+            data.triples.append({name: value for name, value in row.items() if value not in ("", None)})
     data.corpus |= {name: to_record(memory) for name, memory in shown.items()}
     return write_dataset(out, data, dev), dropped
-
-
-def _row(triple: Triple) -> dict[str, Any]:
-    mention = {"doc_id": triple.doc_id, "entity": triple.subject, "type": triple.subject_type}
-    row = asdict(triple) if triple.is_fact else mention
-    return {name: value for name, value in row.items() if value not in ("", None)}
 
 
 def make_questions(
     triples: Sequence[Triple],
     space: VectorSpace,
     *,
-    hops: int = 2,
     neighbours: int = 1,
     limit: int = 200,
     seed: int = 0,
     now: datetime | None = None,
 ) -> tuple[NewDataset, Mapping[str, int]]:
-    """Make multi-hop questions that similarity alone does not answer.
+    """Make questions of two hops that similarity alone does not answer.
 
-    A path goes through distinct concepts by facts in force, each the only answer to its step. It is kept when no memory
-    says two of its facts, no two memories of facts one after the other are adjacent in `space`, and the question names
-    no concept on the path but the first.
+    The object of one fact is the subject of the next; both are in force, and each is the only answer to its step. A
+    pair is kept when no memory says both, no two memories of the two are adjacent in `space`, and the question names
+    neither what lies between nor the answer.
 
-    Gives the questions, whose gold is every memory that says one of their facts, and how many facts and paths were left
+    Gives the questions, whose gold is every memory that says one of their facts, and how many facts and pairs were left
     out for which reason. Their metadata says that each was `made`, the keys of its `facts`, and the `answer`.
 
     Parameters
@@ -119,41 +115,39 @@ def make_questions(
     now : datetime, optional
         When facts are in force; by default today.
     """
-    if hops < 2:
-        raise HopgateError("a multi-hop question needs at least 2 hops")
     dropped: Counter[str] = Counter()
     steps = _steps(_in_force(triples, space, now or datetime.now(UTC), dropped), dropped)
     starts = sorted(steps)
     random.Random(seed).shuffle(starts)
     through: Counter[str] = Counter()
     data = NewDataset()
-    for path in (path for start in starts for path in _paths(start, hops, steps)):
-        concepts = [_folded(path[0].subject), *(_folded(fact.object) for fact in path)]
+    pairs = ((one, two) for start in starts for one in steps[start] for two in steps.get(_folded(one.object), ()))
+    for one, two in pairs:
+        concepts = [_folded(one.subject), _folded(one.object), _folded(two.object)]
+        if len(set(concepts)) < len(concepts):
+            continue
+        text = f"Begin at “{one.subject}”, follow “{one.relation}”, then “{two.relation}”: where does that lead?"
         if len(data.queries) == limit:
             reason = "paths beyond the limit"
         elif any(through[concept] == MAX_QUESTIONS for concept in concepts):
             reason = f"paths through a concept of {MAX_QUESTIONS} questions"
+        elif any(re.search(rf"(?<!\w){re.escape(concept)}(?!\w)", _folded(text)) for concept in concepts[1:]):
+            reason = "paths whose question names what it leads to"
+        elif set(one.evidence) & set(two.evidence):
+            reason = "paths of which one memory says two facts"
+        elif space.adjacent([*one.evidence, *two.evidence], neighbours)[: len(one.evidence), len(one.evidence) :].any():
+            reason = f"paths whose memories are among each other's {neighbours} nearest"
         else:
-            reason = _unfit(path, space, neighbours)
-        if reason:
-            dropped[reason] += 1
+            through.update(concepts)
+            keys = [
+                fact_key(Triple(memory, f.subject, f.relation, f.object)) for f in (one, two) for memory in f.evidence
+            ]
+            name = "hop-" + hashlib.sha256("".join(keys).encode()).hexdigest()[:12]
+            about = {"type": "multi-hop", "hops": 2, "answer": two.object, "made": True, "facts": keys}
+            data.add(Query(name, text, about), dict.fromkeys((*one.evidence, *two.evidence), 1))
             continue
-        through.update(concepts)
-        keys = [
-            fact_key(Triple(memory, fact.subject, fact.relation, fact.object))
-            for fact in path
-            for memory in fact.evidence
-        ]
-        name = "hop-" + hashlib.sha256("".join(keys).encode()).hexdigest()[:12]
-        about = {"type": "multi-hop", "hops": hops, "answer": path[-1].object, "made": True, "facts": keys}
-        data.add(Query(name, template(path), about), {memory: 1 for fact in path for memory in fact.evidence})
+        dropped[reason] += 1
     return data, dict(dropped.most_common())
-
-
-def template(path: Sequence[Fact]) -> str:
-    """Write a question that names the start and the relations, and neither what lies between nor the answer."""
-    relations = ", then ".join(f"“{hop.relation}”" for hop in path)
-    return f"Begin at “{path[0].subject}”, follow {relations}: where does that lead?"
 
 
 def fact_key(triple: Triple) -> str:
@@ -200,32 +194,3 @@ def _steps(facts: Sequence[Fact], dropped: Counter[str]) -> dict[str, list[Fact]
         else:
             steps[subject].append(fact)
     return steps
-
-
-def _paths(start: str, hops: int, steps: Mapping[str, Sequence[Fact]]) -> Iterator[tuple[Fact, ...]]:
-    """Give the paths from a concept that go through distinct concepts."""
-    pending: list[tuple[Fact, ...]] = [(fact,) for fact in steps[start]]
-    while pending:
-        path = pending.pop()
-        visited = {start, *(_folded(fact.object) for fact in path)}
-        if len(visited) <= len(path):
-            continue
-        if len(path) == hops:
-            yield path
-        else:
-            pending += [(*path, fact) for fact in steps.get(_folded(path[-1].object), ())]
-
-
-def _unfit(path: Sequence[Fact], space: VectorSpace, neighbours: int) -> str:
-    """Say why a path makes no question; nothing where it does."""
-    text = _folded(template(path))
-    if any(re.search(rf"(?<!\w){re.escape(_folded(fact.object))}(?!\w)", text) for fact in path):
-        return "paths whose question names what it leads to"
-    if len({memory for fact in path for memory in fact.evidence}) < sum(len(fact.evidence) for fact in path):
-        return "paths of which one memory says two facts"
-    for one, next_one in pairwise(path):
-        rows = [space.rows[memory] for memory in (*one.evidence, *next_one.evidence)]
-        near = adjacent(space.vectors, rows, neighbours)
-        if near[: len(one.evidence), len(one.evidence) :].any():
-            return f"paths whose memories are among each other's {neighbours} nearest"
-    return ""

@@ -103,21 +103,15 @@ def _discounted(gains: Sequence[int]) -> float:
     return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1) if gain)
 
 
-def score_all(measure: Measure, run: Run, judged: Qrels, relevant_from: int = 1) -> dict[str, float]:
-    """Score every judged query; one that the run lacks counts 0, so nothing gains by skipping.
+def mean_score(measure: Measure, run: Run, judged: Qrels) -> float:
+    """Average over the judged queries; one that the run lacks counts 0, so nothing gains by skipping.
 
     Examples
     --------
-    >>> score_all(Recall(1), {"q1": [("a", 1.0)]}, {"q1": {"a": 1}, "q2": {"b": 1}})
-    {'q1': 1.0, 'q2': 0.0}
+    >>> mean_score(Recall(1), {"q1": [("a", 1.0)]}, {"q1": {"a": 1}, "q2": {"b": 1}})
+    0.5
     """
-    return {query: measure.score(ordered(run.get(query, ())), gold, relevant_from) for query, gold in judged.items()}
-
-
-def mean_score(measure: Measure, run: Run, judged: Qrels, relevant_from: int = 1) -> float:
-    """Average over the judged queries; 0 where there are none."""
-    values = score_all(measure, run, judged, relevant_from)
-    return sum(values.values()) / len(values) if values else 0.0
+    return sum(measure.score(ordered(run.get(query, ())), gold) for query, gold in judged.items()) / len(judged)
 
 
 def parse_measure(text: str) -> Measure:

@@ -1,4 +1,4 @@
-"""A gate as a folder: plan, runs in TREC form, evidence, decision and page, under one digest of all of it."""
+"""A gate as a folder: plan, runs in TREC form, evidence, decision and page, under one fingerprint of what is judged."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from hopgate.eval.report import page
 from hopgate.eval.verdict import Judgement, judge
 from hopgate.options import from_toml
 
-EVIDENCE, DECISION, PAGE, DIGEST = "evidence.json", "gate.json", "page.html", "digest.txt"
-RUNS = "runs"
+EVIDENCE, DECISION, PAGE, RUNS = "evidence.json", "gate.json", "page.html", "runs"
 
 
 def save(folder: Path, evidence: Evidence) -> Judgement:
@@ -32,34 +31,25 @@ def save(folder: Path, evidence: Evidence) -> Judgement:
 
     def keep(run: Ids) -> str:
         path = runs / f"{len(list(runs.iterdir())):03d}.trec"
-        scored = {
+        ranked = {
             _plain(query): [(_plain(id), float(len(ids) - place)) for place, id in enumerate(ids)]
             for query, ids in run.items()
         }
-        write_run(path, scored, tag="hopgate")
+        write_run(path, ranked)
         return path.name
 
     told = {
         **_fields(evidence),
-        "arms": [
-            {**_fields(arm), "run": keep(arm.run), "empty": [query for query, ids in arm.run.items() if not ids]}
-            for arm in evidence.arms.values()
-        ],
+        "arms": [{**_fields(arm), "run": keep(arm.run)} for arm in evidence.arms.values()],
         "rungs": [{**_fields(rung), "shuffled": [keep(run) for run in rung.shuffled]} for rung in evidence.rungs],
     }
     del told["plan"]
     (folder / FILE).write_text(plan_text(evidence.plan), encoding="utf-8")
     (folder / EVIDENCE).write_text(_json(told), encoding="utf-8")
     judgement = judged(folder)
-    (folder / DECISION).write_text(_json(judgement.to_dict()), encoding="utf-8")
-    (folder / PAGE).write_text(page(judgement), encoding="utf-8")
-    (folder / DIGEST).write_text(f"{judgement.fingerprint}\n{_digest(folder, '')}\n", encoding="utf-8")
+    for name, text in _follows(judgement).items():
+        (folder / name).write_text(text, encoding="utf-8")
     return judgement
-
-
-def judged(folder: Path) -> Judgement:
-    """Judge a saved gate again, from its evidence and runs."""
-    return replace(judge(load(folder)), fingerprint=_fingerprint(folder))
 
 
 def load(folder: Path) -> Evidence:
@@ -76,8 +66,9 @@ def load(folder: Path) -> Evidence:
         told = json.loads(path.read_text(encoding="utf-8"))
         arms = {}
         for row in told["arms"]:
-            run = {**run_of(row["run"]), **{query: [] for query in row.pop("empty")}}
-            arms[row["name"]] = Arm(**_tuples({**row, "run": run}, "entering"))
+            # An empty list has no line; only runs that somebody brought may lack one.
+            empty = {query: list[str]() for query in told["qrels"] if row["configuration"]}
+            arms[row["name"]] = Arm(**_tuples({**row, "run": empty | run_of(row["run"])}, "entering"))
         rungs = [
             Rung(**_tuples({**row, "shuffled": tuple(map(run_of, row["shuffled"])), "cost": Cost(**row["cost"])}))
             for row in told["rungs"]
@@ -97,6 +88,11 @@ def load(folder: Path) -> Evidence:
         raise HopgateError(f"{path} is not what a gate saved: run the gate again") from None
 
 
+def judged(folder: Path) -> Judgement:
+    """Judge a saved gate again, from its evidence and runs."""
+    return replace(judge(load(folder)), fingerprint=_fingerprint(folder))
+
+
 def verify(folder: Path, fingerprint: str | None = None) -> list[str]:
     """Recompute everything from the saved runs; give what is not as it was saved, nothing where all is consistent.
 
@@ -105,26 +101,21 @@ def verify(folder: Path, fingerprint: str | None = None) -> list[str]:
     fingerprint : str, optional
         What was printed when the gate was run. Without it somebody who saved a changed gate again is not found out.
     """
-    differs = []
-    known, _, digest = _text(folder / DIGEST).strip().partition("\n")
-    found = _fingerprint(folder)
-    if fingerprint is not None and found != fingerprint:
-        differs.append(f"the fingerprint is {found}, not {fingerprint}")
-    if found != known:
+    found, decision = _fingerprint(folder), folder / DECISION
+    differs = [] if fingerprint in (None, found) else [f"the fingerprint is {found}, not {fingerprint}"]
+    if not decision.is_file() or f'"fingerprint": "{found}"' not in decision.read_text(encoding="utf-8"):
         return [*differs, f"plan, runs or evidence were changed: they have the fingerprint {found}"]
-    judgement = judged(folder)
-    for name, said in ((DECISION, _json(judgement.to_dict())), (PAGE, page(judgement))):
-        if _text(folder / name) != said:
+    expected = _follows(judged(folder))
+    for name, text in expected.items():
+        path = folder / name
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
             differs.append(f"{name} is not what the runs say")
-    if not differs and digest != _digest(folder):
-        differs.append("a file was added, changed or removed")
-    return differs
+    further = {path.name for path in folder.iterdir()} - {FILE, EVIDENCE, RUNS, *expected}
+    return differs + [f"{name} was added" for name in sorted(further)]
 
 
 def without_ids(evidence: Evidence, hidden: frozenset[str]) -> Evidence:
     """Give the evidence with a label in the place of each of these ids: an id may tell what a text says."""
-    if not hidden:
-        return evidence
     labels = {name: f"sensitive-{place:06d}" for place, name in enumerate(sorted(hidden), 1)}
 
     def ids(run: Ids) -> dict[str, list[str]]:
@@ -142,29 +133,24 @@ def without_ids(evidence: Evidence, hidden: frozenset[str]) -> Evidence:
     )
 
 
-def _plain(name: str) -> str:
-    """An id without what TREC's columns cannot hold; `unquote` gives it back."""
-    return re.sub(r"[\s%]", lambda found: quote(found[0], safe=""), name)
+def _follows(judgement: Judgement) -> dict[str, str]:
+    """The files that follow from the others."""
+    return {DECISION: _json(judgement.to_dict()), PAGE: page(judgement)}
 
 
 def _fingerprint(folder: Path) -> str:
     """Of the plan, the evidence and the runs, from which decision and page follow."""
-    return _digest(folder, FILE, EVIDENCE, f"{RUNS}/")[:12]
-
-
-def _digest(folder: Path, *wanted: str) -> str:
-    """The digest of the files in the folder, but of itself, whose names begin so; of all by default."""
     digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        name = path.relative_to(folder).as_posix()
-        if name.startswith(wanted or "") and name != DIGEST:
-            digest.update(f"{name}\0{path.stat().st_size}\0".encode())
+    for path in (folder / FILE, folder / EVIDENCE, *sorted((folder / RUNS).rglob("*"))):
+        if path.is_file():
+            digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
             digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return digest.hexdigest()[:12]
 
 
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+def _plain(name: str) -> str:
+    """An id without what TREC's columns cannot hold; `unquote` gives it back."""
+    return re.sub(r"[\s%]", lambda found: quote(found[0], safe=""), name)
 
 
 def _fields(value: Any) -> Any:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from operator import and_, or_, sub
 from typing import Any
 
@@ -76,15 +75,23 @@ def reported_slices(
 
 @dataclass(frozen=True, eq=False)
 class VectorSpace:
-    """The memories' vectors in one embedding space, rows of unit length, one an id."""
+    """The memories' vectors in one embedding space, of unit length, and the row of each id."""
 
-    ids: Sequence[str]
+    rows: Mapping[str, int]
     vectors: NDArray[np.float32]
 
-    @cached_property
-    def rows(self) -> Mapping[str, int]:
-        """Id → row."""
-        return {name: row for row, name in enumerate(self.ids)}
+    def adjacent(self, ids: Iterable[str], neighbours: int) -> NDArray[np.bool_]:
+        """Say for each pair whether either is among the other's so many nearest in the whole space.
+
+        Ranks are used and not a cosine threshold, because what counts as a high cosine differs from embedder to
+        embedder.
+        """
+        rows = [self.rows[name] for name in ids]
+        similarity = self.vectors[rows] @ self.vectors.T
+        similarity[np.arange(len(rows)), rows] = -np.inf  # nothing is its own neighbour
+        near = (similarity[:, None, :] > similarity[:, rows][:, :, None]).sum(axis=2) < neighbours
+        np.fill_diagonal(near, True)
+        return np.asarray(near | near.T)
 
 
 def non_adjacent(qrels: Qrels, space: VectorSpace, neighbours: int = NEIGHBOURS) -> frozenset[str]:
@@ -93,22 +100,10 @@ def non_adjacent(qrels: Qrels, space: VectorSpace, neighbours: int = NEIGHBOURS)
 
     found = set()
     for query, gold in qrels.items():
-        rows = [space.rows[name] for name in sorted(relevant(gold)) if name in space.rows]
-        if len(rows) >= 2 and connected_components(adjacent(space.vectors, rows, neighbours))[0] > 1:
+        names = sorted(relevant(gold) & space.rows.keys())
+        if len(names) >= 2 and connected_components(space.adjacent(names, neighbours))[0] > 1:
             found.add(query)
     return frozenset(found)
-
-
-def adjacent(vectors: NDArray[np.float32], rows: Sequence[int], neighbours: int) -> NDArray[np.bool_]:
-    """Say for each pair of rows whether either is among the other's nearest neighbours in the whole space.
-
-    Ranks are used and not a cosine threshold, because what counts as a high cosine differs from embedder to embedder.
-    """
-    similarity = vectors[rows] @ vectors.T
-    similarity[np.arange(len(rows)), rows] = -np.inf  # nothing is its own neighbour
-    near = (similarity[:, None, :] > similarity[:, rows][:, :, None]).sum(axis=2) < neighbours
-    np.fill_diagonal(near, True)
-    return np.asarray(near | near.T)
 
 
 def latent_space(memories: Iterable[Memory], dimension: int = 128) -> VectorSpace:
@@ -129,7 +124,7 @@ def latent_space(memories: Iterable[Memory], dimension: int = 128) -> VectorSpac
         vectors = weights.toarray()
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = np.asarray(vectors / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
-    return VectorSpace([key for key, _ in pairs], unit)
+    return VectorSpace({key: row for row, (key, _) in enumerate(pairs)}, unit)
 
 
 def _simple(text: str, queries: Mapping[str, Query]) -> frozenset[str]:

@@ -17,8 +17,6 @@ from hopgate.eval.inference import Differences, holm, pooled, rank_p, spent
 from hopgate.eval.plan import LEAST_CLUSTERS
 from hopgate.recall.fusers import FUSERS
 
-POWER = 0.8
-ROUNDS = 10_000
 IMAGINED = 0.25
 """The gain that one more imagined question has where harm is looked for: a few that lost by chance are no harm."""
 
@@ -43,21 +41,15 @@ class Control:
 
 @dataclass(frozen=True)
 class Claim:
-    """What is decided about one part of the graph.
+    """What is decided about one part of the graph: its arm over the strongest of those that it must beat.
 
     Parameters
     ----------
-    part, arm, over : str
-        The arm with the part, and the strongest of those that it must beat, by the reported figures.
-    verdict, reason : Verdict, str
-        With its reason in one sentence.
-    difference, interval : float, pair of floats
-        Of the primary measure, over that arm; the interval is of the level that decides.
+    interval : pair of floats
+        Of the difference of the primary measure, at the level that decides.
     p, randomised_p : float
-        The largest one-sided p over all those arms, adjusted for the other parts; and the second opinion over the
-        strongest: signs of whole clusters exchanged.
-    queries, clusters, icc, design_effect
-        How much independent evidence there is.
+        The largest one-sided p over all arms that must be beaten, adjusted for the other parts; and the second opinion
+        over the strongest: signs of whole clusters exchanged.
     needed : (int, int)
         Queries and clusters that would decide about the worthwhile gain.
     by_cluster : mapping of cluster to float
@@ -68,6 +60,7 @@ class Claim:
     arm: str
     over: str
     verdict: Verdict
+    reason: str
     difference: float
     interval: tuple[float, float]
     p: float
@@ -77,7 +70,6 @@ class Claim:
     icc: float
     design_effect: float
     needed: tuple[int, int]
-    reason: str
     cost: Cost = NO_COST
     control: Control | None = None
     harmed: tuple[str, ...] = ()
@@ -121,8 +113,8 @@ class Judgement:
     def recommended(self) -> str:
         """The arm to use: of the last concepts that opened, else of all together, of threads, or without a graph."""
         opened = [claim for claim in self.claims if claim.verdict is Verdict.OPEN]
-        opened.sort(key=lambda claim: (claim.part != "threads", claim.part != CONCEPTS))
         if opened:
+            opened.sort(key=lambda claim: (claim.part != "threads", claim.part != CONCEPTS))
             return opened[-1].arm
         arms, bases = self.evidence.arms, self.evidence.bases
         fusers = [name for name in bases if arms[name].configuration.partition("(")[0] in FUSERS]
@@ -131,11 +123,10 @@ class Judgement:
     @cached_property
     def values(self) -> dict[str, dict[str, float]]:
         """Arm → measure → mean over the reported queries."""
-        means = {}
-        for name, arm in self.evidence.arms.items():
-            scored = {str(measure): self.evidence.values(arm.run, measure) for measure in self.evidence.measures}
-            means[name] = {measure: float(np.mean([*own.values()])) for measure, own in scored.items()}
-        return means
+        return {
+            name: {str(measure): self.evidence.mean(arm.run, measure) for measure in self.evidence.measures}
+            for name, arm in self.evidence.arms.items()
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Give what a program may read of it."""
@@ -170,33 +161,20 @@ def judge(evidence: Evidence) -> Judgement:
         raise HopgateError("no judged question has an answer: judge some, or lower --relevant-from")
     if not evidence.rungs:
         raise HopgateError("there is no graph to judge: run hopgate build")
-    checks = check_all(evidence)
-    claims = tuple(test.claim(*_decided(test, checks)) for test in _tests(evidence))
-    return Judgement(evidence, checks, claims, _level(evidence))
+    checks, tests = check_all(evidence), _tests(evidence)
+    return Judgement(evidence, checks, tuple(test.claim(checks) for test in tests), tests[0].level)
 
 
 def promising(evidence: Evidence) -> tuple[str, ...]:
     """Give the parts that would open but for their control: only these need shuffles."""
     if any(check.status in (Status.FAIL, Status.SHORT) for check in check_all(evidence)):
         return ()
-    return tuple(test.rung.part for test in _tests(evidence) if test.p < test.half and not test.harmed)
-
-
-def _level(evidence: Evidence) -> float:
-    return spent(evidence.plan.alpha, evidence.look) if evidence.look else evidence.plan.alpha
-
-
-def _tests(evidence: Evidence) -> list[_Test]:
-    tests = [_Test(evidence, rung, _level(evidence)) for rung in evidence.rungs]
-    for test, p in zip(tests, holm([test.p for test in tests]), strict=True):
-        test.p = p
-    return tests
+    return tuple(test.rung.part for test in _tests(evidence) if test.p < test.level / 2 and not test.harmed)
 
 
 def strongest(evidence: Evidence, names: Sequence[str]) -> str:
     """Give the arm with the highest mean of the primary measure, the first of equals."""
-    means = {name: sum(evidence.values(evidence.arms[name].run).values()) for name in names}
-    return max(names, key=lambda name: means[name])
+    return max(names, key=lambda name: sum(evidence.values(evidence.arms[name].run).values()))
 
 
 @dataclass(frozen=True)
@@ -217,46 +195,47 @@ class Together:
 
 def over_sets(judgements: Sequence[Judgement]) -> tuple[Together, ...]:
     """Put the claims of several data sets together, part by part: a random-effects mean (Hartung and Knapp)."""
-    found = []
-    for part in dict.fromkeys(claim.part for judgement in judgements for claim in judgement.claims):
-        nearest = [
-            _Test(judgement.evidence, rung, judgement.level).nearest
-            for judgement in judgements
-            if judgement.verdict is not Verdict.INVALID
-            for rung in judgement.evidence.rungs
-            if rung.part == part
-        ]
-        # Where every difference is the same its error is that of one more question, not none.
-        errors = {each: each.error or each.imagining(1.0).error for each in nearest if each.groups > 1}
-        if len(errors) >= 2:
-            alpha = min(judgement.level for judgement in judgements)
-            mean = pooled([each.mean for each in errors], [*errors.values()])
-            found.append(Together(part, len(errors), mean.mean, mean.interval(alpha), mean.next_set(alpha)))
+    valid = [judgement for judgement in judgements if judgement.verdict is not Verdict.INVALID]
+    tests = [test for judgement in valid for test in _tests(judgement.evidence) if test.nearest.groups > 1]
+    alpha, found = min(judgement.level for judgement in judgements), []
+    for part in dict.fromkeys(test.rung.part for test in tests):
+        nearest = [test.nearest for test in tests if test.rung.part == part]
+        if len(nearest) >= 2:
+            # Where every difference is the same its error is that of one more question, not none.
+            errors = [each.error or each.imagining(1.0).error for each in nearest]
+            mean = pooled([each.mean for each in nearest], errors)
+            found.append(Together(part, mean.sets, mean.mean, mean.interval(alpha), mean.next_set(alpha)))
     return tuple(found)
+
+
+def _tests(evidence: Evidence) -> list[_Test]:
+    """A test of each rung, its p adjusted for the others."""
+    tests = [_Test(evidence, rung) for rung in evidence.rungs]
+    for test, p in zip(tests, holm([test.p for test in tests]), strict=True):
+        test.p = p
+    return tests
 
 
 class _Test:
     """One rung's differences over every arm that it must beat; each side of an interval has half of the level."""
 
-    def __init__(self, evidence: Evidence, rung: Rung, level: float) -> None:
-        self.evidence, self.rung, self.level, self.half = evidence, rung, level, level / 2
-        names = evidence.reported
-        groups = tuple(evidence.clusters[name] for name in names)
+    def __init__(self, evidence: Evidence, rung: Rung) -> None:
+        self.evidence, self.rung, plan = evidence, rung, evidence.plan
+        self.level = spent(plan.alpha, evidence.look) if evidence.look else plan.alpha
+        groups = tuple(evidence.clusters[name] for name in evidence.reported)
         own = evidence.values(evidence.arms[rung.arm].run)
-        self.own = float(np.mean([*own.values()]))
         self.over: dict[str, Differences] = {}
         for other in rung.over:
             theirs = evidence.values(evidence.arms[other].run)
-            self.over[other] = Differences.of([own[name] - theirs[name] for name in names], groups)
+            self.over[other] = Differences.of([own[name] - theirs[name] for name in evidence.reported], groups)
         self.hardest = min(self.over, key=lambda name: self.over[name].mean)
         self.nearest = self.over[self.hardest]
-        # The largest over the arms that must be beaten; adjusted for the other parts by `_tests`.
         self.p = max(each.p_above(0.0) for each in self.over.values())
 
     @cached_property
     def upper(self) -> float:
         """What the gain over the best of the others is below, whichever of them is the best."""
-        return min(each.upper(self.half / len(self.over)) for each in self.over.values())
+        return min(each.upper(self.level / 2 / len(self.over)) for each in self.over.values())
 
     @cached_property
     def harmed(self) -> tuple[str, ...]:
@@ -267,7 +246,7 @@ class _Test:
             inside = [place for place, query in enumerate(self.evidence.reported) if query in held]
             if len(inside) >= 2:
                 part = Differences(self.nearest.values[inside], tuple(self.nearest.clusters[at] for at in inside))
-                if part.upper(self.half / len(guarded), imagined=IMAGINED) < 0:
+                if part.upper(self.level / 2 / len(guarded), imagined=IMAGINED) < 0:
                     found.append(name)
         return tuple(found)
 
@@ -275,60 +254,59 @@ class _Test:
     def control(self) -> Control | None:
         if not self.rung.shuffled:
             return None
-        means = tuple(float(np.mean([*self.evidence.values(run).values()])) for run in self.rung.shuffled)
-        return Control(self.own, means, rank_p(self.own, means))
+        own = self.evidence.mean(self.evidence.arms[self.rung.arm].run)
+        means = tuple(self.evidence.mean(run) for run in self.rung.shuffled)
+        return Control(own, means, rank_p(own, means))
 
-    def claim(self, verdict: Verdict, reason: str) -> Claim:
-        """Put together what is told of the rung."""
+    def claim(self, checks: Sequence[Check]) -> Claim:
+        """Decide about the rung, and put together what is told of it."""
         nearest, plan = self.nearest, self.evidence.plan
         by_cluster: dict[str, list[float]] = {}
         for value, group in zip(nearest.values.tolist(), nearest.clusters, strict=True):
             by_cluster.setdefault(group, []).append(value)
         return Claim(
-            part=self.rung.part,
-            arm=self.rung.arm,
-            over=self.hardest,
-            verdict=verdict,
+            self.rung.part,
+            self.rung.arm,
+            self.hardest,
+            *self._decided(checks),
             difference=nearest.mean,
             interval=nearest.interval(self.level),
             p=self.p,
-            randomised_p=nearest.randomised_p(plan.seed, ROUNDS),
+            randomised_p=nearest.randomised_p(plan.seed),
             queries=len(nearest.values),
-            clusters=len(by_cluster),
+            clusters=nearest.groups,
             icc=nearest.icc,
             design_effect=nearest.design_effect,
             # Of a first look, as new questions are; and enough to exclude the gain over each of these arms.
-            needed=nearest.needed(plan.worthwhile, spent(plan.alpha, 1) / 2 / len(self.over), POWER),
-            reason=reason,
+            needed=nearest.needed(plan.worthwhile, spent(plan.alpha, 1) / 2 / len(self.over)),
             cost=self.rung.cost,
             control=self.control,
             harmed=self.harmed,
             by_cluster={group: float(np.mean(own)) for group, own in by_cluster.items()},
         )
 
-
-def _decided(test: _Test, checks: Sequence[Check]) -> tuple[Verdict, str]:  # noqa: PLR0911 - one line a reason
-    """Decide about one part; the first reason that applies is given."""
-    over, worthwhile, control = test.hardest, test.evidence.plan.worthwhile, test.control
-    of_status = {check.status: check.finding for check in reversed(checks)}
-    if Status.FAIL in of_status:
-        return Verdict.INVALID, f"the test is not valid: {of_status[Status.FAIL]}"
-    if test.harmed:
-        return Verdict.CLOSED, f"it loses on {', '.join(test.harmed)} questions against {over}"
-    if test.upper < worthwhile and len(set(test.nearest.clusters)) >= LEAST_CLUSTERS:
-        return Verdict.CLOSED, f"a gain of {worthwhile:g} over {over} is excluded"
-    if Status.SHORT in of_status:
-        return Verdict.INCONCLUSIVE, of_status[Status.SHORT]
-    if test.p >= test.half:
-        return Verdict.INCONCLUSIVE, f"neither a gain over {over} is shown nor one of {worthwhile:g} excluded"
-    if test.rung.part == RUNS:
-        return Verdict.OPEN, f"it gains over {over}; there is nothing in it to shuffle"
-    if control is None:
-        return Verdict.INCONCLUSIVE, "it was not compared with shuffled graphs"
-    drawn = len(control.shuffled)
-    reached = round(control.p * (drawn + 1)) - 1
-    alike = f"{reached or 'none'} of {drawn} shuffled graphs {'does' if reached == 1 else 'do'} as well"
-    # A strict alpha does not ask for more shuffles than there are: the gain is what it is the level of.
-    if reached and control.p > test.evidence.plan.alpha:
-        return Verdict.CLOSED, alike
-    return Verdict.OPEN, f"it gains over {over}, and {alike}"
+    def _decided(self, checks: Sequence[Check]) -> tuple[Verdict, str]:  # noqa: PLR0911 - one line a reason
+        """The verdict with the first reason that applies."""
+        over, worthwhile, control = self.hardest, self.evidence.plan.worthwhile, self.control
+        of_status = {check.status: check.finding for check in reversed(checks)}
+        if Status.FAIL in of_status:
+            return Verdict.INVALID, f"the test is not valid: {of_status[Status.FAIL]}"
+        if self.harmed:
+            return Verdict.CLOSED, f"it loses on {', '.join(self.harmed)} questions against {over}"
+        if self.upper < worthwhile and self.nearest.groups >= LEAST_CLUSTERS:
+            return Verdict.CLOSED, f"a gain of {worthwhile:g} over {over} is excluded"
+        if Status.SHORT in of_status:
+            return Verdict.INCONCLUSIVE, of_status[Status.SHORT]
+        if self.p >= self.level / 2:
+            return Verdict.INCONCLUSIVE, f"neither a gain over {over} is shown nor one of {worthwhile:g} excluded"
+        if self.rung.part == RUNS:
+            return Verdict.OPEN, f"it gains over {over}; there is nothing in it to shuffle"
+        if control is None:
+            return Verdict.INCONCLUSIVE, "it was not compared with shuffled graphs"
+        drawn = len(control.shuffled)
+        reached = round(control.p * (drawn + 1)) - 1
+        alike = f"{reached or 'none'} of {drawn} shuffled graphs {'does' if reached == 1 else 'do'} as well"
+        # A strict alpha does not ask for more shuffles than there are: the gain is what it is the level of.
+        if reached and control.p > self.evidence.plan.alpha:
+            return Verdict.CLOSED, alike
+        return Verdict.OPEN, f"it gains over {over}, and {alike}"

@@ -35,9 +35,6 @@ command again: it adds candidates, in no particular order. Put an x into the box
 or part of it, and add a line of your own for what is missing.
 """
 BLANK = "\n## \n" * 10
-# Candidates of each leg, as many as a gate looks at: with legs that differ some twenty-five boxes a question, which a
-# person reads in a minute or two.
-POOLED = 10
 _QUESTION = re.compile(r"##\s*(.*)")
 # An id may hold spaces, as the path of a note does; the first point between spaces ends it.
 _CANDIDATE = re.compile(r"-\s*\[([ xX])\]\s+(\S.*?)(?:\s+·(?:\s.*)?)?")
@@ -98,7 +95,7 @@ def store_texts(kb: KnowledgeBase) -> dict[str, str]:
 
 
 def with_candidates(
-    kb: KnowledgeBase, questions: Sequence[OwnQuestion], texts: Collection[str], *, depth: int = POOLED
+    kb: KnowledgeBase, questions: Sequence[OwnQuestion], texts: Collection[str], *, depth: int = 10
 ) -> tuple[list[OwnQuestion], Pool]:
     """Add what each leg finds first to the questions that have no candidates yet, and say who found what.
 
@@ -106,25 +103,24 @@ def with_candidates(
     They are put in an order that says nothing: who ticks must not see which leg found what. Only what is in `texts` may
     be shown.
     """
-    names = kb.id_map()
-    settings = kb.settings(lexical=1, dense=1, graph=1)
-    filled, pool = [], {}
-    for question in questions:
-        if question.candidates:
-            filled.append(question)
-            continue
-        legs, _ = kb.legs(question.text, settings=settings, exact=True)
+    names, settings = kb.id_map(), kb.settings(lexical=1, dense=1, graph=1)
+    pool: dict[str, dict[str, dict[str, int]]] = {}
+    for text in (question.text for question in questions if not question.candidates):
+        legs, _ = kb.legs(text, settings=settings, exact=True)
         lists = {leg: [names[key] for key, _ in found] for leg, found in legs.found.items()}
-        lists["recall"] = [hit.external_id for hit in kb.recall(question.text, k=depth)]
-        found_by: dict[str, dict[str, int]] = {}
+        lists["recall"] = [hit.external_id for hit in kb.recall(text, k=depth)]
+        found_by = pool.setdefault(text, {})
         for leg, ranked in lists.items():
             for rank, memory in enumerate(ranked[:depth], 1):
                 if memory in texts:
                     found_by.setdefault(memory, {})[leg] = rank
-        order = sorted(found_by, key=lambda memory: hashlib.sha256(f"{question.text}\0{memory}".encode()).digest())
-        filled.append(replace(question, candidates=dict.fromkeys(order, False)))
-        pool[question.text] = found_by
-    return filled, pool
+
+    def filled(question: OwnQuestion) -> OwnQuestion:
+        found = pool.get(question.text, {})
+        order = sorted(found, key=lambda memory: hashlib.sha256(f"{question.text}\0{memory}".encode()).digest())
+        return replace(question, candidates=question.candidates or dict.fromkeys(order, False))
+
+    return [filled(question) for question in questions], pool
 
 
 def read_pool(questions: Path) -> Pool:

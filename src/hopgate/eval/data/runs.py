@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias
@@ -31,9 +33,9 @@ def ordered(ranking: Ranking) -> list[str]:
     >>> ordered([("b", 1.0), ("a", 1.0), ("c", 2.0)])
     ['c', 'a', 'b']
     """
-    if any(score != score for _, score in ranking):  # noqa: PLR0124 - the quickest test for NaN
-        name = next(name for name, score in ranking if math.isnan(score))
-        raise HopgateError(f"the score of {name!r} in a run is not a number: remove it or score it")
+    for name, score in ranking:
+        if math.isnan(score):
+            raise HopgateError(f"the score of {name!r} in a run is not a number: remove it or score it")
     # By name first: sorting keeps the order of equals, also from the end.
     by_score = sorted(sorted(ranking, key=itemgetter(0)), key=itemgetter(1), reverse=True)
     return list(dict.fromkeys(map(itemgetter(0), by_score)))
@@ -65,19 +67,16 @@ def read_run(path: str | Path) -> dict[str, list[tuple[str, float]]]:
     return {query: sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])) for query, scores in run.items()}
 
 
-def ranks_against_scores(path: str | Path) -> bool:
-    """Say whether a run's ranks mostly fall where its scores rise, as where distances stand in the column of scores."""
-    agree = against = 0
-    last: dict[str, tuple[int, float]] = {}
-    for _, line in text_lines(Path(path)):
-        columns = line.split()
-        if len(columns) == 6 and columns[3].isdecimal():
-            query, rank, score = columns[0], int(columns[3]), float(columns[4])
-            if query in last and (rank - last[query][0]) * (score - last[query][1]):
-                rising = (rank - last[query][0]) * (score - last[query][1]) > 0
-                agree, against = agree + (not rising), against + rising
-            last[query] = rank, score
-    return against > agree
+def ranks_against_scores(path: Path) -> bool:
+    """Say whether a run's ranks mostly rise with its scores, as where distances stand in the column of scores."""
+    rows = [line.split() for _, line in text_lines(path)]
+    ranked = [(row[0], int(row[3]), float(row[4])) for row in rows if len(row) == 6 and row[3].isdecimal()]
+    both = Counter(
+        math.copysign(1, (rank - last) * (score - before))
+        for (asked, last, before), (query, rank, score) in pairwise(ranked)
+        if query == asked and rank != last and score != before
+    )
+    return both[1] > both[-1]
 
 
 def write_run(path: str | Path, run: Run, tag: str = "hopgate") -> None:

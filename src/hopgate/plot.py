@@ -1,13 +1,19 @@
-"""Pictures of concepts, gates and time in one look: colours and greys that are legible on light and on dark pages."""
+"""Pictures of concepts, gates and time, for one's own notebook (extra `notebooks`).
+
+Every function draws on the axes it is given, or on new ones, and returns them. Colours and greys are legible on light
+and dark pages.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
 from hopgate.times import utc
@@ -16,13 +22,105 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from hopgate.eval.verdict import Judgement
+    from hopgate.kb import KnowledgeBase
+    from hopgate.store.graph.concept_rows import Concept
     from hopgate.store.graph.edge_rows import Edge
+
+__all__ = ["concept_map", "gains", "ladder", "neighbourhood", "open_or_example", "project", "timeline"]
 
 # Okabe and Ito's colours, less black and yellow, which vanish on one of the two pages.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#a6761d")
 GREY = "#808080"
 OURS, THEIRS = COLOURS[0], COLOURS[1]
 HERE, CONCEPT = COLOURS[1], COLOURS[0]
+# Another name whenever the corpus or its graph changes: what an earlier version kept is not what is shown now.
+KEPT = "example-2"
+
+
+def open_or_example(where: str | Path | None = None) -> KnowledgeBase:
+    """Open a store; without one, the synthetic corpus with its graph, made on first use and kept in the user's cache.
+
+    Parameters
+    ----------
+    where : str or Path, optional
+        As for `hopgate.open`; by default what `HOPGATE_STORE` says.
+    """
+    import hopgate
+    from hopgate.files import cache_folder
+    from hopgate.options import environment
+
+    if where is not None or environment().store:
+        return hopgate.open(where)
+    kb = hopgate.open(cache_folder() / KEPT)
+    if not len(kb):
+        fill(kb)
+    return kb
+
+
+def fill(kb: KnowledgeBase) -> None:
+    """Put the synthetic corpus into a store, as `hopgate demo` does: memories, vectors, and the graph read by rules."""
+    from hopgate.demo import corpus
+
+    # One person's memory.
+    kb.store_settings.set({"scopes": "shared"})
+    kb.add(*corpus().memories)
+    kb.embed()
+    kb.build()
+
+
+def project(
+    vectors: NDArray[np.floating], method: Literal["pca", "tsne"] = "tsne", *, seed: int = 0
+) -> NDArray[np.float64]:
+    """Lay vectors out in a plane: by their two main directions, or so that neighbours stay neighbours.
+
+    Examples
+    --------
+    >>> project(np.eye(4), "pca").shape
+    (4, 2)
+    """
+    from sklearn.decomposition import PCA
+    from sklearn.manifold import TSNE
+
+    if len(vectors) < 3:
+        raise HopgateError(f"a map needs at least 3 concepts, not {len(vectors)}: run hopgate build first")
+    if method == "pca":
+        return np.asarray(PCA(2, random_state=seed).fit_transform(vectors), np.float64)
+    near = min(30.0, (len(vectors) - 1) / 3)
+    placed = TSNE(2, perplexity=near, metric="cosine", init="random", random_state=seed).fit_transform(vectors)
+    return np.asarray(placed, np.float64)
+
+
+def concept_map(
+    points: NDArray[np.floating],
+    concepts: Sequence[Concept],
+    *,
+    groups: Sequence[Any] | None = None,
+    label: int = 25,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw concepts in a plane, coloured by group, as large as they are mentioned.
+
+    Parameters
+    ----------
+    points : array (n, 2)
+        Such as `project` gives of `kb.graph.concept_vectors(concepts)`.
+    groups : sequence, optional
+        Such as the cluster of each; by default its kind.
+    label : int
+        How many of the first are named.
+    """
+    ax = axes(ax, size=(9, 6), frame=False)
+    groups = groups or [concept.kind or "unknown" for concept in concepts]
+    shown = colours(groups)
+    # By the root, so that an area grows with the count.
+    mentioned = np.sqrt([concept.memory_count for concept in concepts])
+    area = 12 + 60 * mentioned / max(mentioned.max(), 1)
+    ax.scatter(points[:, 0], points[:, 1], s=area, c=[shown[group] for group in groups], alpha=0.75, linewidths=0)
+    for (x, y), concept in list(zip(points, concepts, strict=True))[:label]:
+        ax.annotate(concept.name, (x, y), color=GREY, fontsize=8, xytext=(3, 3), textcoords="offset points")
+    if len(shown) > 1:
+        legend(ax, shown)
+    return titled(ax, f"{len(concepts)} concepts")
 
 
 def neighbourhood(edges: Sequence[Edge], name: str, *, seed: int = 0, ax: Axes | None = None) -> Axes:
