@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.extract.rules.words import comparison_form, words
+from hopgate.extract.rules.words import comparison_form
 from hopgate.graph import likeness
 from hopgate.graph.likeness import KINDS, ContextMention, FloatArray, IntArray, NameVectors, Scored, Units
-from hopgate.graph.names import normalise
+from hopgate.graph.names import WORDS, normalise
 
 __all__ = ["Candidate", "Canonicaliser", "ContextMention", "canonicalise_relations"]
 
@@ -291,11 +291,6 @@ class Canonicalisation:
 # Relations of the same meaning, brought together; the raw ones are kept. As in Extract-Define-Canonicalize (Zhang and
 # Soh, 2024) they are compared by embeddings beside their words, for words alone (led, headed) often share nothing.
 
-# Forms of to be and to have, which carry the tense of a relation and not its meaning.
-_AUXILIARY = words("be is are was were been being am has have had do does did will would")
-# Words that turn a relation's meaning or its direction around: relations that differ in one are different.
-_TURNING = words("not no never non by to from before after of former ex")
-
 
 def canonicalise_relations(
     counts: Mapping[str, int], embed: Embed | None = None, threshold: float = 0.6
@@ -328,7 +323,7 @@ def canonicalise_relations(
 
 def _scored_relations(raws: list[str], rows: FloatArray | None) -> Scored:
     wordings = [frozenset(normalise(raw.replace("_", " ")).split()) for raw in raws]
-    bags = [frozenset(comparison_form(word) for word in own - _AUXILIARY) or own for own in wordings]
+    bags = [frozenset(comparison_form(word) for word in own - WORDS["auxiliary"]) or own for own in wordings]
     blocks = [likeness.shared_item(bags)]
     vectors = None if rows is None else NameVectors(rows, np.arange(len(raws)))
     if vectors is not None:
@@ -339,7 +334,7 @@ def _scored_relations(raws: list[str], rows: FloatArray | None) -> Scored:
     # "has insurance" and "has health insurance" name two things that one has, however alike the words.
     has = [raw.startswith("has ") for raw in raws]
     turned = [
-        bool((wordings[a] ^ wordings[b]) & _TURNING) or (has[a] and has[b] and bags[a] != bags[b])
+        bool((wordings[a] ^ wordings[b]) & WORDS["turning"]) or (has[a] and has[b] and bags[a] != bags[b])
         for a, b in zip(i.tolist(), j.tolist(), strict=True)
     ]
     score = (np.where(turned, 0.5, 1.0) * np.maximum(overlap, near)).astype(np.float32)

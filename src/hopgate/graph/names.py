@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from hopgate.extract.rules.words import DETERMINERS, STOP_WORDS, comparison_form, words
@@ -18,25 +20,12 @@ _SEPARATOR = re.compile(r"[^\w.+#]|_|(?<!\d)\.|\.(?!\d)")
 _ARTICLES = frozenset(("the", "a", "an"))
 _NUMERAL = re.compile(r"v?\d[\w.]*")
 
-# Words that join the parts of a name and name nothing themselves.
-_JOINING = words("the a an of and in on at for to by from with or de la le der")
-# Forms of address, dropped before a name. Titles that are part of a name (king, queen, saint) are kept.
-_HONORIFICS = words("mr mrs ms miss dr prof professor sir president senator governor")
-# Legal forms, dropped after a name.
-_LEGAL_FORMS = words("inc incorporated corp corporation co company ltd limited llc plc gmbh ag jr sr")
-# One spelling for numbers, by which things of one name differ: World War II, the Second World War.
-_NUMBERS = {
-    **{"one": "1", "first": "1", "two": "2", "second": "2", "ii": "2", "three": "3", "third": "3", "iii": "3"},
-    **{"four": "4", "fourth": "4", "iv": "4", "five": "5", "fifth": "5", "six": "6", "sixth": "6", "vi": "6"},
-    **{"seven": "7", "seventh": "7", "vii": "7", "eight": "8", "eighth": "8", "viii": "8"},
-    **{"nine": "9", "ninth": "9", "ix": "9", "ten": "10", "tenth": "10"},
-}
-_LAST_NUMBERS = {"i": "1", "v": "5", "x": "10"}
-_MONTHS = words("january february march april may june july august september october november december")
-# Words that make another thing of a name: New England, East Germany, Old Testament.
-_DISTINGUISHING = words(
-    "new old upper lower north south east west northeast northwest southeast southwest "
-    "northern southern eastern western zweite zweiter zweites zweiten dritte dritter drittes dritten"
+_TABLE = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+WORDS = {name: words(text) for name, text in _TABLE.items() if isinstance(text, str)}
+"""Words by which names and relations are compared, by what they do."""
+_NUMBERS, _LAST_NUMBERS = (
+    {word: digit for digit, text in _TABLE[name].items() for word in text.split()}
+    for name in ("numbers", "last_numbers")
 )
 
 
@@ -96,10 +85,10 @@ def tokens(name: str) -> tuple[str, ...]:
     >>> tokens("world war ii"), tokens("second world war")
     (('world', 'war', '2'), ('2', 'world', 'war'))
     """
-    parts = [word for word in name.split() if word not in _JOINING] or name.split()
-    while len(parts) > 1 and parts[0] in _HONORIFICS:
+    parts = [word for word in name.split() if word not in WORDS["joining"]] or name.split()
+    while len(parts) > 1 and parts[0] in WORDS["honorifics"]:
         parts = parts[1:]
-    while len(parts) > 1 and parts[-1] in _LEGAL_FORMS:
+    while len(parts) > 1 and parts[-1] in WORDS["legal_forms"]:
         parts = parts[:-1]
     if len(parts) > 1:
         parts = [_NUMBERS.get(word, word) for word in parts]
@@ -110,12 +99,12 @@ def tokens(name: str) -> tuple[str, ...]:
 def numbers(name_tokens: tuple[str, ...]) -> frozenset[str]:
     """Tokens that number or date a thing; a month only beside a number, for May and March are words and names."""
     numerals = {token for token in name_tokens if _NUMERAL.fullmatch(token)}
-    return frozenset(numerals | (_MONTHS & set(name_tokens)) if numerals else ())
+    return frozenset(numerals | (WORDS["months"] & set(name_tokens)) if numerals else ())
 
 
 def markers(name_tokens: tuple[str, ...]) -> frozenset[str]:
     """Words like "new" and "east", with which a name is another thing than without."""
-    return _DISTINGUISHING & frozenset(name_tokens) if len(name_tokens) > 1 else frozenset()
+    return WORDS["distinguishing"] & frozenset(name_tokens) if len(name_tokens) > 1 else frozenset()
 
 
 def clash(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
@@ -137,7 +126,7 @@ def clash(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
     if left and right and (left != right or (first != second and all(map(_NUMERAL.fullmatch, first)))):
         return True
     odd = set(first) ^ set(second)
-    return bool(odd) and odd <= _DISTINGUISHING
+    return bool(odd) and odd <= WORDS["distinguishing"]
 
 
 def initials(name: str) -> str:
@@ -148,7 +137,7 @@ def initials(name: str) -> str:
     >>> initials("united states of america"), initials("obama"), initials("synology ds920")
     ('usa', '', '')
     """
-    parts = [word for word in name.split() if word not in _JOINING]
+    parts = [word for word in name.split() if word not in WORDS["joining"]]
     return "".join(word[0] for word in parts) if len(parts) > 1 and not _DIGIT_OR_MARK.search(name) else ""
 
 
@@ -157,8 +146,7 @@ _DIGIT_OR_MARK = re.compile(r"\d|(?<!\S)[^\w\s]")
 LONGEST = 8
 
 _PLAIN = re.compile(r"(?<!\S)[A-Za-z]{4,}(?!\S)")
-# Extractors give such words as the ends of facts ("it", "he"); in another text they name nothing.
-_EMPTY = STOP_WORDS | DETERMINERS | {"the", "first", "second", "one", "two"}
+_EMPTY = STOP_WORDS | DETERMINERS | WORDS["empty"]
 
 
 class NameMatch(NamedTuple):
