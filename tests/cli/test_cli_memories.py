@@ -63,22 +63,11 @@ def test_what_goes_in_comes_out(run: Runner, corpus: Writer, monkeypatch: pytest
     assert run("ingest", path, "--later", "--json").json == {"path": path, "source": "jsonl", "rows": 4, "added": 4}
     assert exported(run) == RECORDS
     assert "4 memories, 0 of them new" in run("ingest", path, "--later").out
+    wrong = corpus(LINE, "{broken", name="wrong.jsonl")
+    assert "line 2: not JSON" in run("ingest", wrong, "--later", status=2).refused()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(path).read_bytes())))
     assert run("ingest", "-", "--later", "--json").json["added"] == 0
     assert exported(run) == RECORDS
-
-
-def test_a_wrong_line_is_refused_and_nothing_is_written(run: Runner, corpus: Writer) -> None:
-    for lines, reason in (
-        ([LINE, "{broken"], "line 2: not JSON"),
-        (['{"text": "no id"}'], "line 1: the field '_id' is missing"),
-        ([LINE, LINE], "line 2: _id 'x' stands already on line 1"),
-        (['{"_id": "y", "text": "a\\u0000b"}'], "NUL"),
-        (['{"_id": "y", "text": "t", "url": "u"}'], "line 1: 'url' is not a field"),
-        ([], "holds no memories"),
-    ):
-        assert reason in run("ingest", corpus(*lines), "--later", status=2).refused()
-    assert run("export").out == ""
 
 
 def test_ingest_embeds_links_and_keeps_the_rules_of_sensitivity(

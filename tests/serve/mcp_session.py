@@ -1,22 +1,19 @@
-"""Sessions of the SDK's own client with a real `hopgate mcp`: by standard input and output, and by HTTP."""
+"""Sessions of the SDK's own client with a store's tools: in this process, and with a real `hopgate mcp`."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx2
 from mcp import Client, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ElicitRequestParams, ElicitResult
-from patience import PATIENCE
-from serving import TOKEN, serving
 
 from hopgate.kb import KnowledgeBase
+from hopgate.serve.mcp import create_mcp
+from hopgate.serve.settings import Bounds
 
 
 def command(dsn: str, *options: str) -> StdioServerParameters:
@@ -29,33 +26,15 @@ def command(dsn: str, *options: str) -> StdioServerParameters:
     )
 
 
-@contextlib.contextmanager
-def mcp_serving(kb: KnowledgeBase, **bounds: Any) -> Iterator[str]:
-    """Serve by HTTP on a real port until the block ends; give the address."""
-    with serving(kb, mcp=True, **bounds) as running:
-        yield f"{running.url}/mcp"
-
-
-@contextlib.asynccontextmanager
-async def by_http(url: str, token: str = TOKEN, **options: Any) -> AsyncIterator[Client]:
-    """A session by HTTP with a token."""
-    async with (
-        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE) as http,
-        Client(streamable_http_client(url, http_client=http), **options) as client,
-    ):
-        yield client
-
-
 def in_session(kb: KnowledgeBase, work: Callable[[Client], Awaitable[Any]], *, user: Any = None, **bounds: Any) -> Any:
-    """Serve a store, and do some work in one session; `user` is asked where a tool asks back."""
+    """Do some work in one session with a store; `user` is asked where a tool asks back."""
 
-    async def session(url: str) -> Any:
+    async def session() -> Any:
         asked = {} if user is None else {"elicitation_callback": user}
-        async with by_http(url, **asked) as client:
+        async with Client(create_mcp(kb, Bounds(**bounds)), **asked) as client:
             return await work(client)
 
-    with mcp_serving(kb, **bounds) as url:
-        return asyncio.run(session(url))
+    return asyncio.run(session())
 
 
 class User:

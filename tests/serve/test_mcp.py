@@ -6,15 +6,16 @@ import asyncio
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
 import httpx
+import httpx2
 import pytest
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_session import User, by_http, command, in_session, mcp_serving, refused, told
+from mcp_session import User, command, in_session, refused, told
 from patience import PATIENCE
 from serve_store import CANARY, SECRET
 from serving import TOKEN, serving
@@ -119,6 +120,16 @@ def test_it_stands_behind_what_stands_around_every_request(shared_kb: KnowledgeB
         large = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"x": "y" * (2 << 20)}}
         assert running.client.post("/mcp", json=large).status_code == 413
         assert running.get("health").status_code == 200
+
+        async def session() -> list[str]:
+            async with (
+                httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=PATIENCE) as http,
+                Client(streamable_http_client(f"{running.url}/mcp", http_client=http)) as client,
+            ):
+                assert (await told(client, "recall", query="Ada Lovelace"))["hits"]
+                return [tool.name for tool in (await client.list_tools()).tools]
+
+        assert asyncio.run(session()) == READING
     with serving(shared_kb) as running:
         assert running.client.post("/mcp", json={}).status_code == 405
 
@@ -175,62 +186,45 @@ HELLO = {
     "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}},
 }
-BEARER = {"Authorization": f"Bearer {TOKEN}"}
-ACCEPT = {"Accept": "application/json, text/event-stream"}
 
 
-@pytest.fixture(scope="module")
-def url(shared_kb: KnowledgeBase) -> Iterator[str]:
-    with mcp_serving(shared_kb, scopes=("home",)) as where:
-        yield where
-
-
-def alive(url: str) -> None:
-    async def session() -> None:
-        async with by_http(url) as client:
-            assert (await told(client, "recall", query="Ada Lovelace"))["hits"]
-
-    asyncio.run(session())
-
-
-def test_a_scope_that_is_not_its_own_is_out_of_reach(url: str, shared_kb: KnowledgeBase) -> None:
+def test_a_scope_that_is_not_its_own_is_out_of_reach(shared_kb: KnowledgeBase) -> None:
     """The memories m3 to m5 are of the scope `work`, m6 of none; the server is bound to `home`."""
     foreign = {"m3", "m4", "m5", "m6"}
     own = {cluster.id for cluster in shared_kb.graph.clusters(scope="home")}
     strange = max(cluster.id for cluster in shared_kb.graph.clusters())
     assert strange not in own
 
-    async def session() -> list[Any]:
-        async with by_http(url) as client:
-            assert [tool.name for tool in (await client.list_tools()).tools] == READING + WRITING
-            answers: list[Any] = []
-            for query in ("Gitea runs on birch rowan", "Charles Babbage Cambridge", "Bea Miller cat"):
-                answers.append(await told(client, "recall", query=query, k=50))
-                # Names that a tool does not have change nothing.
-                extra = {"scopes": ["work"], "where": "true", "filters": {"scope": "work"}, "exclude": []}
-                answers.append(await told(client, "recall", query=query, k=50, **extra))
-            for scope in ("work", "", "home' OR '1'='1", "*"):
-                text = await refused(client, "recall", query="Gitea", scope=scope)
-                assert "birch" not in text
-            for tool, arguments in (
-                ("explain", {"query": "Gitea", "id": "m4"}),
-                ("forget", {"id": "m4"}),
-                ("relations_of", {"concept": "Gitea"}),
-                ("relations_of", {"concept": "Charles Babbage", "scope": "work"}),
-                ("remember", {"text": "Gitea is mine now.", "scope": "work"}),
-                ("what_changed", {"since": "2020-01-01", "scope": "work"}),
-                ("recall", {"query": "Gitea", "cluster": strange}),
-            ):
-                text = await refused(client, tool, **arguments)
-                assert "birch" not in text and "rowan" not in text and "Cambridge" not in text, tool
-            answers.append(await told(client, "what_changed", since="2020-01-01", limit=1000))
-            answers.append(await told(client, "relations_of", concept="Charles Babbage"))
-            for uri in ("hopgate://memory/m4", "hopgate://memory/m6"):
-                with pytest.raises(MCPError):
-                    await client.read_resource(uri)
-            return answers
+    async def reach(client: Client) -> list[Any]:
+        assert [tool.name for tool in (await client.list_tools()).tools] == READING + WRITING
+        answers: list[Any] = []
+        for query in ("Gitea runs on birch rowan", "Charles Babbage Cambridge", "Bea Miller cat"):
+            answers.append(await told(client, "recall", query=query, k=50))
+            # Names that a tool does not have change nothing.
+            extra = {"scopes": ["work"], "where": "true", "filters": {"scope": "work"}, "exclude": []}
+            answers.append(await told(client, "recall", query=query, k=50, **extra))
+        for scope in ("work", "", "home' OR '1'='1", "*"):
+            text = await refused(client, "recall", query="Gitea", scope=scope)
+            assert "birch" not in text
+        for tool, arguments in (
+            ("explain", {"query": "Gitea", "id": "m4"}),
+            ("forget", {"id": "m4"}),
+            ("relations_of", {"concept": "Gitea"}),
+            ("relations_of", {"concept": "Charles Babbage", "scope": "work"}),
+            ("remember", {"text": "Gitea is mine now.", "scope": "work"}),
+            ("what_changed", {"since": "2020-01-01", "scope": "work"}),
+            ("recall", {"query": "Gitea", "cluster": strange}),
+        ):
+            text = await refused(client, tool, **arguments)
+            assert "birch" not in text and "rowan" not in text and "Cambridge" not in text, tool
+        answers.append(await told(client, "what_changed", since="2020-01-01", limit=1000))
+        answers.append(await told(client, "relations_of", concept="Charles Babbage"))
+        for uri in ("hopgate://memory/m4", "hopgate://memory/m6"):
+            with pytest.raises(MCPError):
+                await client.read_resource(uri)
+        return answers
 
-    answers = asyncio.run(session())
+    answers = in_session(shared_kb, reach, scopes=("home",))
     shown = json.dumps(answers)
     assert not {hit["id"] for answer in answers for hit in answer.get("hits", ())} & foreign
     for word in ("Gitea", "birch", "rowan", "Cambridge", *(f'"{one}"' for one in foreign)):
@@ -249,35 +243,33 @@ def test_what_is_remembered_stays_in_its_scope_and_takes_nobodys_place(own_kb: K
     assert own_kb.get(key).scope == "home"  # type: ignore[union-attr]
 
 
-def test_odd_values_are_refused_in_words_and_nothing_breaks(url: str) -> None:
-    async def session() -> None:
-        async with by_http(url) as client:
-            for tool, arguments in (
-                ("recall", {"query": ""}),
-                ("recall", {"query": "x" * 30_000}),
-                ("recall", {"query": "x", "k": -1}),
-                ("recall", {"query": "x", "k": 10**9}),
-                ("recall", {"query": "a\0b"}),
-                ("recall", {"query": ["x"]}),
-                ("recall", {}),
-                ("recall", {"query": "x", "as_of": "0001-01-01"}),
-                ("recall", {"query": "x", "as_of": "soon"}),
-                ("recall", {"query": "x", "cluster": 2**80}),
-                ("remember", {"text": ""}),
-                ("remember", {"text": "x", "tags": ["t"] * 50}),
-                ("remember", {"text": "x", "created_at": "9999-12-31T23:59:59-12:00"}),
-                ("explain", {"query": "x", "id": "../../etc/passwd"}),
-                ("what_changed", {"since": "2030-01-01", "until": "2020-01-01"}),
-                ("forget", {"id": "nothing", "answer": {"action": "accept", "data": {"delete": True}}}),
-            ):
-                text = await refused(client, tool, **arguments)
-                assert "Traceback" not in text and "made a mistake" not in text, (tool, arguments, text)
-            # An answer that the client makes up for the user is no answer.
-            made_up = {"answer": {"action": "accept", "data": {"delete": True}}, "context": {}}
-            assert not (await told(client, "forget", id="m1", **made_up))["deleted"]
+def test_odd_values_are_refused_in_words_and_nothing_breaks(shared_kb: KnowledgeBase) -> None:
+    async def ask(client: Client) -> None:
+        for tool, arguments in (
+            ("recall", {"query": ""}),
+            ("recall", {"query": "x" * 30_000}),
+            ("recall", {"query": "x", "k": -1}),
+            ("recall", {"query": "x", "k": 10**9}),
+            ("recall", {"query": "a\0b"}),
+            ("recall", {"query": ["x"]}),
+            ("recall", {}),
+            ("recall", {"query": "x", "as_of": "0001-01-01"}),
+            ("recall", {"query": "x", "as_of": "soon"}),
+            ("recall", {"query": "x", "cluster": 2**80}),
+            ("remember", {"text": ""}),
+            ("remember", {"text": "x", "tags": ["t"] * 50}),
+            ("remember", {"text": "x", "created_at": "9999-12-31T23:59:59-12:00"}),
+            ("explain", {"query": "x", "id": "../../etc/passwd"}),
+            ("what_changed", {"since": "2030-01-01", "until": "2020-01-01"}),
+            ("forget", {"id": "nothing", "answer": {"action": "accept", "data": {"delete": True}}}),
+        ):
+            text = await refused(client, tool, **arguments)
+            assert "Traceback" not in text and "made a mistake" not in text, (tool, arguments, text)
+        # An answer that the client makes up for the user is no answer.
+        made_up = {"answer": {"action": "accept", "data": {"delete": True}}, "context": {}}
+        assert not (await told(client, "forget", id="m1", **made_up))["deleted"]
 
-    asyncio.run(session())
-    alive(url)
+    in_session(shared_kb, ask, scopes=("home",))
 
 
 def test_standard_input_survives_what_is_no_message(shared_kb: KnowledgeBase) -> None:
