@@ -211,7 +211,7 @@ class MemoryWriter:
         from hopgate.store.graph import fact_rows, name_rows
 
         # Memories first and the graph second, as everybody locks them.
-        back = superseded.bring_back(connection, ids)
+        back = superseded.take_back(connection, ids, "superseded_by")
         vectors.drop(connection, ids)
         name_rows.lock(connection)
         # Turns that were read with these before them: "she" may have got a name there. Under the graph's lock, so that

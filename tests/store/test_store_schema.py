@@ -149,16 +149,9 @@ def test_many_that_open_an_empty_database_at_once_take_turns(empty_dsn: str) -> 
             kb.close()
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE hopgate.schema_version SET version = 9999",
-        "ALTER TABLE hopgate.schema_version RENAME TO hopgate_schema_version",
-    ],
-)
-def test_another_versions_store_is_refused(dsn: str, statement: str) -> None:
+def test_another_versions_store_is_refused(dsn: str) -> None:
     with psycopg.connect(dsn) as connection:
-        connection.execute(statement.encode())
+        connection.execute("UPDATE hopgate.schema_version SET version = 9999")
     for upgrade in (False, True):
         with pytest.raises(HopgateError, match="export it with the version that made it, and ingest here"):
             hopgate.open(dsn, upgrade=upgrade)

@@ -148,7 +148,7 @@ def test_an_index_of_vectors_is_built_without_workers_and_status_names_an_old_pg
     with connect.connect(kb.store.dsn) as connection:
         connection.autocommit = autocommit
         looked = "CREATE TEMP TABLE seen AS SELECT current_setting('max_parallel_maintenance_workers')"
-        vectors.build_over(connection, "hopgate.memories", looked)
+        vectors.build_over(connection, looked)
         assert connection.execute("SELECT * FROM seen").fetchone() == ("0",)
         old = connect.vector_version(connection) < (0, 8, 2)
     assert ("CVE-2026-3172" in kb.upkeep.status()["pgvector"]) == old

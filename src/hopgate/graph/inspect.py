@@ -106,8 +106,7 @@ def memory_detail(connection: Connection[Any], external_id: str, *, limit: int) 
         tuple(fact_rows.of_memory(connection, key)),
         tuple(edge_rows.of_memories(connection, [key], limit=limit)),
         tuple((other, tuple(names)) for other, names in concept_rows.neighbours(connection, key, limit=limit)),
-        tuple(superseded.by_memory(connection, key)),
-        superseded.reason_superseded(connection, key),
+        *superseded.of_memory(connection, key),
     )
 
 

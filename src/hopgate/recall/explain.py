@@ -202,7 +202,7 @@ def _linked(store: Store, key: int, filters: Filters) -> bool:
     if filters.concepts is None:
         return True
     with store.transaction() as connection:
-        return concept_rows.is_linked(connection, key, filters.concepts)
+        return key in concept_rows.memories_of_concepts(connection, filters.concepts)
 
 
 def _known(store: Store, external_id: str) -> tuple[int, Memory]:

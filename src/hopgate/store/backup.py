@@ -49,6 +49,11 @@ class TableCopy:
     rows: int
     sha256: str
 
+    def __post_init__(self) -> None:
+        kinds = self.columns.values() if isinstance(self.columns, dict) else [None]
+        if not isinstance(self.rows, int) or not all(isinstance(kind, str) for kind in kinds):
+            raise ValueError
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
@@ -61,20 +66,6 @@ class Manifest:
     def memories(self) -> int:
         """How many memories are in it."""
         return self.tables["memories"].rows
-
-    @property
-    def is_well_formed(self) -> bool:
-        """Whether its values are of the kinds that one has, with the one table that every store has."""
-        return (
-            isinstance(self.schema, int)
-            and "memories" in self.tables
-            and all(
-                isinstance(table.rows, int)
-                and isinstance(table.columns, dict)
-                and all(isinstance(kind, str) for kind in table.columns.values())
-                for table in self.tables.values()
-            )
-        )
 
 
 def has_memories(store: Store) -> bool:
@@ -192,7 +183,7 @@ def _read_manifest(path: Path) -> Manifest:
                 f"{path} is a backup of format {str(values['format'])[:20]}: restore it with the version that made it"
             )
         made = Manifest(values["schema"], {name: TableCopy(**table) for name, table in values["tables"].items()})
-        if not made.is_well_formed:
+        if not isinstance(made.schema, int) or "memories" not in made.tables:
             raise ValueError
     except OSError as error:
         raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
@@ -327,18 +318,13 @@ def scrub(store: Store) -> Scrubbed:
     with connect.explained(), contextlib.closing(connect.connect(store.dsn)) as connection:
         connection.autocommit = True
         tables = connection.execute(
-            "SELECT c.oid::regclass::text, EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid "
-            "AND attname = 'embedding' AND NOT attisdropped) FROM pg_class c WHERE c.relkind = 'r' "
-            "AND c.relnamespace = to_regnamespace(%s) ORDER BY 1",
+            "SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r' AND relnamespace = to_regnamespace(%s) "
+            "ORDER BY 1",
             (schema.SCHEMA,),
         ).fetchall()
-        for table, embedded in tables:
-            statement = f"VACUUM (FULL, ANALYZE) {table}"
-            if embedded:
-                # Its HNSW indexes are built anew.
-                vectors.build_over(connection, table, statement)
-            else:
-                connection.execute(statement.encode())
+        for (table,) in tables:
+            # Its HNSW indexes, if any, are built anew.
+            vectors.build_over(connection, f"VACUUM (FULL, ANALYZE) {table}")
         done, beyond = [f"{len(tables)} tables were written anew"], list(BEYOND)
         try:
             connection.execute("CHECKPOINT")

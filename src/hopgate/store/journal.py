@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from psycopg.rows import class_row
-
 from hopgate.errors import HopgateError
+from hopgate.store.rows import fetch
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -30,8 +29,8 @@ class JournalRow:
     merged_id: int | None
     merged_name: str | None
     merged_kind: str | None
-    name_ids: list[int]
-    memory_ids: list[int]
+    name_ids: tuple[int, ...]
+    memory_ids: tuple[int, ...]
     score: float | None
     done_at: datetime
     undone_at: datetime | None
@@ -46,7 +45,7 @@ class JournalEntry:
     action: str
     one: str | None
     other: str | None
-    memory_ids: list[str]
+    memory_ids: tuple[str, ...]
     memories: int
     undone_at: datetime | None
 
@@ -74,19 +73,20 @@ def record(
 
 def listed(connection: Connection[Any], *, limit: int, only: int | None = None) -> list[JournalEntry]:
     """What people changed, the last entry first."""
-    with connection.cursor(row_factory=class_row(JournalEntry)) as cursor:
-        return cursor.execute(
-            # Of a merge: what the concept that stayed was called without the names that came to it.
-            "SELECT j.id, j.done_at, j.action, coalesce(apart.name, (SELECT k.name FROM concept_names k "
-            "WHERE k.concept_id = j.kept_id AND k.id <> ALL(j.name_ids) ORDER BY k.uses DESC, k.id LIMIT 1)) AS one, "
-            "coalesce(j.merged_name, undecided.name) AS other, ARRAY(SELECT m.external_id FROM memories m "
-            "WHERE m.id = ANY(j.memory_ids) ORDER BY m.id) AS memory_ids, j.memories, j.undone_at FROM journal j "
-            "LEFT JOIN concept_names undecided ON j.action = %(apart)s AND undecided.id = j.name_ids[1] "
-            "LEFT JOIN concept_names apart ON j.action = %(apart)s AND apart.id = j.name_ids[2] "
-            "WHERE j.method = %(by_hand)s AND (%(only)s::bigint IS NULL OR j.id = %(only)s) "
-            "ORDER BY j.id DESC LIMIT %(limit)s",
-            {"limit": limit, "only": only, "apart": KEEP_APART, "by_hand": BY_HAND},
-        ).fetchall()
+    return fetch(
+        connection,
+        JournalEntry,
+        # Of a merge: what the concept that stayed was called without the names that came to it.
+        "SELECT j.id, j.done_at, j.action, coalesce(apart.name, (SELECT k.name FROM concept_names k "
+        "WHERE k.concept_id = j.kept_id AND k.id <> ALL(j.name_ids) ORDER BY k.uses DESC, k.id LIMIT 1)) AS one, "
+        "coalesce(j.merged_name, undecided.name) AS other, ARRAY(SELECT m.external_id FROM memories m "
+        "WHERE m.id = ANY(j.memory_ids) ORDER BY m.id) AS memory_ids, j.memories, j.undone_at FROM journal j "
+        "LEFT JOIN concept_names undecided ON j.action = %(apart)s AND undecided.id = j.name_ids[1] "
+        "LEFT JOIN concept_names apart ON j.action = %(apart)s AND apart.id = j.name_ids[2] "
+        "WHERE j.method = %(by_hand)s AND (%(only)s::bigint IS NULL OR j.id = %(only)s) "
+        "ORDER BY j.id DESC LIMIT %(limit)s",
+        {"limit": limit, "only": only, "apart": KEEP_APART, "by_hand": BY_HAND},
+    )
 
 
 _ROW = (
@@ -97,13 +97,12 @@ _ROW = (
 
 def taken(connection: Connection[Any], entry_id: int) -> JournalRow:
     """Take an entry to undo it; nobody else undoes it meanwhile. An unknown one, or one undone already, is refused."""
-    with connection.cursor(row_factory=class_row(JournalRow)) as cursor:
-        row = cursor.execute(_ROW + "id = %s FOR UPDATE", (entry_id,)).fetchone()
-    if row is None:
+    found = fetch(connection, JournalRow, _ROW + "id = %s FOR UPDATE", (entry_id,))
+    if not found:
         raise HopgateError(f"the log has no entry {entry_id}")
-    if row.undone_at is not None:
+    if found[0].undone_at is not None:
         raise HopgateError(f"entry {entry_id} of the log was undone already")
-    return row
+    return found[0]
 
 
 def undone(connection: Connection[Any], entry_id: int) -> None:
@@ -146,9 +145,8 @@ def merge(
 
 def merges_into(connection: Connection[Any], concept_id: int) -> list[JournalRow]:
     """The merges into a concept that were not undone, the last one first."""
-    with connection.cursor(row_factory=class_row(JournalRow)) as cursor:
-        which = "kept_id = %s AND action = 'merge' AND undone_at IS NULL ORDER BY id DESC"
-        return cursor.execute(_ROW + which, (concept_id,)).fetchall()
+    which = "kept_id = %s AND action = 'merge' AND undone_at IS NULL ORDER BY id DESC"
+    return fetch(connection, JournalRow, _ROW + which, (concept_id,))
 
 
 def restore(connection: Connection[Any], row: JournalRow) -> None:

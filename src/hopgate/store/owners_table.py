@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+import psycopg
+
 from hopgate.errors import HopgateError
 from hopgate.store.rows import value, values
 
@@ -102,8 +104,7 @@ class _Table:
 
 def conflicts(connection: Connection[Any], owners: OwnersTable) -> list[str]:
     """What stands in the way of following a table, each as a sentence."""
-    table = _look_up(connection, owners)
-    return list(_conflicts(connection, owners, table))
+    return list(_conflicts(connection, owners, _look_up(connection, owners)))
 
 
 def notices(connection: Connection[Any], owners: OwnersTable) -> list[str]:
@@ -158,32 +159,29 @@ def copy_vectors(connection: Connection[Any], column: str, identity: Identity) -
 def statements(connection: Connection[Any], owners: OwnersTable) -> str:
     """The SQL that follows a table and makes a memory of each of its rows, with `search_path` at hopgate's schema."""
     table = _look_up(connection, owners)
-    assert table.key is not None
     text = files("hopgate.store").joinpath("owners_table.sql").read_text(encoding="utf-8")
-    given = {**_names(table), **_followed(owners, table), **_written_back(table)}
+    given = {**_followed(owners, table), **_written_back(table)}
     return re.sub(r"@(\w+)", lambda name: given[name[1]], text)
 
 
 def release(connection: Connection[Any]) -> None:
     """Take hopgate's triggers off an owner's table."""
-    rows = connection.execute(
-        "SELECT quote_ident(t.tgname), t.tgrelid::regclass::text FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid "
-        "JOIN pg_class c ON c.oid = t.tgrelid WHERE p.pronamespace = to_regnamespace('hopgate') "
-        "AND c.relnamespace <> p.pronamespace AND NOT t.tgisinternal"
-    ).fetchall()
-    for trigger, table in rows:
+    for trigger, table, _ in _triggers(connection):
         connection.execute(f"DROP TRIGGER {trigger} ON {table}")
 
 
 def followed(connection: Connection[Any]) -> str | None:
     """The owner's table that a store follows, with its schema, if it follows one."""
-    name: str | None = value(
-        connection,
-        "SELECT n.nspname || '.' || c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
-        "JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_proc p ON p.oid = t.tgfoid "
-        "WHERE p.pronamespace = to_regnamespace('hopgate') AND c.relnamespace <> p.pronamespace LIMIT 1",
-    )
-    return name
+    return next((name for _, _, name in _triggers(connection)), None)
+
+
+def _triggers(connection: Connection[Any]) -> list[tuple[str, str, str]]:
+    """Hopgate's triggers on an owner's table: their names and the table's in SQL, and its name as it is written."""
+    return connection.execute(
+        "SELECT quote_ident(t.tgname), t.tgrelid::regclass::text, c.relnamespace::regnamespace || '.' || c.relname "
+        "FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid "
+        "WHERE p.pronamespace = to_regnamespace('hopgate') AND c.relnamespace <> p.pronamespace AND NOT t.tgisinternal"
+    ).fetchall()
 
 
 def _look_up(connection: Connection[Any], owners: OwnersTable) -> _Table:
@@ -231,41 +229,28 @@ def _conflicts(connection: Connection[Any], owners: OwnersTable, table: _Table) 
                 f"the column {flag} may tell which rows are sensitive (say --map is_sensitive={flag}, "
                 f"or --not-sensitive {flag} if it does not)"
             )
-    if twice := _twice(connection, table):
-        yield f"{twice:,} external ids stand in more than one row: make them unique"
     yield from _unreadable(connection, owners, table)
 
 
 def _unreadable(connection: Connection[Any], owners: OwnersTable, table: _Table) -> Iterator[str]:
-    """Conditions that the server does not take, and a column of vectors that is none."""
+    """What of the table's content, and of what was said of it, cannot be used."""
+    external_id = table.mapped.get("external_id")
+    if external_id is not None and external_id.type in FIELDS["external_id"]:
+        name = quoted(external_id.name)
+        twice = f"SELECT FROM {table.name} GROUP BY {name} HAVING count({name}) > 1"
+        if count := value(connection, f"SELECT count(*) FROM ({twice}) AS twice"):
+            yield f"{count:,} external ids stand in more than one row: make them unique"
     vector = table.columns.get(owners.embedding or "")
     if owners.embedding is not None and (vector is None or vector.type not in ("vector", "halfvec", "real[]")):
         yield f"{owners.name} has no column {owners.embedding} of vectors"
     for what, condition in (("--hide", owners.hide), ("--superseded", owners.superseded)):
-        if condition is not None and (error := _refused(connection, table, condition)):
-            yield f"{what} {condition!r} is no condition over {owners.name} ({error})"
-
-
-def _twice(connection: Connection[Any], table: _Table) -> int:
-    """How many external ids stand in more than one row."""
-    column = table.mapped.get("external_id")
-    if column is None or column.type not in FIELDS["external_id"]:
-        return 0
-    name = quoted(column.name)
-    twice = f"SELECT FROM {table.name} GROUP BY {name} HAVING count({name}) > 1"
-    return int(value(connection, f"SELECT count(*) FROM ({twice}) AS twice"))
-
-
-def _refused(connection: Connection[Any], table: _Table, condition: str) -> str | None:
-    """Why the server does not take a condition over a table."""
-    import psycopg
-
-    try:
-        with connection.transaction():
-            connection.execute(f"SELECT 1 FROM {table.name} AS t WHERE ({condition}) IS NULL LIMIT 0".encode())
-    except psycopg.Error as error:
-        return str(error.diag.message_primary)
-    return None
+        try:
+            with connection.transaction():
+                connection.execute(
+                    f"SELECT 1 FROM {table.name} AS t WHERE ({condition or 'true'}) IS NULL LIMIT 0".encode()
+                )
+        except psycopg.Error as error:
+            yield f"{what} {condition!r} is no condition over {owners.name} ({error.diag.message_primary})"
 
 
 def _reading(name: str, column: _Column | None, owners: OwnersTable) -> str:
@@ -301,19 +286,10 @@ def _reading_list(value: str, kind: str) -> str:
     return f"coalesce({value}::text[], '{{}}')" if kind.endswith("[]") else f"hopgate_split({value}::text)"
 
 
-def _names(table: _Table) -> dict[str, str]:
-    assert table.key is not None
-    return {
-        "table": table.name,
-        "name": _literal(table.name.replace('"', "")),
-        "key": quoted(table.key.name),
-        "key_type": table.key.type,
-        "unfilled": _literal(table.unfilled[0]) if table.unfilled else "NULL",
-    }
-
-
 def _followed(owners: OwnersTable, table: _Table) -> dict[str, str]:
     """How rows of the table become memories."""
+    assert table.key is not None
+    key = quoted(table.key.name)
     kinds = {name: "text[]" if kind is _LIST else _KINDS.get(name, "text") for name, kind in FIELDS.items()}
     # What the table has no column for was given by hopgate's user, if at all, and stays as it is.
     changes = [f"{name} = r.{name}" for name in table.mapped if name not in ("is_sensitive", "created_at")]
@@ -326,9 +302,12 @@ def _followed(owners: OwnersTable, table: _Table) -> dict[str, str]:
     if (flag := table.mapped.get("is_sensitive")) is not None:
         read = _reading("is_sensitive", flag, OwnersTable(table.name))
         was, now = (read.replace("t.", f"{row}.", 1) for row in ("went", "came"))
-        key = _names(table)["key"]
         opened = f"(SELECT array_agg(came.{key}::text) FROM went JOIN came USING ({key}) WHERE {was} AND NOT {now})"
     return {
+        "table": table.name,
+        "name": _literal(table.name.replace('"', "")),
+        "key": key,
+        "key_type": table.key.type,
         "fields_with_types": ", ".join(f"{name} {kind}" for name, kind in kinds.items()),
         "fields_read": ", ".join(_reading(name, table.mapped.get(name), owners) for name in FIELDS),
         "not_hidden": f" AND ({owners.hide}) IS NOT TRUE" if owners.hide else "",
@@ -351,6 +330,7 @@ def _written_back(table: _Table) -> dict[str, str]:
         for name, column in written.items()
     )
     return {
+        "unfilled": _literal(table.unfilled[0]) if table.unfilled else "NULL",
         "columns": ", ".join(quoted(column.name) for column in written.values()),
         "column_values": ", ".join(_writing(f"r.{name}", name, column) for name, column in written.items()),
         "column_updates": ", ".join(updates),

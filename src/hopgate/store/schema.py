@@ -41,14 +41,8 @@ class SchemaStatus:
 
 def status(connection: Connection[Any]) -> SchemaStatus:
     """Read which version of the schema a database has."""
-    row = connection.execute(
-        "SELECT to_regclass(%(ours)s)::text, coalesce(to_regclass(%(before)s), to_regclass('hopgate_schema_version'))",
-        {"ours": f"{SCHEMA}.schema_version", "before": f"{SCHEMA}.hopgate_schema_version"},
-    ).fetchone()
-    assert row is not None
-    if row[0] is None:
-        # Versions before 26 kept theirs in another table.
-        return SchemaStatus(None if row[1] is None else 0)
+    if value(connection, "SELECT to_regclass(%s)", (f"{SCHEMA}.schema_version",)) is None:
+        return SchemaStatus(None)
     return SchemaStatus(value(connection, f"SELECT version FROM {SCHEMA}.schema_version") or 0)
 
 
@@ -57,7 +51,7 @@ def check(connection: Connection[Any]) -> None:
     there = status(connection)
     if there.state == "other":
         raise HopgateError(
-            f"this store has schema {there.current or 'of an earlier hopgate'}, and this hopgate needs {there.wanted}: "
+            f"this store has schema {there.current}, and this hopgate needs {there.wanted}: "
             "export it with the version that made it, and ingest here"
         )
 
@@ -139,18 +133,18 @@ def drop(connection: Connection[Any]) -> None:
     if name := value(connection, inside, (SCHEMA,)):
         raise HopgateError(f"the extension {name} is in the schema {SCHEMA}: ALTER EXTENSION {name} SET SCHEMA public")
     owners_table.release(connection)
+    # Views first: they need the tables.
     objects = values(
         connection,
-        "SELECT 'VIEW ' || string_agg(oid::regclass::text, ', ') FROM pg_class "
-        "WHERE relnamespace = to_regnamespace(%(schema)s) AND relkind = 'v' "
-        "UNION ALL SELECT 'TABLE ' || string_agg(oid::regclass::text, ', ') FROM pg_class "
-        "WHERE relnamespace = to_regnamespace(%(schema)s) AND relkind = 'r' "
-        "UNION ALL SELECT 'FUNCTION ' || string_agg(oid::regprocedure::text, ', ') FROM pg_proc "
-        "WHERE pronamespace = to_regnamespace(%(schema)s)",
-        {"schema": SCHEMA},
+        "SELECT kind || ' ' || string_agg(name, ', ') FROM ("
+        "SELECT CASE relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END AS kind, oid::regclass::text AS name, relnamespace "
+        "FROM pg_class WHERE relkind IN ('r', 'v') "
+        "UNION ALL SELECT 'FUNCTION', oid::regprocedure::text, pronamespace FROM pg_proc) AS own "
+        "WHERE relnamespace = to_regnamespace(%s) GROUP BY kind ORDER BY array_position('{VIEW,TABLE,FUNCTION}', kind)",
+        (SCHEMA,),
     )
     try:
-        for names in filter(None, objects):
+        for names in objects:
             connection.execute(f"DROP {names}")
         connection.execute(f"DROP SCHEMA IF EXISTS {SCHEMA}")
     except psycopg.errors.DependentObjectsStillExist as error:

@@ -175,24 +175,17 @@ def running(directory: Path) -> bool:
 
 def stop(directory: Path) -> bool:
     """Stop the server unless somebody holds it; say whether it is down."""
-    try:
-        users = os.open(directory / ".users", os.O_RDWR)
-    except FileNotFoundError:
-        return True
-    try:
-        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        cluster = directory / "pg"
+    with contextlib.suppress(FileNotFoundError), (directory / ".users").open("r+b") as users:
+        if not locked(users.fileno(), fcntl.LOCK_EX):
+            return False
+        cluster, sockets = directory / "pg", socket_directory(directory)
         # Never by a number alone: it may be another process's by now.
         if is_server(pid_of(cluster), cluster):
             _run("pg_ctl", "-D", HERE, "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
-        if (sockets := socket_directory(directory)) != cluster:
+        if sockets != cluster:
             with contextlib.suppress(OSError):  # it is gone, or another server answers in it
                 sockets.rmdir()
-        return True
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(users)
+    return True
 
 
 @contextlib.contextmanager
@@ -217,16 +210,8 @@ def linger_seconds(default: float = 0.0) -> float:
 
 def watched(directory: Path) -> bool:
     """Whether a watcher is at work; asking holds its lock for a moment."""
-    try:
-        lock = os.open(directory / LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(lock)
+    with contextlib.suppress(FileNotFoundError), (directory / LOCK).open("r+b") as lock:
+        return not locked(lock.fileno(), fcntl.LOCK_EX)
     return False
 
 
@@ -248,28 +233,21 @@ def watch_over(directory: Path, linger: float) -> None:
 
 def watch(directory: Path, linger: float) -> None:
     """Wait until nobody has used the server for so many seconds, and stop it; nothing where there is a watcher."""
-    with contextlib.suppress(FileNotFoundError):
-        lock = os.open(directory / LOCK, os.O_RDWR)
+    with contextlib.suppress(FileNotFoundError), (directory / LOCK).open("r+b") as lock:
         try:
-            take(lock, fcntl.LOCK_EX, directory / LOCK, WATCH_S)
+            take(lock.fileno(), fcntl.LOCK_EX, directory / LOCK, WATCH_S)
         except HopgateError:
-            os.close(lock)
             return
-        while (directory / LOCK).stat().st_ino == os.fstat(lock).st_ino:
+        while (directory / LOCK).stat().st_ino == os.fstat(lock.fileno()).st_ino:
             left = (directory / ".users").stat().st_mtime + linger - time.time()
-            if left <= 0 and _ended(directory, linger, lock):
-                return
+            if left <= 0:
+                with startup_lock(directory):
+                    used = (directory / ".users").stat().st_mtime + linger > time.time()
+                    if not used and ((directory / ".keep").exists() or stop(directory)):
+                        # In the same breath: the next user starts another watcher.
+                        lock.close()
+                        return
             time.sleep(min(left, LOOK_S) if left > 0 else LOOK_S)
-
-
-def _ended(directory: Path, linger: float, lock: int) -> bool:
-    """Stop the server if nobody holds it; in the same breath give up watching, so that the next user starts another."""
-    with startup_lock(directory):
-        used = (directory / ".users").stat().st_mtime + linger > time.time()
-        if used or not ((directory / ".keep").exists() or stop(directory)):
-            return False
-        os.close(lock)
-        return True
 
 
 # ---- The socket, and who may connect ---------------------------------------------------------------------------------
@@ -552,19 +530,26 @@ def open_private(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
 
 
+def locked(handle: int, operation: int) -> bool:
+    """Take a lock, or say that somebody else has it."""
+    try:
+        fcntl.flock(handle, operation | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def take(handle: int, operation: int, path: Path, seconds: float | None = None) -> None:
     """Take a lock, waiting no longer than another process may take to start or stop the server."""
     seconds = LOCK_S if seconds is None else seconds
     deadline = time.monotonic() + seconds
-    while time.monotonic() <= deadline:
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(handle, operation | fcntl.LOCK_NB)
-            return
+    while not locked(handle, operation):
+        if time.monotonic() > deadline:
+            raise HopgateError(
+                f"another process has held {path} for more than {seconds} s: end it (fuser {path} names it), "
+                "or choose another place with --data DIR"
+            )
         time.sleep(0.02)
-    raise HopgateError(
-        f"another process has held {path} for more than {seconds} s: end it (fuser {path} names it), "
-        "or choose another place with --data DIR"
-    )
 
 
 def pid_of(cluster: Path) -> int:

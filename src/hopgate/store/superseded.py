@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.store import memories
@@ -147,11 +147,6 @@ def listed(connection: Connection[Any], scopes: Sequence[str] | None, *, limit: 
     )
 
 
-def by_memory(connection: Connection[Any], memory_id: int) -> list[str]:
-    """The external ids of the memories whose place a memory took."""
-    return values(connection, "SELECT external_id FROM memories WHERE superseded_by = %s ORDER BY id", (memory_id,))
-
-
 def record_superseded(connection: Connection[Any], rows: Sequence[tuple[str, str, datetime | None]]) -> None:
     """Mark memories as superseded by others since a time, as a file says; both must be there."""
     if not rows:
@@ -170,23 +165,24 @@ def record_superseded(connection: Connection[Any], rows: Sequence[tuple[str, str
             raise HopgateError(f"memory {gone[:80]!r} is superseded by {by[:80]!r}, which is not there: give both")
 
 
-def take_back(connection: Connection[Any], ids: Sequence[int]) -> list[Gone]:
-    """Take the tombstones of memories away; give those that had one."""
-    done = connection.execute(
-        "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, superseded_reason = NULL "
-        "WHERE id = ANY(%s) AND superseded_at IS NOT NULL RETURNING id, scope",
+def take_back(
+    connection: Connection[Any], ids: Sequence[int], column: Literal["id", "superseded_by"] = "id"
+) -> list[Gone]:
+    """Take the tombstones of memories away, or of those that gave way to them; give those that had one."""
+    return fetch(
+        connection,
+        Gone,
+        "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, superseded_reason = NULL WHERE id IN ("
+        f"SELECT id FROM memories WHERE {column} = ANY(%s) AND superseded_at IS NOT NULL "
+        "ORDER BY id FOR NO KEY UPDATE) RETURNING id, scope",
         (list(ids),),
     )
-    return [Gone(*row) for row in done]
 
 
-def reason_superseded(connection: Connection[Any], memory_id: int) -> str:
-    """Why a memory gave way, in the words of whoever decided; nothing where nobody said."""
-    return value(connection, "SELECT superseded_reason FROM memories WHERE id = %s", (memory_id,)) or ""
-
-
-def bring_back(connection: Connection[Any], ids: Sequence[int]) -> list[Gone]:
-    """Let what gave way to these memories come back; give it."""
-    statement = "SELECT id FROM memories WHERE superseded_by = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
-    hidden = values(connection, statement, (list(ids),))
-    return take_back(connection, hidden) if hidden else []
+def of_memory(connection: Connection[Any], memory_id: int) -> tuple[tuple[str, ...], str]:
+    """The memories whose place a memory took, and why it gave way itself in the words of whoever decided, if it did."""
+    supersedes = values(
+        connection, "SELECT external_id FROM memories WHERE superseded_by = %s ORDER BY id", (memory_id,)
+    )
+    reason = value(connection, "SELECT superseded_reason FROM memories WHERE id = %s", (memory_id,))
+    return tuple(values(connection, older, (memory_id,))), reason or ""

@@ -324,10 +324,7 @@ def _lock_columns(connection: Connection[Any]) -> None:
 
 # ---- Indexes ---------------------------------------------------------------------------------------------------------
 
-MB = 1 << 20
-# Of a vector's place in the graph, beside the vector: 1.5 KB each were seen with 384 halves.
-BESIDE = 800
-LEAST, ELSEWHERE = 64 * MB, 1024 * MB
+MOST_MEMORY = 1 << 30
 
 
 def build_index(connection: Connection[Any], path: str = "") -> None:
@@ -345,30 +342,24 @@ def build_index(connection: Connection[Any], path: str = "") -> None:
     for index, table in ((PASSAGE_INDEX, "passages"), (INDEX, "memories")):
         how = "hnsw (embedding halfvec_cosine_ops) WITH (m = 16, ef_construction = 64)"
         connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index}")
-        build_over(connection, table, f"CREATE INDEX CONCURRENTLY {index} ON {table} USING {how}")
+        build_over(connection, f"CREATE INDEX CONCURRENTLY {index} ON {table} USING {how}")
     connection.execute("RESET search_path")
     connection.execute("SELECT pg_advisory_unlock(hashtext('hopgate hnsw'))")
 
 
-def build_over(connection: Connection[Any], table: str, statement: str) -> None:
-    """Run a statement that builds an index over a table's vectors, with as much memory as that takes.
+def build_over(connection: Connection[Any], statement: str) -> None:
+    """Run a statement that builds an index over vectors, with as much memory as that takes.
 
     Without workers: before pgvector 0.8.2 they are unsafe, and in a container they find no shared memory.
     """
-    row = connection.execute(
-        f"SELECT count(embedding), max(pg_column_size(embedding)), (SELECT setting::bigint * 1024 FROM pg_settings "
-        f"WHERE name = 'maintenance_work_mem') FROM {table}"
-    ).fetchone()
-    assert row is not None
-    vectors, size, owners = (int(value or 0) for value in row)
-    # At most a quarter of this machine's memory, where the server is on it.
+    # It takes no more than it needs: a quarter of this machine's memory at most, where the server is on it.
     here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4 if connection.info.host.startswith("/") else 0
-    needed = max(LEAST, owners, min(vectors * (size + BESIDE), max(ELSEWHERE, here)))
     # In autocommit mode the settings are the session's.
     local = not connection.autocommit
     connection.execute(
-        "SELECT set_config('maintenance_work_mem', %s, %s), set_config('max_parallel_maintenance_workers', '0', %s)",
-        (f"{needed // MB}MB", local, local),
+        "SELECT set_config('maintenance_work_mem', greatest(%s, pg_size_bytes(current_setting("
+        "'maintenance_work_mem')) / 1024) || 'kB', %s), set_config('max_parallel_maintenance_workers', '0', %s)",
+        (max(MOST_MEMORY, here) >> 10, local, local),
     )
     connection.execute(statement.encode())
     if not local:

@@ -50,7 +50,7 @@ def merge_named(connection: Connection[Any], kept: str, merged: str, scope: str 
     pairs = concept_rows.pairs(connection, normalise(kept), normalise(merged), scope)
     if not pairs:
         for name in (kept, merged):
-            concept_rows.find(connection, normalise(name), name, _within(scope))
+            concept_rows.find_all(connection, normalise(name), name, _within(scope))
         raise HopgateError(f"no scope has both {kept!r} and {merged!r}: name two concepts of one scope")
     changes = [merge(connection, *pair) for pair in pairs]
     names = tuple(dict.fromkeys(name for change in changes for name in change.names))

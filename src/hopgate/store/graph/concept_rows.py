@@ -63,11 +63,6 @@ def get(connection: Connection[Any], concept_id: int, view: View = _ANY) -> Conc
     return rows[0]
 
 
-def find(connection: Connection[Any], normal_name: str, shown: str, view: View = _ANY) -> Concept:
-    """The concept that a name belongs to, where several scopes have it that of most memories."""
-    return get(connection, find_all(connection, normal_name, shown, view)[0])
-
-
 def find_all(connection: Connection[Any], normal_name: str, shown: str, view: View = _ANY) -> list[int]:
     """The concepts that a name belongs to, one a scope, that of most memories first; an unknown name is refused."""
     ids = values(
@@ -242,7 +237,11 @@ _UNLINK = (
 
 
 # A tag links memories, and is what many of them have: walks go over what is named in their texts.
-_MENTION_WEIGHT = "max(CASE WHEN m.kind = 'tag' THEN 0.2 ELSE 1 END)::real"
+_LINK = (
+    "INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) SELECT memory_id, concept_id, "
+    f"'{MENTIONS}', max(CASE WHEN m.kind = 'tag' THEN 0.2 ELSE 1 END)::real FROM mentions m "
+    "JOIN concept_names n ON n.id = name_id"
+)
 
 
 def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
@@ -250,12 +249,10 @@ def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
     with connection.pipeline():
         connection.execute(_UNLINK, {"ids": list(memory_ids)})
         connection.execute(
-            "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
-            f"SELECT memory_id, concept_id, %(relation)s, {_MENTION_WEIGHT} FROM mentions m JOIN concept_names n "
-            "ON n.id = name_id WHERE memory_id = ANY(%(ids)s) GROUP BY 1, 2 RETURNING concept_id), "
+            f"WITH made AS ({_LINK} WHERE memory_id = ANY(%(ids)s) GROUP BY 1, 2 RETURNING concept_id), "
             "counted AS (SELECT concept_id, count(*) AS n FROM made GROUP BY concept_id) "
             "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
-            {"ids": list(memory_ids), "relation": MENTIONS},
+            {"ids": list(memory_ids)},
         )
 
 
@@ -272,13 +269,10 @@ def link_all_mentions(connection: Connection[Any]) -> None:
     connection.execute("DELETE FROM memory_concepts")
     connection.execute(
         # In the order of the key: its index then grows at its end, and not all over.
-        "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
-        f"SELECT memory_id, concept_id, %s, {_MENTION_WEIGHT} FROM mentions m JOIN concept_names n ON n.id = name_id "
-        "GROUP BY 1, 2 ORDER BY memory_id, concept_id RETURNING concept_id) "
+        f"WITH made AS ({_LINK} GROUP BY 1, 2 ORDER BY memory_id, concept_id RETURNING concept_id) "
         "UPDATE concepts c SET memory_count = coalesce(k.n, 0) FROM concepts o LEFT JOIN (SELECT concept_id, "
         "count(*) AS n FROM made GROUP BY concept_id) AS k ON k.concept_id = o.id "
-        "WHERE c.id = o.id AND c.memory_count <> coalesce(k.n, 0)",
-        (MENTIONS,),
+        "WHERE c.id = o.id AND c.memory_count <> coalesce(k.n, 0)"
     )
 
 
@@ -352,11 +346,6 @@ def memories_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]
     """The memories that talk about concepts."""
     statement = "SELECT DISTINCT memory_id FROM memory_concepts WHERE concept_id = ANY(%s) ORDER BY 1"
     return values(connection, statement, (list(concept_ids),))
-
-
-def is_linked(connection: Connection[Any], memory_id: int, concept_ids: Sequence[int]) -> bool:
-    """Whether a memory talks about one of these concepts."""
-    return memory_id in memories_of_concepts(connection, concept_ids)
 
 
 # Clusters of concepts as they were last found, under ids that stay; of the whole store, or of some scopes alone.

@@ -126,7 +126,6 @@ def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(
     for table in due:
         vectors.build_over(
             connection,
-            table,
             f"CREATE INDEX IF NOT EXISTS {_INDEXES[table]} ON {table} USING hnsw (embedding halfvec_cosine_ops) "
             "WITH (m = 16, ef_construction = 64)",
         )
