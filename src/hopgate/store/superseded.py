@@ -181,8 +181,6 @@ def take_back(
 
 def of_memory(connection: Connection[Any], memory_id: int) -> tuple[tuple[str, ...], str]:
     """The memories whose place a memory took, and why it gave way itself in the words of whoever decided, if it did."""
-    supersedes = values(
-        connection, "SELECT external_id FROM memories WHERE superseded_by = %s ORDER BY id", (memory_id,)
-    )
+    older = "SELECT external_id FROM memories WHERE superseded_by = %s ORDER BY id"
     reason = value(connection, "SELECT superseded_reason FROM memories WHERE id = %s", (memory_id,))
     return tuple(values(connection, older, (memory_id,))), reason or ""

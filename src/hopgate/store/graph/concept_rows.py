@@ -63,6 +63,11 @@ def get(connection: Connection[Any], concept_id: int, view: View = _ANY) -> Conc
     return rows[0]
 
 
+def find(connection: Connection[Any], normal_name: str, shown: str, view: View = _ANY) -> Concept:
+    """The concept that a name belongs to, where several scopes have it that of most memories."""
+    return get(connection, find_all(connection, normal_name, shown, view)[0])
+
+
 def find_all(connection: Connection[Any], normal_name: str, shown: str, view: View = _ANY) -> list[int]:
     """The concepts that a name belongs to, one a scope, that of most memories first; an unknown name is refused."""
     ids = values(
