@@ -96,7 +96,7 @@ def test_curation_lets_a_memory_give_way_and_takes_it_back(notes):
     assert (one.memory, one.older, one.gives_way) == ("again", "tower", "again")
     notes.graph.supersede([one])
     entry = last(notes)
-    assert entry.memory_ids == ["again"] and notes.get("again").superseded_by == "tower"
+    assert entry.memory_ids == ("again",) and notes.get("again").superseded_by == "tower"
     with pytest.raises(HopgateError, match="gave way already"):
         notes.graph.supersede([one])
     notes.upkeep.undo(entry.id)
