@@ -65,7 +65,11 @@ LOCKS = {
         r"FOR NO KEY UPDATE|LOCK TABLE memories|(UPDATE|INSERT INTO|DELETE FROM|COPY) memories\b", re.IGNORECASE
     ),
     "graph": re.compile(r"hopgate graph"),
-    "graph's rows": re.compile(rf"(UPDATE|INSERT INTO|DELETE FROM|COPY) ({GRAPH_TABLES})\b", re.IGNORECASE),
+    "graph's rows": re.compile(
+        rf"(UPDATE|INSERT INTO|DELETE FROM|COPY) ({GRAPH_TABLES})\b"
+        "|hopgate_(revoke|spell_names|name_concepts|drop_relations)",
+        re.IGNORECASE,
+    ),
     "graph's version": re.compile(r"UPDATE graph_state"),
 }
 

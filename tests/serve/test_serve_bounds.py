@@ -188,7 +188,7 @@ def test_the_explorers_pages_work_within_a_scope_or_say_what_to_do(own_kb: Knowl
         assert running.post("mend/removal/preview", {"ids": ["m3"]}).status_code == 404
         assert running.post("memories/m1/sensitive", {"sensitive": True}).json()["is_sensitive"]
         entry = own_kb.upkeep.log(limit=1)[0]
-        assert entry.memory_ids == ["m1"] and running.post(f"mend/log/{entry.id}/undo").status_code == 403
+        assert entry.memory_ids == ("m1",) and running.post(f"mend/log/{entry.id}/undo").status_code == 403
 
 
 def test_ids_of_another_scopes_memories_are_not_named(own_kb: KnowledgeBase) -> None:

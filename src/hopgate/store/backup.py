@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import psycopg
 from psycopg import errors
@@ -24,7 +24,7 @@ from hopgate.files import new_file
 from hopgate.store import connect, memories, owners_table, schema, setting_rows, vectors
 from hopgate.store.graph import graph_vectors
 from hopgate.store.owners_table import quoted
-from hopgate.store.rows import value, values
+from hopgate.store.rows import fetch, value
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -93,7 +93,7 @@ def _write(store: Store, archive: zipfile.ZipFile) -> Manifest:
     with store.snapshot() as connection:
         _write_alike(connection)
         for table in schema.own_tables():
-            if columns := _columns_of(connection, table):
+            if columns := {column.name: column.type for column in _columns_of(connection, table)}:
                 with archive.open(f"tables/{table}.copy", "w", force_zip64=True) as out:
                     tables[table] = _summed(columns, _copied(connection, table, columns), out.write)
     manifest = Manifest(schema.VERSION, tables)
@@ -127,29 +127,31 @@ def _copied(connection: Connection[Any], table: str, columns: Mapping[str, str])
     # Numbers by their value; texts by their bytes, whatever language the database has.
     order = [
         quoted(name) if columns[name] in ("bigint", "integer", "boolean") else f'{quoted(name)}::text COLLATE "C"'
-        for name in _key_of(connection, table) or columns
+        for name in [column.name for column in _columns_of(connection, table) if column.in_key] or columns
     ]
     statement = f"COPY (SELECT {names} FROM {table} ORDER BY {', '.join(order)}) TO STDOUT"
     with connection.cursor() as cursor, cursor.copy(statement.encode()) as copy:
         yield from map(bytes, copy)
 
 
-def _columns_of(connection: Connection[Any], table: str) -> dict[str, str]:
-    """A table's columns and their types; those that PostgreSQL computes are left out."""
-    rows = connection.execute(
-        "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = to_regclass(%s) "
-        "AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attname",
-        (table,),
-    )
-    return dict(rows.fetchall())
+class _Column(NamedTuple):
+    """A column of a table: whether it is of the primary key, and whether new rows count on in it."""
+
+    name: str
+    type: str
+    in_key: bool
+    counts: bool
 
 
-def _key_of(connection: Connection[Any], table: str) -> list[str]:
-    """The columns of a table's primary key."""
-    return values(
+def _columns_of(connection: Connection[Any], table: str) -> list[_Column]:
+    """A table's columns; those that PostgreSQL computes are left out."""
+    return fetch(
         connection,
-        "SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) "
-        "WHERE i.indrelid = to_regclass(%s) AND i.indisprimary ORDER BY a.attname",
+        _Column,
+        "SELECT attname AS name, format_type(atttypid, atttypmod) AS type, "
+        "coalesce(attnum = ANY(indkey), false) AS in_key, attidentity <> '' AS counts FROM pg_attribute "
+        "LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary WHERE attrelid = to_regclass(%s) "
+        "AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attname",
         (table,),
     )
 
@@ -228,7 +230,7 @@ def read_backup(store: Store, path: Path, finish: Finish) -> Manifest:
         ) from None
     with store.transaction() as connection:
         memories.tidy(connection)
-        if "embedding" in _columns_of(connection, "concepts"):
+        if vectors.has_space(connection):
             graph_vectors.ensure_index(connection)
     return manifest
 
@@ -262,12 +264,12 @@ def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manif
 
 
 def _load_table(connection: Connection[Any], table: str, copy: TableCopy, archive: zipfile.ZipFile) -> None:
-    has = _columns_of(connection, table)
+    columns = _columns_of(connection, table)
     for name, kind in copy.columns.items():
         # Vectors have a column from the first one on.
-        if name not in has:
+        if name not in {column.name for column in columns}:
             connection.execute(f"ALTER TABLE {table} ADD COLUMN {quoted(name)} {_known_type(connection, kind)}")
-    if lacks := sorted(set(_key_of(connection, table)) - copy.columns.keys()):
+    if lacks := sorted({column.name for column in columns if column.in_key} - copy.columns.keys()):
         raise HopgateError(f"the backup's table {table} lacks its column {lacks[0]}: use another backup")
     names = ", ".join(map(quoted, copy.columns))
     with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as out:
@@ -276,8 +278,7 @@ def _load_table(connection: Connection[Any], table: str, copy: TableCopy, archiv
     if _summed(copy.columns, _copied(connection, table, copy.columns)) != copy:
         raise HopgateError(f"the table {table} is not what the backup holds: nothing was restored")
     # New rows have ids after the restored ones.
-    identity = "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attidentity <> ''"
-    for name in values(connection, identity, (table,)):
+    for name in (column.name for column in columns if column.counts):
         connection.execute(
             f'SELECT setval(pg_get_serial_sequence(%s, %s), greatest(1, max("{name}")), max("{name}") IS NOT NULL) '
             f"FROM {table}",

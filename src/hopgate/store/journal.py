@@ -170,24 +170,6 @@ def rulings(connection: Connection[Any]) -> list[tuple[list[int], int | None, bo
     ).fetchall()
 
 
-def forget_names(connection: Connection[Any], name_ids: Sequence[int]) -> None:
-    """Bring merges into line with names that went or are spelt otherwise now; one without names goes."""
-    given = {"ids": list(name_ids), "merge": MERGE}
-    connection.execute(
-        "DELETE FROM journal j WHERE j.action = %(merge)s AND j.name_ids && %(ids)s::bigint[] "
-        "AND NOT EXISTS (SELECT 1 FROM concept_names n WHERE n.id = ANY(j.name_ids))",
-        given,
-    )
-    connection.execute(
-        "UPDATE journal j SET name_ids = now.ids, merged_name = now.name FROM (SELECT x.id, "
-        "array_agg(n.id ORDER BY n.id) AS ids, CASE WHEN bool_or(n.name = x.merged_name) THEN x.merged_name "
-        "ELSE (array_agg(n.name ORDER BY n.uses DESC, length(n.name) DESC, n.name))[1] END AS name FROM journal x "
-        "JOIN concept_names n ON n.id = ANY(x.name_ids) WHERE x.action = %(merge)s "
-        "AND x.name_ids && %(ids)s::bigint[] GROUP BY x.id, x.merged_name) AS now WHERE now.id = j.id",
-        given,
-    )
-
-
 def forget_merges(connection: Connection[Any]) -> None:
     """Forget the merges that were not undone: all names are about to be clustered anew. Undone ones stay known."""
     connection.execute("DELETE FROM journal WHERE action = %s AND undone_at IS NULL", (MERGE,))

@@ -575,15 +575,104 @@ BEGIN
 END
 $body$;
 
+-- Names, of these or all, as the first memory spells them, and of the first kind that one gives. Looked up for each, so
+-- that naming a hub does not read all of its mentions.
+CREATE FUNCTION hopgate_spell_names(ids bigint[]) RETURNS void
+LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+BEGIN
+  UPDATE concept_names n SET name = first.spelling, kind = given.kind
+  FROM (SELECT unnest(ids) AS id UNION ALL SELECT id FROM concept_names WHERE ids IS NULL) AS t
+  CROSS JOIN LATERAL (SELECT spelling FROM mentions WHERE name_id = t.id ORDER BY memory_id LIMIT 1) AS first
+  LEFT JOIN LATERAL (SELECT kind FROM mentions WHERE name_id = t.id AND kind IS NOT NULL ORDER BY memory_id LIMIT 1
+  ) AS given ON true
+  WHERE n.id = t.id AND (n.name, n.kind) IS DISTINCT FROM (first.spelling, given.kind);
+END
+$body$;
+
+-- Concepts, these or all, by their names, the most used first; gives those that are called otherwise now. A name that is
+-- used as often as a longer one never stands alone: "Pi 4" brings "Pi", and is what it is called.
+CREATE FUNCTION hopgate_name_concepts(ids bigint[]) RETURNS SETOF bigint
+LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+BEGIN
+  RETURN QUERY WITH named AS (
+    UPDATE concepts c SET canonical_name = n.names[1], aliases = n.names, kind = n.kind FROM (
+      SELECT concept_id, array_agg(name ORDER BY uses DESC, length(name) DESC, name) AS names,
+        (array_agg(kind ORDER BY uses DESC, length(name) DESC, name) FILTER (WHERE kind IS NOT NULL))[1] AS kind
+      FROM concept_names WHERE ids IS NULL OR concept_id = ANY(ids) GROUP BY concept_id
+    ) AS n JOIN concepts old ON old.id = n.concept_id
+    WHERE c.id = n.concept_id AND (c.canonical_name, c.aliases, c.kind) IS DISTINCT FROM (n.names[1], n.names, n.kind)
+    RETURNING c.id, old.canonical_name <> c.canonical_name AS is_new
+  )
+  SELECT id FROM named WHERE is_new;
+END
+$body$;
+
+-- Takes back what was read in memories, and the names that nobody else mentions; says whether there was anything. Edges
+-- and concepts follow from what is left, and are the caller's to derive, under the graph's lock.
+CREATE FUNCTION hopgate_revoke(ids bigint[]) RETURNS boolean LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+DECLARE
+  names bigint[];
+  linked boolean;
+BEGIN
+  names := ARRAY(SELECT name_id FROM mentions WHERE memory_id = ANY(ids)
+    UNION SELECT unnest(ARRAY[subject_id, object_id]) FROM facts WHERE memory_id = ANY(ids) OR read_with = ANY(ids));
+  -- Who was compared with one of these is to be compared with others once more.
+  WITH gone AS (DELETE FROM facts WHERE memory_id = ANY(ids) OR read_with = ANY(ids) RETURNING memory_id, read_with),
+  freed AS (UPDATE facts SET beside = NULL WHERE beside = ANY(ids) RETURNING memory_id)
+  UPDATE extractions SET changes_by = NULL WHERE memory_id IN (SELECT memory_id FROM gone WHERE read_with IS NOT NULL
+    UNION SELECT read_with FROM gone UNION SELECT memory_id FROM freed);
+  DELETE FROM extractions WHERE memory_id = ANY(ids);
+  WITH gone AS (DELETE FROM memory_concepts WHERE memory_id = ANY(ids) RETURNING concept_id)
+  UPDATE concepts c SET memory_count = memory_count - n
+    FROM (SELECT concept_id, count(*) AS n FROM gone GROUP BY 1) AS g WHERE c.id = g.concept_id;
+  linked := FOUND;
+  WITH gone AS (DELETE FROM mentions WHERE memory_id = ANY(ids) RETURNING name_id)
+  UPDATE concept_names SET uses = uses - n FROM (SELECT name_id, count(*) AS n FROM gone GROUP BY 1) AS g WHERE id = name_id;
+  DELETE FROM concept_names n WHERE id = ANY(names) AND NOT EXISTS (SELECT FROM mentions WHERE name_id = n.id)
+    AND NOT EXISTS (SELECT FROM facts WHERE subject_id = n.id) AND NOT EXISTS (SELECT FROM facts WHERE object_id = n.id);
+  PERFORM hopgate_spell_names(names);
+  -- Merges are of the names that are there, as they are spelt now; one without names goes.
+  DELETE FROM journal j WHERE action = 'merge' AND name_ids && names
+    AND NOT EXISTS (SELECT FROM concept_names WHERE id = ANY(j.name_ids));
+  UPDATE journal j SET name_ids = now.ids, merged_name = now.name FROM (
+    SELECT x.id, array_agg(n.id ORDER BY n.id) AS ids, CASE WHEN bool_or(n.name = x.merged_name) THEN x.merged_name
+      ELSE (array_agg(n.name ORDER BY n.uses DESC, length(n.name) DESC, n.name))[1] END AS name
+    FROM journal x JOIN concept_names n ON n.id = ANY(x.name_ids)
+    WHERE x.action = 'merge' AND x.name_ids && names GROUP BY x.id, x.merged_name
+  ) AS now WHERE now.id = j.id;
+  RETURN linked OR names <> '{}';
+END
+$body$;
+
+-- Forgets those of the relations that no fact has any more. Others that one was canonical for are called by the most used
+-- of them, and their edges with them.
+CREATE FUNCTION hopgate_drop_relations(scopes text[], raws text[]) RETURNS void
+LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+DECLARE
+  unused relations;
+  heir text;
+BEGIN
+  FOR unused IN DELETE FROM relations r USING unnest(scopes, raws) AS g (scope, raw)
+    WHERE (r.scope, r.raw) = (g.scope, g.raw)
+      AND NOT EXISTS (SELECT FROM facts f WHERE (f.scope, f.relation) = (r.scope, r.raw)) RETURNING r.*
+  LOOP
+    SELECT raw INTO heir FROM relations r WHERE (r.scope, r.canonical) = (unused.scope, unused.raw)
+      ORDER BY (SELECT count(*) FROM facts f WHERE (f.scope, f.relation) = (r.scope, r.raw)) DESC, raw LIMIT 1;
+    UPDATE concept_edges SET relation = heir WHERE (scope, relation) = (unused.scope, unused.raw) AND heir IS NOT NULL;
+    UPDATE relations SET canonical = heir WHERE (scope, canonical) = (unused.scope, unused.raw);
+  END LOOP;
+END
+$body$;
+
 -- All that was made of these memories' texts, in the transaction that changes them: they wait for a vector and for the
 -- graph again. So do the turns after them, which may have taken a name over from them. Edges are without their evidence
 -- at once; intervals that depended on it are derived anew by the next build.
 CREATE FUNCTION hopgate_forget(ids bigint[]) RETURNS void LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
 DECLARE
   turns bigint[];
-  names bigint[];
   homes bigint[];
-  told boolean;
+  scopes text[];
+  raws text[];
 BEGIN
   PERFORM hopgate_forget_vectors(ids);
   SELECT coalesce(array_agg(DISTINCT later.id), '{}') || ids INTO turns FROM memories m, LATERAL (
@@ -596,34 +685,18 @@ BEGIN
     RETURN;
   END IF;
   PERFORM pg_advisory_xact_lock(hashtext('hopgate graph'));
-  SELECT array_agg(n.id), array_agg(DISTINCT concept_id) INTO names, homes FROM concept_names n WHERE n.id IN (
+  homes := ARRAY(SELECT DISTINCT concept_id FROM concept_names WHERE id IN (
     SELECT name_id FROM mentions WHERE memory_id = ANY(turns)
-    UNION SELECT unnest(ARRAY[subject_id, object_id]) FROM facts WHERE memory_id = ANY(turns) OR read_with = ANY(turns));
-  told := EXISTS (SELECT FROM facts WHERE memory_id = ANY(turns) OR read_with = ANY(turns));
-  -- Who was compared with one of these is to be compared with others once more.
-  WITH gone AS (DELETE FROM facts WHERE memory_id = ANY(turns) OR read_with = ANY(turns) RETURNING memory_id, read_with),
-  freed AS (UPDATE facts SET beside = NULL WHERE beside = ANY(turns) RETURNING memory_id)
-  UPDATE extractions SET changes_by = NULL WHERE memory_id IN (SELECT memory_id FROM gone WHERE read_with IS NOT NULL
-    UNION SELECT read_with FROM gone UNION SELECT memory_id FROM freed);
-  DELETE FROM relations r WHERE NOT EXISTS (SELECT FROM facts f WHERE (f.scope, f.relation) = (r.scope, r.raw)) AND told;
-  DELETE FROM memory_concepts WHERE memory_id = ANY(turns);
-  DELETE FROM mentions WHERE memory_id = ANY(turns);
-  DELETE FROM extractions WHERE memory_id = ANY(turns);
+    UNION SELECT unnest(ARRAY[subject_id, object_id]) FROM facts WHERE memory_id = ANY(turns) OR read_with = ANY(turns)));
+  SELECT array_agg(scope), array_agg(relation) INTO scopes, raws FROM (
+    SELECT DISTINCT scope, relation FROM facts WHERE memory_id = ANY(turns) OR read_with = ANY(turns)) AS told;
+  PERFORM hopgate_revoke(turns);
   UPDATE concept_edges SET evidence_memory_ids = ARRAY(SELECT unnest(evidence_memory_ids) EXCEPT SELECT unnest(turns))
     WHERE evidence_memory_ids && turns;
   DELETE FROM concept_edges WHERE evidence_memory_ids = '{}' AND (src_id = ANY(homes) OR dst_id = ANY(homes));
-  DELETE FROM concept_names n WHERE id = ANY(names) AND NOT EXISTS (SELECT FROM mentions WHERE name_id = n.id)
-    AND NOT EXISTS (SELECT FROM facts WHERE subject_id = n.id OR object_id = n.id);
-  UPDATE concept_names n SET name = left_over.spelling, uses = left_over.uses FROM (
-    SELECT name_id, count(*) AS uses, (array_agg(spelling ORDER BY memory_id))[1] AS spelling FROM mentions
-    WHERE name_id = ANY(names) GROUP BY name_id
-  ) AS left_over WHERE n.id = left_over.name_id;
-  DELETE FROM journal WHERE action = 'merge' AND name_ids && names;
   DELETE FROM concepts c WHERE id = ANY(homes) AND NOT EXISTS (SELECT FROM concept_names WHERE concept_id = c.id);
-  UPDATE concepts c SET canonical_name = left_over.names[1], aliases = left_over.names FROM (
-    SELECT concept_id, array_agg(name ORDER BY uses DESC, length(name) DESC, name) AS names FROM concept_names
-    WHERE concept_id = ANY(homes) GROUP BY concept_id
-  ) AS left_over WHERE c.id = left_over.concept_id;
-  UPDATE graph_state SET version = version + 1, changed_at = now(), derived = derived AND NOT told;
+  PERFORM hopgate_name_concepts(homes);
+  PERFORM hopgate_drop_relations(scopes, raws);
+  UPDATE graph_state SET version = version + 1, changed_at = now(), derived = derived AND raws IS NULL;
 END
 $body$;

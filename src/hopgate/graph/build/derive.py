@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hopgate.graph.links import link_all, link_memories, relink
 from hopgate.graph.temporal import EdgeVersion, edge_history
-from hopgate.store import journal
-from hopgate.store.graph import concept_rows, edge_rows, fact_rows, graph_vectors, name_rows, version
+from hopgate.store.graph import edge_rows, fact_rows, graph_vectors, name_rows, version
 from hopgate.store.graph.edge_rows import EdgeRow
 from hopgate.store.graph.fact_rows import CanonicalFact, FactGroup
 
@@ -79,23 +78,24 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     again. Names that nobody mentions any more go, and concepts without a name.
     """
     name_rows.lock(connection)
-    name_ids = fact_rows.names_of_memories(connection, memory_ids)
-    names = name_rows.by_id(connection, name_ids)
+    names = name_rows.by_id(connection, fact_rows.names_of_memories(connection, memory_ids))
     scopes = _scopes(connection, memory_ids, names)
     groups = fact_rows.groups_of_memories(connection, memory_ids)
     relations = fact_rows.relations_of_memories(connection, memory_ids)
-    fact_rows.remove(connection, memory_ids)
-    was_linked = concept_rows.unlink(connection, memory_ids)
-    if not name_ids and not was_linked:
+    if not fact_rows.revoke(connection, memory_ids):
         # Nothing was made of them, but they may have been neighbours of others.
         version.touch(connection, scopes)
         return
-    concept_ids = sorted({row.concept_id for row in names})
-    dropped = name_rows.drop_unused(connection, name_ids)
-    name_rows.refresh(connection, name_ids)
-    journal.forget_names(connection, name_ids)
-    groups += fact_rows.drop_unused_relations(connection, relations)
-    rederive(connection, concept_ids=concept_ids, groups=groups, names=dropped, leaving_out=memory_ids, scopes=scopes)
+    left = {row.id for row in name_rows.by_id(connection, [row.id for row in names])}
+    rederive(
+        connection,
+        concept_ids=sorted({row.concept_id for row in names}),
+        groups=groups,
+        names=[row for row in names if row.id not in left],
+        leaving_out=memory_ids,
+        scopes=scopes,
+    )
+    fact_rows.drop_unused_relations(connection, relations)
 
 
 def _scopes(connection: Connection[Any], memory_ids: Sequence[int], names: Sequence[NameRow]) -> set[str] | None:

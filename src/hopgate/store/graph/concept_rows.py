@@ -342,11 +342,6 @@ def neighbours(connection: Connection[Any], memory_id: int, *, limit: int) -> li
     ).fetchall()
 
 
-def unlink(connection: Connection[Any], memory_ids: Sequence[int]) -> bool:
-    """Forget which concepts memories talk about; say whether they talked about any."""
-    return connection.execute(_UNLINK, {"ids": list(memory_ids)}).rowcount > 0
-
-
 def memories_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[int]:
     """The memories that talk about concepts."""
     statement = "SELECT DISTINCT memory_id FROM memory_concepts WHERE concept_id = ANY(%s) ORDER BY 1"

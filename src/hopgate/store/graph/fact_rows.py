@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.store.rows import columns_of, fetch, values
+from hopgate.store.rows import columns_of, fetch, value, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -125,24 +125,12 @@ def add_facts(connection: Connection[Any], rows: Iterable[FactRow]) -> None:
     )
 
 
-def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
-    """Remove the mentions and facts of memories, what was read of others with them, and the record of extraction."""
-    connection.execute(
-        "WITH gone AS (DELETE FROM mentions WHERE memory_id = ANY(%s) RETURNING name_id), "
-        "counted AS (SELECT name_id, count(*) AS n FROM gone GROUP BY name_id) "
-        "UPDATE concept_names SET uses = uses - n FROM counted WHERE id = name_id",
-        (list(memory_ids),),
-    )
-    # Who was compared with one of these is to be compared with others once more.
-    connection.execute(
-        "WITH gone AS (DELETE FROM facts WHERE memory_id = ANY(%(ids)s) OR read_with = ANY(%(ids)s) "
-        "RETURNING memory_id, read_with), "
-        "freed AS (UPDATE facts SET beside = NULL WHERE beside = ANY(%(ids)s) RETURNING memory_id) "
-        "UPDATE extractions SET changes_by = NULL WHERE memory_id IN (SELECT memory_id FROM gone "
-        "WHERE read_with IS NOT NULL UNION SELECT read_with FROM gone UNION SELECT memory_id FROM freed)",
-        {"ids": list(memory_ids)},
-    )
-    connection.execute("DELETE FROM extractions WHERE memory_id = ANY(%s)", (list(memory_ids),))
+def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> bool:
+    """Take back what was read in memories, and names that nobody else mentions; say whether there was anything.
+
+    Edges and concepts follow from what is left, and are the caller's to derive.
+    """
+    return bool(value(connection, "SELECT hopgate_revoke(%s)", (list(memory_ids),)))
 
 
 def analyse(connection: Connection[Any]) -> None:
@@ -249,11 +237,9 @@ def groups_of_names(connection: Connection[Any], name_ids: Sequence[int]) -> lis
     return _groups(connection, "subject_id = ANY(%s) OR object_id = ANY(%s)", name_ids, name_ids)
 
 
-def groups_of_relations(
-    connection: Connection[Any], relations: Sequence[RelationKey], column: str = "relation"
-) -> list[FactGroup]:
-    """The groups of all facts with these raw relations of these scopes, or with these `canonical` ones."""
-    where = f"(scope, {column}) IN (SELECT * FROM unnest(%s::text[], %s::text[]))"
+def groups_of_relations(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[FactGroup]:
+    """The groups of all facts with these raw relations of these scopes."""
+    where = "(scope, relation) IN (SELECT * FROM unnest(%s::text[], %s::text[]))"
     return _groups(connection, where, *columns_of(relations, 2)) if relations else []
 
 
@@ -334,29 +320,9 @@ def relations_of_memories(connection: Connection[Any], memory_ids: Sequence[int]
     ).fetchall()
 
 
-def drop_unused_relations(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[FactGroup]:
-    """Forget those of the relations that no fact has any more; others that one was canonical for are called anew.
-
-    They are called by the most used of them. Gives the groups that are called otherwise by that, before and after.
-    """
-    these = "unnest(%s::text[], %s::text[]) AS g (scope, raw)"
-    unused: list[RelationKey] = connection.execute(
-        f"DELETE FROM relations r USING {these} WHERE (r.scope, r.raw) = (g.scope, g.raw) AND NOT EXISTS "
-        "(SELECT FROM facts f WHERE (f.scope, f.relation) = (r.scope, r.raw)) RETURNING r.scope, r.raw",
-        columns_of(relations, 2),
-    ).fetchall()
-    if not unused:
-        return []
-    before = groups_of_relations(connection, unused, "canonical")
-    renamed: list[RelationKey] = connection.execute(
-        "WITH heirs AS (SELECT DISTINCT ON (r.scope, r.canonical) r.scope, r.canonical, r.raw FROM relations r "
-        f"JOIN {these} ON (g.scope, g.raw) = (r.scope, r.canonical) ORDER BY r.scope, r.canonical, "
-        "(SELECT count(*) FROM facts f WHERE (f.scope, f.relation) = (r.scope, r.raw)) DESC, r.raw) "
-        "UPDATE relations r SET canonical = h.raw FROM heirs h "
-        "WHERE (r.scope, r.canonical) = (h.scope, h.canonical) RETURNING r.scope, r.raw",
-        columns_of(unused, 2),
-    ).fetchall()
-    return [*before, *groups_of_relations(connection, renamed)]
+def drop_unused_relations(connection: Connection[Any], relations: Sequence[RelationKey]) -> None:
+    """Forget those of the relations that no fact has any more; others that one was canonical for are called anew."""
+    connection.execute("SELECT hopgate_drop_relations(%s, %s)", columns_of(relations, 2))
 
 
 def raw_relations(connection: Connection[Any]) -> dict[str, dict[str, int]]:

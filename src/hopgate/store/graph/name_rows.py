@@ -188,49 +188,16 @@ def refresh(connection: Connection[Any], name_ids: Sequence[int] | None = None) 
 
     Of all names by default.
     """
-    # Looked up for each, so that naming a hub does not read all of its mentions.
-    these = "SELECT id FROM concept_names" if name_ids is None else "SELECT unnest(%(ids)s::bigint[])"
-    connection.execute(
-        "UPDATE concept_names n SET name = first.spelling, kind = given.kind "
-        f"FROM ({these}) AS t (id) CROSS JOIN LATERAL (SELECT spelling FROM mentions WHERE name_id = t.id "
-        "ORDER BY memory_id LIMIT 1) AS first LEFT JOIN LATERAL (SELECT kind FROM mentions WHERE name_id = t.id "
-        "AND kind IS NOT NULL ORDER BY memory_id LIMIT 1) AS given ON true "
-        "WHERE n.id = t.id AND (n.name, n.kind) IS DISTINCT FROM (first.spelling, given.kind)",
-        {"ids": None if name_ids is None else list(name_ids)},
-    )
+    connection.execute("SELECT hopgate_spell_names(%s)", (None if name_ids is None else list(name_ids),))
 
 
 def rename(connection: Connection[Any], concept_ids: Sequence[int] | None = None) -> list[int]:
     """Set concepts' canonical name, aliases and kind from their names, the most used first; of all by default.
 
-    A name that is used as often as a longer one never stands alone: "Pi 4" brings "Pi", and is what it is called.
     Gives the concepts whose canonical name changed: their vectors are those of the old name.
     """
-    which = "" if concept_ids is None else "WHERE concept_id = ANY(%(ids)s)"
-    rows = connection.execute(
-        "UPDATE concepts c SET canonical_name = n.names[1], aliases = n.names, kind = n.kind "
-        "FROM (SELECT concept_id, array_agg(name ORDER BY uses DESC, length(name) DESC, name) AS names, "
-        "(array_agg(kind ORDER BY uses DESC, length(name) DESC, name) FILTER (WHERE kind IS NOT NULL))[1] AS kind "
-        "FROM concept_names "
-        f"{which} GROUP BY concept_id) AS n JOIN concepts old ON old.id = n.concept_id "
-        "WHERE c.id = n.concept_id AND (c.canonical_name, c.aliases, c.kind) IS DISTINCT FROM "
-        "(n.names[1], n.names, n.kind) RETURNING c.id, old.canonical_name <> c.canonical_name",
-        {"ids": list(concept_ids or ())},
-    )
-    return [row[0] for row in rows if row[1]]
-
-
-def drop_unused(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]:
-    """Remove those of the names that no mention and no fact has any more, and give them."""
-    rows = connection.execute(
-        "DELETE FROM concept_names n WHERE id = ANY(%s) AND NOT EXISTS "
-        "(SELECT 1 FROM mentions m WHERE m.name_id = n.id) "
-        "AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.subject_id = n.id) "
-        "AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.object_id = n.id) "
-        f"RETURNING {_COLUMNS}",
-        (list(name_ids),),
-    )
-    return list(starmap(NameRow, rows))
+    ids = None if concept_ids is None else list(concept_ids)
+    return values(connection, "SELECT hopgate_name_concepts(%s)", (ids,))
 
 
 def drop_nameless(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
