@@ -113,7 +113,7 @@ def test_a_removal_is_previewed_exactly_logged_without_its_id_and_not_undone(not
     names = {concept.name for concept in notes.graph.concepts()}
     assert "cellar" not in names and "cat" in names
     entry = last(notes)
-    assert (entry.memory_ids, entry.memories, entry.undoable) == ([], 1, False)
+    assert (entry.memory_ids, entry.memories, entry.undoable) == ((), 1, False)
     with pytest.raises(HopgateError, match="cannot be undone"):
         notes.upkeep.undo(entry.id)
 
