@@ -18,7 +18,7 @@ import hopgate
 from hopgate.cli.demo import questions
 from hopgate.demo import Corpus, corpus
 from hopgate.kb import KnowledgeBase
-from hopgate.serve.api_gates import RECORD
+from hopgate.serve.gate_process import RECORD
 from hopgate.store.server import EmbeddedServer
 
 

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hopgate.memory import Cleared
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 KS = (5, 10, 20, 40, 60, 100)
 RATIOS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 20.0)
@@ -64,30 +65,25 @@ class Lists:
     def pool(self, query: str) -> Pool[str]:
         """Give a query's pool."""
         if query not in self._pools:
-            found = {leg: run.get(query, ()) for leg, run in self.found.items()}
-            self._pools[query] = Pool.of(found, {leg: run.get(query, ()) for leg, run in self.scores.items()})
+            found, scores = (
+                {leg: run.get(query, ()) for leg, run in runs.items()} for runs in (self.found, self.scores)
+            )
+            self._pools[query] = Pool.of(found, scores)
         return self._pools[query]
 
     def arm(self, name: str, fuser: Fuser, queries: Sequence[str], k: int) -> Arm:
         """Make the arm of a fuser: the lists fused as recall does."""
-        entering = dict.fromkeys(fuser.active, (0, 0))
         (alike,) = _by_kind([fuser])
-        for query in queries:
-            for leg, enters in alike.entering(self.pool(query), k).items():
-                entered, listed = entering[leg]
-                entering[leg] = entered + int(enters[0]), listed + 1
+        counts = alike.entered([self.pool(query) for query in queries], k)
+        entering = {leg: (int(entered[0]), listed) for leg, (entered, listed) in counts.items()}
         run = {query: fused(self.pool(query), fuser).ids[:KEPT] for query in queries}
-        return Arm(name, run, repr(fuser), entering)
+        return Arm(name, run, repr(fuser), dict.fromkeys(fuser.active, (0, 0)) | entering)
 
 
 class Reader:
     """Orders the first of a ranking as the bundled cross-encoder does, which reads each pair once.
 
-    Parameters
-    ----------
-    queries : iterable of Query
-    texts : mapping of id to text
-        What may be read: sensitive memories are not among them, and keep their places.
+    Memories without a text that may be read, as sensitive ones, keep their places.
     """
 
     def __init__(self, queries: Iterable[Query], texts: Mapping[str, Cleared]) -> None:
@@ -124,13 +120,7 @@ class Asking:
     @property
     def lists(self) -> Lists:
         """What words and vectors found, and late interaction over both."""
-        found, scores = ({leg: dict[str, Any]() for leg in BASE} for _ in range(2))
-        for query, (legs, _) in self.recorded.items():
-            for leg in legs.found:
-                found[leg][query] = self._named(legs.found[leg])
-                # A leg that found nothing has no scores either.
-                scores[leg][query] = self._named(legs.scores.get(leg, ()))
-        return Lists(found, scores)
+        return self._named({query: (legs.found, legs.scores) for query, (legs, _) in self.recorded.items()}, BASE)
 
     @property
     def matrix(self) -> GraphMatrix | None:
@@ -153,14 +143,12 @@ class Asking:
         Gives the lists, and seconds a query.
         """
         made: dict[int, GraphMatrix] = {}
-        lists = self.lists
-        found: dict[str, Any] = {**lists.found, "late": dict(lists.found["late"]), "graph": {}}
-        scores: dict[str, Any] = {**lists.scores, "late": dict(lists.scores["late"]), "graph": {}}
+        walked: dict[str, tuple[Mapping[str, Leg], Mapping[str, Leg]]] = {}
         dealt = self._dealt(seed) if shuffle in ("statements", CONCEPTS) else {}
         spent = 0.0
         for query in self.queries:
             legs, looked_up = self.recorded[query.id]
-            matrix = looked_up.matrix
+            matrix, walked[query.id] = looked_up.matrix, (legs.found, legs.scores)
             if not matrix.graph.arcs:
                 continue
             if id(matrix) not in made:
@@ -181,13 +169,9 @@ class Asking:
             with self.kb.store.transaction() as connection:
                 ranker = self.settings.lexical_ranker
                 further = complete(connection, legs.query, legs.found, pool_of(listed), legs.scores, ranker=ranker)
-            scores["late"][query.id] = self._named(late)
-            for leg in ("late", "graph"):
-                found[leg][query.id] = self._named(listed[leg])
-            scores["graph"][query.id] = self._named({**ranking.scores, **dict(ranking.hits)}.items())
-            for leg, own in further.items():
-                scores[leg][query.id] = self._named(own)
-        return Lists(found, scores), spent / max(1, len(self.queries))
+            graph = [*{**ranking.scores, **dict(ranking.hits)}.items()]
+            walked[query.id] = listed, {**legs.scores, **further, "late": late, "graph": graph}
+        return self._named(walked, (*BASE, "graph")), spent / max(1, len(self.queries))
 
     def _late(self, query: recall.Query, pool: Collection[int], matrix: GraphMatrix) -> Leg:
         """Score candidates by late interaction over the arcs of a graph; the tokens of each are read once."""
@@ -209,8 +193,15 @@ class Asking:
                 dealt[scope, memory] = other
         return dealt
 
-    def _named(self, scored: Iterable[tuple[int, float]]) -> list[tuple[str, float]]:
-        return [(self.names[key], score) for key, score in scored if key in self.names]
+    def _named(self, legs: Mapping[str, tuple[Mapping[str, Leg], Mapping[str, Leg]]], names: Sequence[str]) -> Lists:
+        """What each query's legs listed and scored, by external ids."""
+        found, scores = ({leg: dict[str, list[tuple[str, float]]]() for leg in names} for _ in range(2))
+        for query, (listed, scored) in legs.items():
+            for leg in listed:
+                # A leg that found nothing has no scores either.
+                for into, own in ((found, listed[leg]), (scores, scored.get(leg, ()))):
+                    into[leg][query] = [(self.names[key], score) for key, score in own if key in self.names]
+        return Lists(found, scores)
 
 
 def ask(
@@ -325,6 +316,14 @@ class _Alike:
         """Their weights of the legs of a pool, a row each."""
         return self.weights[:, [LEGS.index(leg) for leg in pool.legs]]
 
+    def entered(self, pools: Iterable[Pool[str]], k: int) -> dict[str, tuple[Ints, int]]:
+        """By leg: on how many pools its own best would enter the top k, of each fuser, and on how many it has one."""
+        found: dict[str, list[NDArray[np.bool_]]] = {}
+        for pool in pools:
+            for leg, enters in self.entering(pool, k).items():
+                found.setdefault(leg, []).append(enters)
+        return {leg: (np.sum(own, axis=0), len(own)) for leg, own in found.items()}
+
     def entering(self, pool: Pool[str], k: int) -> dict[str, NDArray[np.bool_]]:
         """By leg: whether the best memory that only this leg lists would be in the top k as its first, of each fuser.
 
@@ -359,30 +358,25 @@ def _unbarred(fusers: Sequence[Fuser], pools: Sequence[Pool[str]], k: int) -> li
     """The fusers that bar none of their legs; the first of all where each does."""
     shut = np.zeros(len(fusers), bool)
     for group in _by_kind(fusers):
-        entered: dict[str, list[NDArray[np.bool_]]] = {}
-        for pool in pools:
-            for leg, enters in group.entering(pool, k).items():
-                entered.setdefault(leg, []).append(enters)
-        for lists in entered.values():
-            shut[group.places] |= [barred(int(count), len(lists)) for count in np.sum(lists, axis=0)]
+        for entered, listed in group.entered(pools, k).values():
+            shut[group.places] |= [barred(int(count), listed) for count in entered]
     return [fuser for fuser, is_shut in zip(fusers, shut, strict=True) if not is_shut] or [fusers[0]]
 
 
 def _nearest_first(fusers: Iterable[Fuser], default: Fuser) -> list[Fuser]:
     """The default, then the others from the nearest by the ratios of their weights; another kind is 1 further away."""
 
+    def logs(fuser: Fuser) -> tuple[float, ...]:
+        """Of the weights of dense, late and graph to that of lexical."""
+        lexical, *others = (max(OFF, weight) for weight in (fuser.lexical, fuser.dense, fuser.late, fuser.graph))
+        return tuple(math.log(weight / lexical) for weight in others)
+
     def distance(fuser: Fuser) -> float:
-        away = sum(abs(own - usual) for own, usual in zip(_logs(fuser), _logs(default), strict=True))
+        away = sum(abs(own - usual) for own, usual in zip(logs(fuser), logs(default), strict=True))
         k, usual = getattr(fuser, "k", 60.0), getattr(default, "k", 60.0)
         return away + (type(fuser) is not type(default)) + 0.2 * abs(math.log(max(k, OFF) / max(usual, OFF)))
 
     return sorted(dict.fromkeys([default, *fusers]), key=distance)
-
-
-def _logs(fuser: Fuser) -> list[float]:
-    """The logarithms of the weights of dense, late and graph to that of lexical."""
-    lexical, *others = (max(OFF, weight) for weight in (fuser.lexical, fuser.dense, fuser.late, fuser.graph))
-    return [math.log(weight / lexical) for weight in others]
 
 
 def _proportions(fuser: Fuser) -> tuple[float, float, float]:

@@ -11,10 +11,10 @@ import secrets
 import subprocess
 import sys
 import threading
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 from fastapi import Path as PathParameter
@@ -29,6 +29,7 @@ from hopgate.kb import KnowledgeBase
 from hopgate.options import options_of, request_model
 from hopgate.serve import gate_process
 from hopgate.serve.bounds import Served, Service, Strict
+from hopgate.serve.gate_process import RECORD, GateRun
 from hopgate.serve.middleware import PREFIX, RefusedError
 from hopgate.serve.settings import ServeSettings
 
@@ -38,8 +39,6 @@ Split = Annotated[str, Field(pattern=r"^[\w.-]{1,80}$")]
 GateId = Annotated[str, PathParameter(description="The gate's id.", max_length=80)]
 # The report is a page of its own, shown in a frame that may do nothing.
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'self'"
-State = Literal["running", "done", "failed", "cancelled"]
-RECORD = "run.json"
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}")
 # How long a process may take to close the store before it is killed.
 PATIENCE_S = 10
@@ -138,22 +137,6 @@ def _answer(run: GateRun, served: Service) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class GateRun:
-    """One gate: what it judges, how far it is, and how it ended."""
-
-    id: str
-    questions: str
-    options: dict[str, Any]
-    begun: str
-    state: State = "running"
-    ended: str | None = None
-    error: str | None = None
-    stage: str = "starting"
-    done: int = 0
-    total: int | None = None
-
-
 class GateRuns:
     """Runs and keeps the gates of a store."""
 
@@ -162,7 +145,7 @@ class GateRuns:
         self._questions = {folder.name: folder for folder in settings.questions}
         self._given = settings.gates
         self._lock = threading.Lock()
-        self._running: GateRun | None = None
+        self._running = ""
         self._process: subprocess.Popen[str] | None = None
 
     @property
@@ -183,26 +166,33 @@ class GateRuns:
 
     def begin(self, questions: str | None, options: dict[str, Any]) -> GateRun:
         """Begin a gate; refused where one is running."""
-        folder = self._named(questions)
+        if questions is None and len(self._questions) == 1:
+            (questions,) = self._questions
+        if questions not in self._questions:
+            known = ", ".join(self.questions) or "none: start hopgate serve with --questions DIR"
+            raise RefusedError(422, f"name the questions that the gate is run on; there are {known}")
         with self._lock:
-            if self._running is not None:
-                raise RefusedError(409, f"the gate {self._running.id} is running: wait for its end, or cancel it")
+            if self._is_running(self._running):
+                raise RefusedError(409, f"the gate {self._running} is running: wait for its end, or cancel it")
             now = datetime.now(UTC)
-            run = GateRun(f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", folder.name, options, now.isoformat())
+            run = GateRun(f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", questions, options, now.isoformat())
             private_folder(self.folder / run.id)
-            self._write(run)
-            self._running, self._process = run, self._started(run, folder)
-        threading.Thread(target=self._follow, args=(self._process,), name="hopgate-gate", daemon=True).start()
+            run.kept(self.folder / run.id)
+            self._running, self._process = run.id, self._started(self.folder / run.id, self._questions[questions])
         return run
 
     def list(self) -> list[GateRun]:
         """Every gate that is kept, the newest first."""
-        found = [self._read(path.parent) for path in self.folder.glob(f"*/{RECORD}") if _ID.fullmatch(path.parent.name)]
-        return sorted(found, key=lambda run: run.id, reverse=True)
+        names = [path.parent.name for path in self.folder.glob(f"*/{RECORD}") if _ID.fullmatch(path.parent.name)]
+        return [self.get(name) for name in sorted(names, reverse=True)]
 
     def get(self, key: str) -> GateRun:
         """One gate; an unknown one is refused."""
-        return self._read(self.place(key))
+        is_running = self._is_running(key)  # asked first: what has ended by now says so
+        run = GateRun.read(self.place(key))
+        if run.state == "running" and not is_running:
+            return replace(run, state="failed", error="its process was ended: run the gate again")
+        return run
 
     def place(self, key: str) -> Path:
         """The folder of a gate; an unknown one is refused."""
@@ -218,52 +208,38 @@ class GateRuns:
 
     def cancel(self, key: str) -> GateRun:
         """End a gate that is running; refused where it is not."""
-        self.place(key)
+        place = self.place(key)
         with self._lock:
-            process, run = self._process, self._running
-            if process is None or run is None or run.id != key or run.state != "running":
-                raise RefusedError(409, f"the gate {key} is not running")
-            self._running = run = replace(run, state="cancelled", ended=datetime.now(UTC).isoformat())
-            self._write(run)
-        process.terminate()
-        try:
-            process.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        return run
+            if self._process is not None and self._is_running(key):
+                self._process.terminate()
+                try:
+                    self._process.wait(PATIENCE_S)
+                except subprocess.TimeoutExpired:
+                    self._process.kill()
+                    self._process.wait()
+                if (run := GateRun.read(place)).state == "running":
+                    return run.kept(place, state="cancelled")
+        raise RefusedError(409, f"the gate {key} is not running")
 
     def close(self) -> None:
         """End what is running."""
-        if (run := self._running) is not None:
-            with contextlib.suppress(RefusedError):
-                self.cancel(run.id)
+        with contextlib.suppress(RefusedError):
+            self.cancel(self._running)
 
-    def _named(self, questions: str | None) -> Path:
-        if questions is None and len(self._questions) == 1:
-            return next(iter(self._questions.values()))
-        if questions not in self._questions:
-            known = ", ".join(self.questions) or "none: start hopgate serve with --questions DIR"
-            raise RefusedError(422, f"name the questions that the gate is run on; there are {known}")
-        return self._questions[questions]
+    def _is_running(self, key: str) -> bool:
+        return self._process is not None and self._running == key and self._process.poll() is None
 
-    def _started(self, run: GateRun, questions: Path) -> subprocess.Popen[str]:
+    def _started(self, folder: Path, questions: Path) -> subprocess.Popen[str]:
         store = self._kb.store
-        task = {
-            "directory": str(store.directory) if store.directory else None,
-            "dsn": store.dsn,
-            "questions": str(questions),
-            "options": run.options,
-            "out": str(self.folder / run.id),
-        }
-        # With this process's path, so that it finds what this one found.
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        directory = str(store.directory) if store.directory else None
+        task = {"directory": directory, "dsn": store.dsn, "questions": str(questions), "folder": str(folder)}
         process = subprocess.Popen(
             [sys.executable, "-m", gate_process.__name__],
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
             text=True,
             encoding="utf-8",
-            env=environment,
+            # With this process's path, so that it finds what this one found.
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
             # Ctrl-C in the server's terminal would reach it, too, and leave its traceback there.
             start_new_session=True,
         )
@@ -271,47 +247,3 @@ class GateRuns:
         with process.stdin as pipe, contextlib.suppress(BrokenPipeError):
             pipe.write(json.dumps(task) + "\n")
         return process
-
-    def _follow(self, process: subprocess.Popen[str]) -> None:
-        """Read how far the process is, until it ends."""
-        assert process.stdout is not None
-        ending: dict[str, Any] = {"state": "failed", "error": "the process of this gate ended early: run it again"}
-        with process.stdout as lines:
-            for line in lines:
-                try:
-                    news = json.loads(line)
-                except ValueError:  # ended in the middle of a line
-                    break
-                if "verdict" in news:
-                    ending = {"state": "done"}
-                elif "error" in news:
-                    ending = {"state": "failed", "error": news["error"]}
-                else:
-                    self._advance(news)
-        process.wait()
-        with self._lock:
-            run = self._running
-            if run is not None and run.state == "running":
-                self._write(replace(run, **ending, ended=datetime.now(UTC).isoformat()))
-            self._running = self._process = None
-
-    def _advance(self, news: dict[str, Any]) -> None:
-        with self._lock:
-            run = self._running
-            if run is not None and "stage" in news:
-                self._running = replace(run, stage=news["stage"], total=news["total"], done=0)
-            elif run is not None:
-                self._running = replace(run, done=run.done + int(news["done"]))
-
-    def _write(self, run: GateRun) -> None:
-        path = self.folder / run.id / RECORD
-        path.write_text(json.dumps(asdict(run), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-    def _read(self, place: Path) -> GateRun:
-        running = self._running
-        if running is not None and running.id == place.name:
-            return running
-        run = GateRun(**json.loads((place / RECORD).read_text(encoding="utf-8")))
-        if run.state == "running":
-            return replace(run, state="failed", error="the server was ended while this gate was running: run it again")
-        return run
