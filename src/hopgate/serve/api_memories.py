@@ -18,7 +18,6 @@ from hopgate.recall.hit import Hit, LegPart, Passage, WordMatch
 from hopgate.recall.settings import OPTIONS
 from hopgate.serve.bounds import BoundStore, Key, Limit, MemoryId, Moment, ScopeQuery, Served, Service, Strict, Text
 from hopgate.serve.middleware import PREFIX
-from hopgate.upkeep import CaughtUp
 
 router = APIRouter(prefix=PREFIX, tags=["recall"])
 memories = APIRouter(prefix=PREFIX, tags=["memories"])
@@ -224,17 +223,12 @@ def list_memories(
 @memories.post("/memories", responses={201: {"model": WrittenAnswer}})
 def add_memory(asked: MemoryRequest, served: Served, response: Response) -> WrittenAnswer:
     """Remember one text, or bring the memory of that id up to date; 201 where it is new."""
-    served.require_writing()
-    scope = served.bound[0] if asked.scope is None and served.bound else asked.scope
-    served.scope(scope)
-    values = asked.model_dump(exclude={"id", "text", "tags", "scope", "link"})
-    new = Memory(asked.id or "new", asked.text, tags=tuple(asked.tags), scope=scope, **values)
-    new = new if asked.id else served.with_id(new)
-    written = served.kb.add(new, within=served.bound)
-    done = served.caught_up(new.external_id, written) if asked.link else CaughtUp(0, 0)
-    response.status_code = 201 if written.added else 200
+    values = asked.model_dump(exclude={"id", "text", "tags", "link"})
+    asked_for = Memory(asked.id or "new", asked.text, tags=tuple(asked.tags), **values)
+    new, added, done = served.write(asked_for, named=asked.id is not None, link=asked.link)
+    response.status_code = 201 if added else 200
     memory = shown(served.memory(new.external_id), served)
-    return WrittenAnswer(new=bool(written.added), embedded=done.embedded, linked=done.linked, memory=memory)
+    return WrittenAnswer(new=added, embedded=done.embedded, linked=done.linked, memory=memory)
 
 
 @memories.get("/memories/{id:path}")

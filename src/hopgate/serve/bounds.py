@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends, Path, Query, Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from hopgate.errors import HopgateError, UnknownMemoryError
+from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
 from hopgate.memory import MAX_KEY_BYTES, YEARS
 from hopgate.serve.middleware import RefusedError
 from hopgate.times import utc
+from hopgate.upkeep import CaughtUp
 
 if TYPE_CHECKING:
     from hopgate.guard import SensitivityRules
@@ -25,10 +26,14 @@ if TYPE_CHECKING:
     from hopgate.serve.api_gates import GateRuns
     from hopgate.serve.settings import Bounds, ServeSettings
     from hopgate.store.memories import Written
-    from hopgate.upkeep import CaughtUp
 
 # A rule of sensitivity that is added holds after so many seconds at the latest: requests ask for them all the time.
 RULES_KEPT_S = 1.0
+READ_ONLY = "this server is read-only: start hopgate serve without --read-only to change the store"
+STILL_MARKED = (
+    "to take the mark away would show its text: start hopgate serve with --show-sensitive, or use the command hopgate "
+    "sensitive --undo"
+)
 
 
 class BoundStore:
@@ -93,16 +98,29 @@ class BoundStore:
         self.require_writing()
         return self.kb.delete([self.memory(external_id).external_id], within=self.bound)
 
-    def with_id(self, new: Memory) -> Memory:
-        """Give a new memory the id that its scope, title and text make.
+    def write(self, new: Memory, *, named: bool, link: bool = True) -> tuple[Memory, bool, CaughtUp]:
+        """Store a memory and link it; give it as it is stored, whether it is new, and what was embedded and linked.
 
-        Of what may not be seen not even a digest is shown, since a short text could be guessed from it, nor whether
-        there is such a memory already.
+        One that is not `named` gets an id made of its scope, title and text. Of what may not be seen not even a digest
+        is shown, since a short text could be guessed from it, nor whether there is such a memory already.
         """
-        key = f"add#{self.kb.made_id(new.scope, new.title, new.text)}"
-        before = self.kb.get(key)
-        hidden = new.is_sensitive or (before is not None and not self.sees(before))
-        return replace(new, external_id=random_id() if hidden else key)
+        self.require_writing()
+        scopes = self.scope(new.scope)
+        new = replace(new, scope=scopes[0] if scopes else None)
+        if not named:
+            new = replace(new, external_id=f"add#{self.kb.made_id(new.scope, new.title, new.text)}")
+            before = self.kb.get(new.external_id)
+            if new.is_sensitive or (before is not None and not self.sees(before)):
+                new = replace(new, external_id=random_id())
+        try:
+            written = self.kb.add(new, within=self.bound)
+        except TakenError:
+            if named:
+                raise
+            # Another scope has it by now: who is bound does not learn of it.
+            new = replace(new, external_id=random_id())
+            written = self.kb.add(new, within=self.bound)
+        return new, bool(written.added), self.caught_up(new.external_id, written) if link else CaughtUp(0, 0)
 
     def caught_up(self, key: str, written: Written) -> CaughtUp:
         """Embed and link a memory that was just written, with whatever else waits.
@@ -125,28 +143,20 @@ class BoundStore:
 
     def require_writing(self) -> None:
         """Refuse what would change a store that is served for reading."""
-        if self.bounds.read_only:
-            raise RefusedError(
-                403, "this server is read-only: start hopgate serve without --read-only to change the store"
-            )
+        self._require(not self.bounds.read_only, READ_ONLY)
 
     def require_whole_store(self, subject: str) -> None:
         """Refuse what is about the whole store where some scopes are bound."""
-        if self.bound is not None:
-            raise RefusedError(
-                403,
-                f"{subject} about the whole store, and this server is bound to {', '.join(self.bound)}: start hopgate "
-                "serve without --scope for that",
-            )
+        sentence = f"{subject} about the whole store, and this server is bound to {', '.join(self.bound or ())}: start "
+        self._require(self.bound is None, sentence + "hopgate serve without --scope for that")
 
     def require_unmarking(self) -> None:
         """Refuse to take a mark of sensitivity away where that would show the memory's text."""
-        if not self.bounds.show_sensitive:
-            raise RefusedError(
-                403,
-                "to take the mark away would show its text: start hopgate serve with --show-sensitive, or use the "
-                "command hopgate sensitive --undo",
-            )
+        self._require(self.bounds.show_sensitive, STILL_MARKED)
+
+    def _require(self, allowed: bool, sentence: str) -> None:
+        if not allowed:
+            raise RefusedError(403, sentence)
 
     def require_rows(self, count: int, name: str = "limit") -> int:
         """Refuse more rows than one answer may have."""

@@ -12,7 +12,6 @@ import secrets
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, BinaryIO, ParamSpec, TypeVar, cast
 
@@ -35,14 +34,14 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 import hopgate
-from hopgate.errors import HopgateError, TakenError
+from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.recall.explain import LegReport
 from hopgate.recall.hit import Hit
 from hopgate.redact import redacted
 from hopgate.serve.api_memories import shown
-from hopgate.serve.bounds import BoundStore, Key, Moment, Text, random_id
+from hopgate.serve.bounds import BoundStore, Key, Moment, Text
 from hopgate.serve.settings import Bounds
 from hopgate.store.graph.edge_rows import Edge
 
@@ -252,19 +251,11 @@ class AssistantStore(BoundStore):
         """
         if len(text) + len(title) > MAX_TEXT:
             raise HopgateError(f"a text to remember has at most {MAX_TEXT:,} characters: remember less")
-        scopes = self.scope(scope)
-        own = scopes[0] if scopes else None
-        new = self.with_id(
-            Memory("new", text, title=title, tags=tuple(tags), scope=own, created_at=created_at, is_sensitive=sensitive)
+        asked = Memory(
+            "new", text, title=title, tags=tuple(tags), scope=scope, created_at=created_at, is_sensitive=sensitive
         )
-        try:
-            written = self.kb.add(new, within=self.bound)
-        except TakenError:
-            # Another scope has it: who is bound does not learn of it.
-            new = replace(new, external_id=random_id())
-            written = self.kb.add(new, within=self.bound)
-        done = self.caught_up(new.external_id, written)
-        return RememberResult(id=new.external_id, new=bool(written.added), scope=own, linked=done.linked > 0)
+        new, added, done = self.write(asked, named=False)
+        return RememberResult(id=new.external_id, new=added, scope=new.scope, linked=done.linked > 0)
 
 
 def _item(memory: Memory, text: str | None = None) -> MemoryItem:
