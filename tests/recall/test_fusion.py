@@ -1,6 +1,5 @@
 """Fusers are values, and one fusion on arrays obeys the algebra that a reader would expect of it."""
 
-import dataclasses
 import itertools
 import math
 
@@ -54,12 +53,10 @@ def test_a_fuser_is_given_back_from_what_it_prints(kind, weights, k):
     assert again == fuser and hash(again) == hash(fuser) and repr(again) == repr(fuser)
 
 
-def test_equal_settings_are_equal_values_and_change_by_copy_only():
+def test_equal_settings_are_equal_values():
     assert RRF(k=60, graph=1) == RRF(k=60.0, graph=1.0) == RRF()
     assert repr(RRF(graph=-0.0)) == "RRF(k=60, lexical=1, dense=1, late=1, graph=0)"
     assert RRF().reweighed(dense=0).active == ("lexical", "late", "graph")
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        RRF().graph = 3
 
 
 @pytest.mark.parametrize("weight", [-0.1, 5.1, math.nan, math.inf, "1", None, True])
@@ -90,12 +87,6 @@ def test_rrf_is_the_formula(found, weights, k):
     assert dict(ranking.top()) == pytest.approx(expected)
 
 
-@given(lists(), st.integers(-3, 3))
-def test_rrf_takes_ranks_and_no_scores(found, shift):
-    rescaled = {leg: [(id, math.atan(score) * 1e6 + shift) for id, score in listed] for leg, listed in found.items()}
-    assert fused(Pool.of(found), RRF()).top() == fused(Pool.of(rescaled), RRF()).top()
-
-
 def test_tm2c2_and_min_max_by_hand():
     found = {"lexical": [("a", 8.0), ("b", 2.0)], "dense": [("b", 0.6), ("c", 0.2)]}
     scores = {"lexical": {"c": 0.0}, "dense": {"a": 0.4}}
@@ -104,9 +95,7 @@ def test_tm2c2_and_min_max_by_hand():
     assert by_range == pytest.approx({"a": 0.3 + 0.35, "b": 0.075 + 0.7, "c": 0.0})
     by_theory = dict(fused(Pool.of(found, scores), TM2C2(), weights).top())
     assert by_theory == pytest.approx({"a": 0.3 + 0.7 * 1.4 / 1.6, "b": 0.075 + 0.7, "c": 0.7 * 1.2 / 1.6})
-
-
-def test_a_leg_that_tells_nothing_apart_gives_all_the_same():
+    # A leg that tells nothing apart gives all the same.
     found = {"lexical": [("a", 2.0), ("b", 2.0)], "dense": [("b", 0.9), ("a", 0.1)]}
     assert fused(Pool.of(found), MinMax()).top() == [("b", 2.0), ("a", 1.0)]
 
@@ -130,12 +119,6 @@ def test_the_order_of_the_legs_does_not_matter(case, fuser, random):
     random.shuffle(names)
     other = fused(Pool.of({leg: found[leg] for leg in names}, scores), fuser)
     assert other.ids == fused(Pool.of(found, scores), fuser).ids
-
-
-@given(lists(), KINDS, st.floats(0.05, 5), st.sampled_from(LEGS))
-def test_a_leg_alone_keeps_its_own_order_and_what_ties_goes_by_id(found, fuser, weight, leg):
-    in_order = sorted(found[leg], key=lambda pair: (-pair[1], pair[0]))
-    assert fused(Pool.of({leg: found[leg]}), fuser, {leg: weight}).ids == [id for id, _ in in_order]
 
 
 @given(completed(), KINDS, WEIGHTS)
@@ -169,10 +152,16 @@ def test_weighing_many_times_is_weighing_each_time(case, fuser, rows, k, random)
 
 
 @given(completed(), KINDS, WEIGHTS)
-def test_the_shares_add_up_to_the_score(case, fuser, weights):
-    ranking = fused(Pool.of(*case), fuser, weights)
+def test_the_shares_add_up_to_the_score_and_what_a_leg_could_not_see_has_no_rank_in_it(case, fuser, weights):
+    pool = Pool.of(*case)
+    ranking = fused(pool, fuser, weights)
+    blind = dict(zip(pool.legs, pool.blind, strict=True))
     for id, score in ranking.top():
-        assert sum(share.contribution for share in ranking.shares(id).values()) == pytest.approx(score)
+        shares = ranking.shares(id)
+        assert sum(share.contribution for share in shares.values()) == pytest.approx(score)
+        for leg, share in shares.items():
+            if blind[leg][pool.ids.index(id)]:
+                assert (share.rank, share.score, share.seen) == (None, None, False)
 
 
 def test_what_is_no_list_of_a_leg_is_refused():
@@ -196,16 +185,6 @@ def test_what_is_expected_of_a_leg_is_within_what_it_really_gave(case, fuser):
         real = units[row, ~blind]
         if len(real):
             assert (units[row, blind] <= real.max()).all() and (units[row, blind] >= real.min()).all()
-
-
-@given(completed(), KINDS)
-def test_an_unseen_memory_has_no_rank_and_no_score_of_that_leg(case, fuser):
-    pool = Pool.of(*case)
-    ranking = fused(pool, fuser)
-    for row, leg in enumerate(pool.legs):
-        for place in np.flatnonzero(pool.blind[row]):
-            share = ranking.shares(pool.ids[place])[leg]
-            assert (share.rank, share.score, share.seen) == (None, None, False)
 
 
 @given(completed(), KINDS)

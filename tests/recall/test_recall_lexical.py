@@ -140,60 +140,42 @@ def test_another_scope_changes_nothing(kb: KnowledgeBase) -> None:
         assert leg(connection, "amber birch") != before
 
 
-def test_scores_of_both_rankers_are_real_and_a_word_that_went_is_forgotten(kb: KnowledgeBase) -> None:
-    kb.add(Memory("a", "amber amber birch"), Memory("b", "birch"), Memory("c", "cedar"))
-    with kb.store.transaction() as connection:
-        ids = list(memories.external_ids(connection))
-        for ranker in RANKERS:
-            real = scores(connection, "amber birch", ids, ranker=ranker)
-            assert real[ids[0]] > real[ids[1]] > real[ids[2]] == 0
-            assert scores(connection, "unheard", ids, ranker=ranker) == dict.fromkeys(ids, 0.0)
-            assert scores(connection, "amber", [], ranker=ranker) == {}
-    kb.delete(["a"])
-    with kb.store.transaction() as connection:
-        words = query_words(connection, "amber birch", Filters())
-    assert (words.memories, words.lexemes, words.unknown) == (2, ("birch",), ("amber",))
-
-
 @pytest.fixture
 def small(kb: KnowledgeBase) -> KnowledgeBase:
     kb.add(
         Memory("one", "amber"),
         Memory("both", "amber birch", scope="home"),
         Memory("two", "birch birch birch birch"),
+        Memory("keyword", "nothing here", expanded_keywords=("amber",)),
         Memory("tag", "nothing here", tags=("amber",)),
         Memory("kind", "nothing either", category="amber"),
     )
     return kb
 
 
-def test_every_word_comes_before_any_word(small: KnowledgeBase) -> None:
+def test_every_word_comes_before_any_word_then_the_weight_of_where_it_stands(small: KnowledgeBase) -> None:
     assert found(small, "amber birch", ranker="ts_rank")[0] == "both"
-    assert set(found(small, "amber birch", ranker="ts_rank")) == {"both", "one", "two", "tag", "kind"}
+    assert set(found(small, "amber birch", ranker="ts_rank")) == {"both", "one", "two", "keyword", "tag", "kind"}
     assert found(small, "amber birch", depth=1, ranker="ts_rank") == ["both"]
+    assert found(small, "amber", ranker="ts_rank") == ["one", "both", "keyword", "tag", "kind"]
+    # The least rank that counts.
+    assert "kind" not in found(small, "amber " + " ".join(f"unheard{n}" for n in range(30)), ranker="ts_rank")
     with pytest.raises(HopgateError, match="lexical_ranker is one of bm25, ts_rank, not 'tfidf'"):
         found(small, "amber", ranker="tfidf")
 
 
-def test_weights_of_content_keywords_tags_category_and_the_least_rank(kb: KnowledgeBase) -> None:
-    kb.add(
-        Memory("d", "x", category="amber"),
-        Memory("c", "x", tags=("amber",)),
-        Memory("b", "x", expanded_keywords=("amber",)),
-        Memory("a", "amber"),
-    )
-    assert found(kb, "amber", ranker="ts_rank") == ["a", "b", "c", "d"]
-    assert "d" not in found(kb, "amber " + " ".join(f"unheard{n}" for n in range(30)), ranker="ts_rank")
-
-
-def test_filters_hold_in_both_steps(small: KnowledgeBase) -> None:
+def test_filters_hold_in_both_steps_and_scores_are_real(small: KnowledgeBase) -> None:
     assert found(small, "amber birch", Filters(scope="home")) == ["both"]
     assert found(small, "amber birch", Filters(scope="elsewhere")) == []
     with small.store.transaction() as connection:
-        without = Filters(exclude=tuple(memories.ids_of(connection, ["both"])))
-    for ranker in RANKERS:
-        assert "both" not in found(small, "amber birch", without, ranker=ranker)
-        assert len(found(small, "amber birch", without, depth=2, ranker=ranker)) == 2
+        one, both = memories.ids_of(connection, ["one", "both"])
+        for ranker in RANKERS:
+            real = scores(connection, "amber birch", [one, both], ranker=ranker)
+            assert real[both] > real[one] > 0
+            assert scores(connection, "unheard", [one], ranker=ranker) == {one: 0.0}
+            assert scores(connection, "amber", [], ranker=ranker) == {}
+            listed = leg(connection, "amber birch", Filters(exclude=(both,)), depth=2, ranker=ranker)
+            assert len(listed) == 2 and both not in dict(listed)
 
 
 def test_superseded_and_later_memories_are_not_recalled(kb: KnowledgeBase) -> None:
@@ -213,8 +195,8 @@ def test_superseded_and_later_memories_are_not_recalled(kb: KnowledgeBase) -> No
 @pytest.mark.parametrize("query", [*CASES["queries"], "x" * 5000])
 def test_any_text_is_a_query(small: KnowledgeBase, query: str) -> None:
     for ranker in RANKERS:
-        assert set(found(small, query, ranker=ranker)) <= {"one", "both", "two", "tag", "kind"}
-    assert len(small) == 5
+        assert set(found(small, query, ranker=ranker)) <= {"one", "both", "two", "keyword", "tag", "kind"}
+    assert len(small) == 6
 
 
 @pytest.mark.parametrize("query", ["", "  \n", "x" * (MAX_QUERY_CHARACTERS + 1), "half \ud800"])
@@ -248,11 +230,15 @@ def test_ts_rank_against_brute_force(kb: KnowledgeBase, texts: list[list[str]], 
     assert len(every) >= depth or listed[len(every) :] == rest[: depth - len(every)]
 
 
-def test_rare_words_are_those_that_few_memories_hold(small: KnowledgeBase) -> None:
+def test_rare_words_are_those_that_few_memories_hold_and_one_that_went_is_forgotten(small: KnowledgeBase) -> None:
     small.add(*(Memory(f"n{n}", "cellar note") for n in range(12)), Memory("key", "a spare key"))
     with small.store.transaction() as connection:
         assert rare_words(connection, "the spare key in the cellar, mispeled") == ["spare", "key"]
         assert rare_words(connection, 'a "spare key"') == []
+    small.delete(["key"])
+    with small.store.transaction() as connection:
+        words = query_words(connection, "spare birch", Filters())
+    assert (words.memories, words.lexemes, words.unknown) == (18, ("birch",), ("spare",))
 
 
 # Languages and scripts.

@@ -1,7 +1,6 @@
 """Reachability: the figures the project is built on, brute force over small cases, and actual lists."""
 
 import json
-import math
 from dataclasses import asdict
 from itertools import permutations, product
 
@@ -36,14 +35,11 @@ def test_two_base_legs_of_weight_one():
     assert one == pytest.approx(61 / 70)
 
 
-def test_the_importance_prior_loosens_to_seven_tenths_and_tightens_by_as_much():
+def test_the_importance_prior_and_the_exact_match_bonus_loosen_and_tighten_by_as_much():
     found = bound(RRF(late=0, graph=0.35), prior=Importance())
     assert found.favourable.best == pytest.approx(0.61)
     assert found.unfavourable.worst == pytest.approx((61 / 65 + 61 / 66) / 0.7)
     assert bound(RRF(late=0), prior=Importance(0)).to_dict()["unfavourable"]["best"] is None
-
-
-def test_the_exact_match_bonus_moves_both_ends():
     found = bound(RRF(late=0), exact=ExactMatch(bonus=0.5))
     assert found.favourable.best == pytest.approx(61 / 70 - 0.5)
     assert found.unfavourable.worst == pytest.approx(found.needed.worst + 0.5)
@@ -97,16 +93,6 @@ def test_a_heavy_leg_bars_the_others_and_recall_can_say_so():
 def test_nonsense_is_refused(ask):
     with pytest.raises(HopgateError):
         bound(RRF(late=0), **ask)
-
-
-def test_reports_go_into_json_and_onto_one_line():
-    reports = [
-        bound(RRF(late=0, graph=0.35), prior=Importance(), exact=ExactMatch(0.1)),
-        on_lists(RRF(late=0, graph=0.35), {"q": Pool.of(FULL)}),
-    ]
-    for report in reports:
-        assert json.loads(json.dumps(report.to_dict(), allow_nan=False)) == report.to_dict()
-        assert report.to_dict()["verdict"] == "barred" and "\n" not in str(report)
 
 
 # Brute force.
@@ -181,18 +167,17 @@ def test_the_bound_with_a_prior_holds_on_lists_with_any_importance(pairs):
     assert limits.favourable.best * (1 - 1e-12) <= needed <= limits.unfavourable.worst
 
 
-def test_the_legs_own_list_is_not_looked_at_and_one_that_is_off_does_nothing():
+def test_reports_over_queries():
     loud = Pool.of({**FULL, "graph": [(id, 1.0) for id in range(100, 150)]})
+    # The leg's own list is not looked at.
     assert on_lists(RRF(late=0), {"q": loud}) == on_lists(RRF(late=0), {"q": Pool.of(FULL)})
-    report = on_lists(RRF(late=0, graph=0), {"q": Pool.of(FULL), "empty": Pool.of({})})
-    assert (report.verdict, report.entering, report.needed(1)) == (Reachability.OFF, 0, pytest.approx(61 / 70))
-
-
-def test_the_summary_over_queries():
+    off = on_lists(RRF(late=0, graph=0), {"q": Pool.of(FULL), "empty": Pool.of({})})
+    assert (off.verdict, off.entering, off.needed(1)) == (Reachability.OFF, 0, pytest.approx(61 / 70))
     pools = {"full": Pool.of(FULL), "few": Pool.of({"lexical": FULL["lexical"][:3]}), "none": Pool.of({})}
-    report = on_lists(RRF(late=0, graph=0.35), pools)
-    assert report.verdict is Reachability.ON_SOME and "on 2 of 3 queries" in str(report)
-    assert report.to_dict()["needed"] == {"first": 0, "half": 0, "all": pytest.approx(61 / 70)}
-    assert (report.by_query["few"], report.by_query["none"]) == (0, 0)
-    assert on_lists(RRF(late=0), {}).verdict is Reachability.BARRED
-    assert on_lists(RRF(late=0), {}).needed(1) == 0 and not math.isinf(report.needed(1))
+    some = on_lists(RRF(late=0, graph=0.35), pools)
+    assert some.verdict is Reachability.ON_SOME and "on 2 of 3 queries" in str(some)
+    assert some.to_dict()["needed"] == {"first": 0, "half": 0, "all": pytest.approx(61 / 70)}
+    nothing = on_lists(RRF(late=0), {})
+    assert nothing.verdict is Reachability.BARRED and nothing.needed(1) == 0
+    for report in (bound(RRF(late=0, graph=0.35), prior=Importance(), exact=ExactMatch(0.1)), off, some, nothing):
+        assert json.loads(json.dumps(report.to_dict(), allow_nan=False)) == report.to_dict() and "\n" not in str(report)
