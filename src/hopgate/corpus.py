@@ -92,7 +92,8 @@ def parse_memory(record: object, *, keep_unknown: bool = False) -> Memory:
     metadata = record.get("metadata")
     if not isinstance(metadata, dict | None):
         raise HopgateError("metadata must be an object")
-    top, inside = _top(record), metadata or {}
+    inside = metadata or {}
+    top = {name: value for name, value in record.items() if name not in ("_id", "text", "title", "metadata")}
     for name in top.keys() & inside.keys() if top else ():
         raise HopgateError(f"{name!r} is given twice, at the top level and in metadata: keep one of them")
     known: dict[str, Any] = {}
@@ -119,8 +120,16 @@ def parse_memory(record: object, *, keep_unknown: bool = False) -> Memory:
         read_text(record["text"], "text"),
         title=read_text(record.get("title"), "title"),
         **{**values, "thread": values.get("thread") or known.get("session")},
-        source=_source(record, known),
+        source=_source(known),
     )
+
+
+def _source(known: dict[str, Any]) -> dict[str, Any]:
+    """The fields as they were read, those that are not a memory's in `extra`."""
+    metadata = {name: value for name, value in known.items() if name in INSIDE}
+    if unknown := {name: value for name, value in known.items() if name not in INSIDE}:
+        metadata[EXTRA] = {**(metadata.get(EXTRA) or {}), **unknown}
+    return metadata
 
 
 def to_record(memory: Memory, *, dated: bool = False) -> dict[str, Any]:
@@ -136,10 +145,8 @@ def to_record(memory: Memory, *, dated: bool = False) -> dict[str, Any]:
     >>> to_record(parse_memory({"_id": "m1", "text": "It hums."}))
     {'_id': 'm1', 'text': 'It hums.'}
     """
-    kept = memory.source or {}
-    source = _source(kept, {**(kept.get("metadata") or {}), **_top(kept)})
-    metadata = dict(source.get("metadata") or {})
-    # The metadata as they were read: a field that is the same now is not written anew.
+    metadata = dict(memory.source or {})
+    # A field that is the same now as it was read is not written anew.
     before = {name: read(metadata.get(name), name) for name, read in READERS.items()}
     before["thread"] = before["thread"] or metadata.get("session")
     for name in READERS:
@@ -149,33 +156,8 @@ def to_record(memory: Memory, *, dated: bool = False) -> dict[str, Any]:
         if now == _zoned(before[name]) or arrived:
             continue
         metadata[name] = now.isoformat() if isinstance(now, datetime) else list(now) if isinstance(now, tuple) else now
-    record: dict[str, Any] = {"_id": memory.external_id}
-    if memory.title or "title" in source:
-        record["title"] = memory.title or source["title"]
-    record["text"] = memory.text
-    if metadata or "metadata" in source:
-        record["metadata"] = metadata or source.get("metadata")
-    return record
-
-
-def _top(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if name not in ("_id", "text", "title", "metadata")}
-
-
-def _source(record: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of a record beside its id, title and text: all in `metadata`, and in its `extra` what is unknown."""
-    unknown = {name: value for name, value in known.items() if name not in INSIDE}
-    metadata = {name: value for name, value in known.items() if name in INSIDE}
-    extra = metadata.get(EXTRA)
-    if unknown:
-        metadata[EXTRA] = {**(extra or {}), **unknown}
-    source: dict[str, Any] = {}
-    # An empty title or metadata is no field of a memory, and yet it was there.
-    if "title" in record and not record["title"]:
-        source["title"] = record["title"]
-    if metadata or "metadata" in record:
-        source["metadata"] = metadata or record.get("metadata")
-    return source
+    record = {"_id": memory.external_id, "title": memory.title, "text": memory.text, "metadata": metadata}
+    return {name: value for name, value in record.items() if value or name in REQUIRED}
 
 
 def _zoned(value: Any) -> Any:

@@ -71,7 +71,7 @@ class Memory:
     superseded_by, superseded_at : str and datetime, optional
         The external id of the memory that took its place, and since when; recall leaves it out by default.
     source : dict, optional
-        The record as it came in, less its id, title and text; kept so that an export gives back what went in.
+        Its fields as they came in, and in `extra` what is none; kept so that an export gives back what went in.
 
     Examples
     --------

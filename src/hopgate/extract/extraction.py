@@ -213,7 +213,7 @@ def owner_of(memory: Memory) -> str:
     >>> owner_of(Memory("m1", "x")), owner_of(Memory("m1", "x", scope="ada"))
     ('I', 'I (ada)')
     """
-    given = ((memory.source or {}).get("metadata") or {}).get("owner")
+    given = (memory.source or {}).get("owner")
     if isinstance(given, str) and given.strip():
         return given.strip()
     return f"{OWNER} ({memory.scope})" if memory.scope else OWNER

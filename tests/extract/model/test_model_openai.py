@@ -175,7 +175,7 @@ def test_a_broken_server_is_not_asked_again_with_less(chat_server: Any) -> None:
 
 
 def test_an_entry_is_grounded_in_its_own_memory_and_in_who_says_i(chat_server: Any) -> None:
-    told = Memory("m3", "I own the NAS. case:good", source={"metadata": {"owner": "Ada"}})
+    told = Memory("m3", "I own the NAS. case:good", source={"owner": "Ada"})
     rows = sources([Memory("m1", "Ada owns the NAS. case:good"), Memory("m2", "Bea feeds the cat. case:good"), told])
     mine, other, by_owner = OpenAI("tiny", chat_server.url, retry=QUICK, together=3).extract(list(rows))
     assert mine.facts and not other.facts and dict(other.dropped)["ungrounded fact"] == 1

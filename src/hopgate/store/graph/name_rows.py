@@ -127,7 +127,7 @@ def aliases_of_titles(
     connection: Connection[Any], memory_ids: Sequence[int] | None
 ) -> list[tuple[int, str, list[str]]]:
     """The notes, of these or of all, whose front matter says how else their title is called: id, title, aliases."""
-    given = "source #> '{metadata,extra,aliases}'"
+    given = "source #> '{extra,aliases}'"
     return connection.execute(
         f"SELECT id, left(content, title_length), ARRAY(SELECT json_array_elements_text({given})) FROM memories "
         f"WHERE NOT is_sensitive AND title_length > 0 AND json_typeof({given}) = 'array'"
