@@ -1,8 +1,9 @@
-"""Nothing given is ignored: a field that is not known is refused by name, with the one that was meant."""
+"""What is given is checked and nothing of it is ignored: lines of JSON, fields, lists, rules of sensitivity."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,10 @@ import pytest
 
 from hopgate.corpus import parse_memory, read_corpus, to_record
 from hopgate.errors import HopgateError
+from hopgate.eval.data.dataset import read_queries
+from hopgate.extract.files import read_triples
 from hopgate.guard import SensitivityRules
+from hopgate.jsonl import MAX_LINE_BYTES
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.sources.source import ReadOptions
@@ -64,13 +68,6 @@ def test_what_is_misplaced_or_misspelt_is_refused_and_nothing_is_stored(
     assert len(kb) == 0 and kb.pending_vectors() == 0
 
 
-def test_a_field_that_is_given_twice_in_one_object_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "notes.jsonl"
-    path.write_text('{"_id": "m1", "text": "x", "metadata": {"is_sensitive": true, "is_sensitive": false}}')
-    with pytest.raises(HopgateError, match="line 1: 'is_sensitive' is given twice"):
-        list(read_corpus(path))
-
-
 def test_well_known_fields_count_at_the_top_level_too() -> None:
     memory = parse_memory(
         {"_id": "a", "text": "t", "is_sensitive": True, "tags": ["x"], "created_at": "2024-05-01", "thread": "c1"}
@@ -97,9 +94,6 @@ def test_a_rule_makes_memories_sensitive_and_is_kept(kb: KnowledgeBase) -> None:
     assert flags == {"old": True, "open": False, "a": True, "b": True, "c": False}
     assert kb.add_sensitivity(SensitivityRules(patterns=("cat",))) == 1
     assert kb.sensitivity() == SensitivityRules(("#Private",), (r"IBAN\s+[A-Z]{2}", "cat"))
-
-
-def test_a_pattern_that_is_none_is_refused() -> None:
     with pytest.raises(HopgateError, match="not a regular expression"):
         SensitivityRules(patterns=("(",))
 
@@ -125,3 +119,68 @@ def test_rules_hold_for_what_another_program_wrote_before_any_model_reads_it(kb:
         connection.execute("INSERT INTO memories (content) VALUES ('Another secret.')")
     assert kb.embed() == 1
     assert [memory.is_sensitive for memory in kb.export()] == [True, False, True]
+
+
+def test_one_text_where_several_belong_is_refused_and_not_taken_letter_by_letter(kb: KnowledgeBase) -> None:
+    text: Any = "nas"
+    kb.add(*(Memory(letter, "It hums.") for letter in text))
+    calls: list[tuple[str, Callable[[], object]]] = [
+        ("tags", lambda: Memory("m", "x", tags=text)),
+        ("tags", lambda: SensitivityRules(tags=text)),
+        ("expanded_keywords", lambda: Memory("m", "x", expanded_keywords=text)),
+        ("patterns", lambda: SensitivityRules(patterns=text)),
+        ("external_ids", lambda: kb.delete(text)),
+        ("external_ids", lambda: kb.mark_sensitive(text)),
+        ("external_ids", lambda: kb.recall("x", exclude=text)),
+        ("legs", lambda: kb.recall("x", legs=text)),
+    ]
+    for name, call in calls:
+        with pytest.raises(HopgateError, match=rf"^{name} is a list of texts, not one text: write \['nas'\]$"):
+            call()
+    assert len(kb) == 3
+
+
+# Lines of JSON: what is none is refused alike in corpus, queries and triples, by file, line and reason.
+
+FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "corpus.jsonl": (
+        lambda path: list(read_corpus(path)),
+        '{"_id": "a", "text": "x", "metadata": {}, "extra": {"note": NOTE}}',
+    ),
+    "queries.jsonl": (read_queries, '{"_id": "a", "text": "x", "note": NOTE}'),
+    "triples.jsonl": (read_triples, '{"doc_id": "a", "entity": "x", "note": NOTE}'),
+}
+NO_JSON = (
+    (b"NaN", "NaN is not a number"),
+    (b"-Infinity", "-Infinity is not a number"),
+    (b"1e999", "1e999 is too large a number"),
+    (b"1" * 5000, "too many digits"),
+    (b'"\\uD800"', "half of a surrogate pair"),
+    (b"[" * 100_000, "nested too deeply"),
+    (b'"' + b"a" * MAX_LINE_BYTES + b'"', "the line is longer than 4,194,304 bytes"),
+    (b"{", "not JSON"),
+    (b'"\xff"', "not UTF-8 at byte"),
+    (b'{"is_sensitive": true, "is_sensitive": false}', "'is_sensitive' is given twice"),
+)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_what_is_no_json_is_refused_alike(tmp_path: Path, file: str) -> None:
+    read, row = FILES[file]
+    path, good = tmp_path / file, row.replace("NOTE", "1").encode()
+    with pytest.raises(HopgateError, match="cannot be read: No such file"):
+        read(path)
+    for note, reason in NO_JSON:
+        path.write_bytes(b"\n" + row.encode().replace(b"NOTE", note) + b"\n")
+        with pytest.raises(HopgateError, match=reason) as refused:
+            read(path)
+        assert str(refused.value).startswith(f"{path}, line 2: ")
+    path.write_text("[1]\n")
+    with pytest.raises(HopgateError, match="line 1: not a JSON object"):
+        read(path)
+    # A byte order mark at the beginning, blank lines and DOS line ends are allowed.
+    path.write_bytes(b"\xef\xbb\xbf" + good + b"\r\n\r\n")
+    assert len(read(path)) == 1
+    path.write_bytes(b"\n\xef\xbb\xbf" + good)
+    with pytest.raises(HopgateError, match="line 2: not JSON"):
+        read(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -85,31 +84,26 @@ def test_everything_that_takes_a_time_takes_a_naive_one(moved, naive: datetime, 
     ]
 
 
-def test_a_text_where_a_time_belongs_is_one_sentence(kb: hopgate.KnowledgeBase) -> None:
+@pytest.mark.parametrize("name", ["as_of", "known_at"])
+def test_a_text_where_a_time_belongs_is_one_sentence(kb: hopgate.KnowledgeBase, name: str) -> None:
     """The command line, HTTP and MCP read texts; in Python the types say datetime."""
     text: Any = "2024-02-01"
+    when = {name: text}
     kb.add(Memory("m1", "Ada Lovelace lives in London.", scope="home"))
     kb.build()
-    calls: list[Callable[[], object]] = [
+    for call in (
         lambda: Memory("z", "x", created_at=text),
         lambda: Memory("z", "x", superseded_by="m1", superseded_at=text),
-        *(
-            call
-            for name in ("as_of", "known_at")
-            for call in (
-                lambda name=name: kb.recall("Ada", **{name: text}),
-                lambda name=name: kb.explain("Ada", "m1", **{name: text}),
-                lambda name=name: kb.graph.edges(**{name: text}),
-                lambda name=name: kb.graph.concepts(scope="home", **{name: text}),
-                lambda name=name: kb.graph.concept("Ada Lovelace", **{name: text}),
-                lambda name=name: kb.graph.neighbourhood(**{name: text}),
-                lambda name=name: kb.graph.to_networkx(**{name: text}),
-            )
-        ),
         lambda: kb.written(text),
         lambda: kb.written(datetime(2024, 1, 1), text),
         lambda: kb.graph.changes(text, datetime(2024, 1, 1)),
-    ]
-    for call in calls:
+        lambda: kb.recall("Ada", **when),
+        lambda: kb.explain("Ada", "m1", **when),
+        lambda: kb.graph.edges(**when),
+        lambda: kb.graph.concepts(scope="home", **when),
+        lambda: kb.graph.concept("Ada Lovelace", **when),
+        lambda: kb.graph.neighbourhood(**when),
+        lambda: kb.graph.to_networkx(**when),
+    ):
         with pytest.raises(HopgateError, match=r"a time is a datetime, not '2024-02-01'"):
             call()
