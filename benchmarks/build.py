@@ -19,7 +19,7 @@ from pathlib import Path
 from grown_store import World, server_seconds
 
 import hopgate
-from hopgate.extract.runner import Progress
+from hopgate.progress import Progress
 from hopgate.scale.engine import Engine
 
 

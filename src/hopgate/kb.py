@@ -31,9 +31,9 @@ from hopgate.times import utc
 
 if TYPE_CHECKING:
     from hopgate.extract.extraction import Extractor
-    from hopgate.extract.runner import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
     from hopgate.guard import SensitivityRules
+    from hopgate.progress import Progress
     from hopgate.recall.explain import ExplainOptions, Explanation
     from hopgate.scale.backfill import Backfilled, BackfillOptions
     from hopgate.scale.engine import Engine

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.extract.extraction import Extractor
-    from hopgate.extract.runner import Progress
     from hopgate.graph.build.options import ExtractOptions
     from hopgate.graph.build.pipeline import GraphBuilder
     from hopgate.memory_writer import MemoryWriter
+    from hopgate.progress import Progress
     from hopgate.store.backup import Manifest, Scrubbed
     from hopgate.store.fill import Embedding
     from hopgate.store.journal import JournalEntry

@@ -23,8 +23,9 @@ from hopgate.extract.extraction import Extraction, ExtractorIdentity, Mention, S
 from hopgate.extract.files import Replay
 from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.extract.runner import Progress, Run
+from hopgate.extract.runner import Run
 from hopgate.memory import Cleared, Memory
+from hopgate.progress import Progress
 
 
 @dataclass

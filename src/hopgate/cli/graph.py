@@ -26,9 +26,10 @@ from hopgate.cli.parameters import (
     with_store,
 )
 from hopgate.exports import graph as exporting
-from hopgate.extract.runner import Progress, Run
+from hopgate.extract.runner import Run
 from hopgate.extract.spec import extractor_from
 from hopgate.options import options_of
+from hopgate.progress import Progress
 from hopgate.scale.engine import Engine
 from hopgate.store import journal
 from hopgate.store.journal import JournalEntry

@@ -174,23 +174,19 @@ def bounded(extraction: Extraction) -> Extraction:
     >>> len(kept.mentions), kept.dropped
     (200, (('beyond the first 200', 800),))
     """
-    if len(extraction.facts) <= MAX_FACTS and len(extraction.mentions) + 2 * len(extraction.facts) <= MAX_NAMES:
-        return extraction
     names: set[str] = set()
-    facts: list[Fact] = []
-    for fact in extraction.facts:
-        new = {fact.subject, fact.object} - names
-        if len(facts) < MAX_FACTS and len(names) + len(new) <= MAX_NAMES:
-            names |= new
-            facts.append(fact)
-    mentions: list[Mention] = []
-    for mention in extraction.mentions:
-        if mention.name in names or len(names) < MAX_NAMES:
-            names.add(mention.name)
-            mentions.append(mention)
+
+    def fits(*new: str) -> bool:
+        if len(names.union(new)) <= MAX_NAMES:
+            names.update(new)
+            return True
+        return False
+
+    facts = tuple(fact for fact in extraction.facts[:MAX_FACTS] if fits(fact.subject, fact.object))
+    mentions = tuple(mention for mention in extraction.mentions if fits(mention.name))
     left = len(extraction.facts) - len(facts) + len(extraction.mentions) - len(mentions)
     dropped = ((f"beyond the first {MAX_NAMES}", left),) if left else ()
-    return replace(extraction, mentions=tuple(mentions), facts=tuple(facts), dropped=(*extraction.dropped, *dropped))
+    return replace(extraction, mentions=mentions, facts=facts, dropped=(*extraction.dropped, *dropped))
 
 
 def failed(reason: str) -> Extraction:

@@ -20,7 +20,7 @@ from hopgate.jsonl import json_lines, parse_json_lines, refuse
 from hopgate.memory import Cleared
 
 _FACT = ("subject", "relation", "object")
-_OPTIONAL_TEXTS = ("type", "subject_type", "object_type", "valid_from", "valid_to")
+_OPTIONAL_TEXTS = ("subject", "type", "subject_type", "object_type", "valid_from", "valid_to")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +74,12 @@ def read_triples(path: Path | str, known: Collection[str] | None = None) -> tupl
     known : collection of str, optional
         The ids that exist; a row about another is refused.
     """
-    return tuple(_triple(_Row(path, line, row), known) for line, row in json_lines(path))
+    return tuple(map(_triple, _rows(json_lines(path), path, known)))
 
 
 def read_statements(path: Path | str, known: Collection[str] | None = None) -> tuple[Statement, ...]:
     """Read a file of statements; what is none is refused as `read_triples` does."""
-    return tuple(_statement(_Row(path, line, row), known) for line, row in json_lines(path))
+    return tuple(map(_statement, _rows(json_lines(path), path, known)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +96,9 @@ class _Row:
     def name(self, name: str) -> str:
         return " ".join(text_of(self.values, name, self.path, self.line).split())
 
-    def doc_id(self, known: Collection[str] | None, optional_texts: Sequence[str]) -> str:
-        """The id of the memory that it is about; optional texts of wrong types are refused."""
-        doc_id = text_of(self.values, "doc_id", self.path, self.line)
-        if known is not None and doc_id not in known:
-            self.refuse(f"doc_id {doc_id[:80]!r} is not in the corpus: this file is about other memories")
-        for name in optional_texts:
-            if not isinstance(self.values.get(name), str | None):
-                self.refuse(f"{name} must be a text")
-        if any("\0" in value for value in self.values.values() if isinstance(value, str)):
-            self.refuse("it holds a NUL character")
-        return doc_id
+    @property
+    def doc_id(self) -> str:
+        return text_of(self.values, "doc_id", self.path, self.line)
 
     def confidence(self) -> float | None:
         value = self.values.get("confidence")
@@ -131,27 +123,41 @@ class _Row:
         return begin, end
 
 
-def _triple(row: _Row, known: Collection[str] | None) -> Triple:
-    doc_id = row.doc_id(known, _OPTIONAL_TEXTS)
+def _rows(
+    lines: Iterable[tuple[int, dict[str, Any]]], path: Path | str, known: Collection[str] | None
+) -> Iterator[_Row]:
+    """The lines of a file about memories that there are; optional texts of wrong types are refused."""
+    for line, values in lines:
+        row = _Row(path, line, values)
+        if known is not None and row.doc_id not in known:
+            row.refuse(f"doc_id {row.doc_id[:80]!r} is not in the corpus: this file is about other memories")
+        for name in _OPTIONAL_TEXTS:
+            if not isinstance(values.get(name), str | None):
+                row.refuse(f"{name} must be a text")
+        if any("\0" in value for value in values.values() if isinstance(value, str)):
+            row.refuse("it holds a NUL character")
+        yield row
+
+
+def _triple(row: _Row) -> Triple:
     values = row.values
     if "entity" in values:
         if any(name in values for name in _FACT):
             row.refuse("both a fact (subject, relation, object) and a mention (entity): write two lines")
-        return Triple(doc_id, row.name("entity"), subject_type=values.get("type") or "")
+        return Triple(row.doc_id, row.name("entity"), subject_type=values.get("type") or "")
     if not all(name in values for name in _FACT):
         row.refuse("neither a fact (subject, relation, object) nor a mention (entity)")
-    subject, relation, target = map(row.name, _FACT)
     kinds = (values.get("subject_type") or "", values.get("object_type") or "")
-    return Triple(doc_id, subject, relation, target, *kinds, *row.interval(), row.confidence())
+    subject, relation, target = map(row.name, _FACT)
+    return Triple(row.doc_id, subject, relation, target, *kinds, *row.interval(), row.confidence())
 
 
-def _statement(row: _Row, known: Collection[str] | None) -> Statement:
-    doc_id = row.doc_id(known, ("subject", "valid_from", "valid_to"))
+def _statement(row: _Row) -> Statement:
     sentence, confidence = row.name("statement"), row.confidence()
     if len(sentence) > MAX_STATEMENT:
         row.refuse(f"a statement has at most {MAX_STATEMENT:,} characters, not {len(sentence):,}")
     subject = " ".join((row.values.get("subject") or "").split())
-    return Statement(doc_id, sentence, subject, *row.interval(), 1.0 if confidence is None else confidence)
+    return Statement(row.doc_id, sentence, subject, *row.interval(), 1.0 if confidence is None else confidence)
 
 
 @dataclass(frozen=True)
@@ -203,8 +209,7 @@ class Replay:
         mentions: defaultdict[str, list[Mention]] = defaultdict(list)
         facts: defaultdict[str, list[Fact]] = defaultdict(list)
         stream: IO[bytes] = io.BytesIO(self._bytes)
-        for line, row in parse_json_lines(stream, self.path):
-            one = _triple(_Row(self.path, line, row), self.known)
+        for one in map(_triple, _rows(parse_json_lines(stream, self.path), self.path, self.known)):
             mentions[one.doc_id].append(Mention(one.subject, one.subject_type))
             if one.is_fact:
                 mentions[one.doc_id].append(Mention(one.object, one.object_type))
@@ -234,14 +239,14 @@ class WithStatements:
         parts = [[extraction] for extraction in self.extractor.extract(sources)]
         # A replay answers by id and has answered already. The others read the sentence, whose memory passed the guard.
         if not self.extractor.identity.by_id:
-            stated = [(at, text) for at, source in enumerate(sources) for text in self._sentences(source)]
+            stated = [
+                (at, replace(source, text=Cleared(one.statement), tags=(), keywords=(), title=None))
+                for at, source in enumerate(sources)
+                for one in self._of.get(str(source.memory_id), ())
+            ]
             for (at, _), extraction in zip(stated, self.extractor.extract([text for _, text in stated]), strict=True):
                 parts[at].append(extraction)
         return [self._with_subjects(source, of_memory) for source, of_memory in zip(sources, parts, strict=True)]
-
-    def _sentences(self, source: Source) -> Iterator[Source]:
-        for one in self._of.get(str(source.memory_id), ()):
-            yield replace(source, text=Cleared(one.statement), tags=(), keywords=(), title=None)
 
     def _with_subjects(self, source: Source, parts: Sequence[Extraction]) -> Extraction:
         """A memory's own extraction with those of its statements; one that did not succeed stays as it is."""

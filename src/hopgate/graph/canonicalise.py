@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.extract.rules.words import comparison_form
 from hopgate.graph import likeness
 from hopgate.graph.likeness import KINDS, ContextMention, FloatArray, IntArray, NameVectors, Scored, Units
-from hopgate.graph.names import WORDS, normalise
+from hopgate.graph.names import WORDS, comparison_form, normalise
 
 __all__ = ["Candidate", "Canonicaliser", "ContextMention", "canonicalise_relations"]
 

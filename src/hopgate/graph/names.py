@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from hopgate.extract.rules.words import DETERMINERS, STOP_WORDS, comparison_form, words
+from hopgate.extract.rules.words import ENGLISH, words
 
 _DOTTED = re.compile(r"\b((?:\w\.)+\w?)(?=\W|$)")
 _POSSESSIVE = re.compile(r"['’]s\b")
@@ -27,6 +27,22 @@ _NUMBERS, _LAST_NUMBERS = (
     {word: digit for digit, text in _TABLE[name].items() for word in text.split()}
     for name in ("numbers", "last_numbers")
 )
+
+
+@lru_cache(maxsize=1 << 16)
+def comparison_form(token: str) -> str:
+    """Strip a regular English plural from a token of a normalised name; the result is compared, never shown.
+
+    Examples
+    --------
+    >>> [comparison_form(token) for token in ("gates", "companies", "boxes", "class", "status", "dvds", "us")]
+    ['gate', 'company', 'box', 'class', 'status', 'dvd', 'us']
+    """
+    if len(token) < 4 or token == "news" or not token.endswith("s") or token.endswith(("ss", "us", "is")):
+        return token
+    if token.endswith("ies") and len(token) > 4:
+        return token[:-3] + "y"
+    return token[:-2] if token.endswith(("xes", "ches", "shes", "sses", "zes")) else token[:-1]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -146,7 +162,7 @@ _DIGIT_OR_MARK = re.compile(r"\d|(?<!\S)[^\w\s]")
 LONGEST = 8
 
 _PLAIN = re.compile(r"(?<!\S)[A-Za-z]{4,}(?!\S)")
-_EMPTY = STOP_WORDS | DETERMINERS | WORDS["empty"]
+_EMPTY = ENGLISH["stop_words"] | ENGLISH["determiners"] | WORDS["empty"]
 
 
 class NameMatch(NamedTuple):

@@ -20,9 +20,9 @@ from hopgate.corpus import TOP
 from hopgate.embed.embedder import embedder_from
 from hopgate.embed.late import OFF, late_model
 from hopgate.errors import HopgateError, LostServerError, RefusedRowError, UnreachableError, WithdrawnError
-from hopgate.extract.runner import Progress
 from hopgate.guard import guarded
 from hopgate.memory import Cleared, Memory, cleared
+from hopgate.progress import Progress
 from hopgate.redact import redacted
 from hopgate.scale.engine import Engine, map_batches, session, spans_machines
 from hopgate.sources.read import ADDRESSES, checked_memories

@@ -72,7 +72,7 @@ def test_a_model_states_what_memories_say(kb: hopgate.KnowledgeBase, endpoint: W
         assert done.dropped == {
             "repeated statement": 1,
             "ungrounded statement": 1,
-            "statement beyond the first three": 1,
+            "statement beyond the first 3": 1,
         }
         assert SECRET not in {row["text"] for row in writer.asked}
         assert next(row for row in writer.asked if "kiln" in row["text"])["before"] == ["Who owns what, Bea?"]

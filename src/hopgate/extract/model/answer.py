@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State, failed, found
 from hopgate.extract.rules.dates import iso
@@ -38,6 +39,8 @@ _CLOSERS = {"{": "}", "[": "]"}
 _KEYS = ("memories", "mentions", "facts", "statements", "ended")
 # Makes an extraction of an entry; the last argument says why the entry is not whole, where it is not.
 Read = Callable[[dict[str, Any], Source, str], Extraction]
+Item = TypeVar("Item", Fact, Mention)
+Key = tuple[str | None, ...]
 
 
 def fold(name: str) -> str:
@@ -71,41 +74,48 @@ def read_facts(entry: dict[str, Any], source: Source, problem: str) -> Extractio
     """The mentions and facts of an entry that its memory grounds."""
     dropped: Counter[str] = Counter()
     ground = ground_of(source)
-    facts = tuple(_facts(entry.get("facts"), ground, dropped))
-    mentions = tuple(_mentions(entry.get("mentions"), facts, ground, dropped))
-    return _made(mentions, facts, dropped, problem)
+    facts = _kept("fact", entry.get("facts"), partial(_fact, ground, dropped), dropped)
+    mentions = _kept("mention", entry.get("mentions"), partial(_mention, ground), dropped)
+    for name in (name for fact in facts.values() for name in (fact.subject, fact.object)):
+        mentions.setdefault((fold(name),), Mention(name))
+    return _made(mentions.values(), facts.values(), dropped, problem)
 
 
 def read_statements(entry: dict[str, Any], source: Source, problem: str) -> Extraction:
     """The statements of an entry that are made of its memory's words, as facts from subjects to sentences."""
     dropped: Counter[str] = Counter()
     ground = f"{ground_of(source)}{fold(' '.join(source.before))} "
-    found: dict[str, Fact] = {}
-    items = entry.get("statements")
-    for item in items if isinstance(items, list) else ():
-        given = item if isinstance(item, dict) else {}
-        sentence, subject = clean(given.get("statement")), clean(given.get("subject"))
-        words = fold(sentence).split()
-        if not words or len(sentence) > MAX_STATEMENT:
-            dropped["statement without a usable sentence"] += 1
-        elif sum(f" {word} " in ground for word in words) < GROUNDED * len(words):
-            dropped["ungrounded statement"] += 1
-        elif fold(sentence) in found or len(found) == MOST_STATEMENTS:
-            dropped["repeated statement" if fold(sentence) in found else "statement beyond the first three"] += 1
-        else:
-            about = subject if len(subject) <= MAX_NAME and grounded(subject, ground) else ""
-            since = iso(clean(given.get("valid_from")))
-            found[fold(sentence)] = Fact(about, "states", sentence, since, None, MODEL_CONFIDENCE)
-    return _made((), tuple(found.values()), dropped, problem)
+    facts = [*_kept("statement", entry.get("statements"), partial(_statement, ground), dropped).values()]
+    dropped[f"statement beyond the first {MOST_STATEMENTS}"] += len(facts[MOST_STATEMENTS:])
+    return _made((), facts[:MOST_STATEMENTS], dropped, problem)
 
 
-def _made(mentions: tuple[Mention, ...], facts: tuple[Fact, ...], dropped: Counter[str], problem: str) -> Extraction:
+def _made(mentions: Iterable[Mention], facts: Iterable[Fact], dropped: Counter[str], problem: str) -> Extraction:
     """What was read of an entry; where there was a problem it is not whole."""
     counts = tuple(sorted((+dropped).items()))  # + leaves zeros out
-    nothing = "nothing in the answer could be kept" if counts else "the model found nothing"
     if problem:
-        return Extraction(mentions, facts, State.TRUNCATED, problem, dropped=counts)
+        return Extraction(tuple(mentions), tuple(facts), State.TRUNCATED, problem, dropped=counts)
+    nothing = "nothing in the answer could be kept" if counts else "the model found nothing"
     return replace(found(mentions, facts, reason=nothing), dropped=counts)
+
+
+def _kept(what: str, items: Any, read: Callable[[Any], Item | str], dropped: Counter[str]) -> dict[Key, Item]:
+    """What can be kept of a list in an answer, each once; the rest is counted by what it lacks."""
+    kept: dict[Key, Item] = {}
+    for item in items if isinstance(items, list) else ():
+        read_item = read(item)
+        if isinstance(read_item, str):
+            dropped[read_item] += 1
+        elif kept.setdefault(_key(read_item), read_item) is not read_item:
+            dropped[f"repeated {what}"] += 1
+    return kept
+
+
+def _key(item: Fact | Mention) -> Key:
+    """What two of a kind have in common that say the same."""
+    if isinstance(item, Mention):
+        return (fold(item.name),)
+    return (fold(item.subject), fold(item.relation), fold(item.object), item.valid_from, item.valid_to)
 
 
 def ground_of(source: Source) -> str:
@@ -128,43 +138,35 @@ def clean(value: Any) -> str:
     return " ".join("".join(" " if mark < " " else mark for mark in value).encode("utf-8", "ignore").decode().split())
 
 
-def _facts(items: Any, ground: str, dropped: Counter[str]) -> Iterator[Fact]:
-    seen: set[tuple[str | None, ...]] = set()
-    for item in items if isinstance(items, list) else ():
-        subject, relation, target = (clean(item.get(part)) if isinstance(item, dict) else "" for part in _ENDS)
-        if not (subject and relation and target):
-            dropped["fact without a subject, relation or object"] += 1
-        elif len(relation) > MAX_RELATION or max(len(subject), len(target)) > MAX_NAME:
-            dropped["over-long fact"] += 1
-        elif not (grounded(subject, ground) and grounded(target, ground)):
-            dropped["ungrounded fact"] += 1
-        else:
-            fact = Fact(subject, relation, target, *_interval(item, dropped), MODEL_CONFIDENCE)
-            if _key(fact) in seen:
-                dropped["repeated fact"] += 1
-                continue
-            seen.add(_key(fact))
-            yield fact
+def _fact(ground: str, dropped: Counter[str], item: Any) -> Fact | str:
+    subject, relation, target = (clean(item.get(part)) if isinstance(item, dict) else "" for part in _ENDS)
+    if not (subject and relation and target):
+        return "fact without a subject, relation or object"
+    if len(relation) > MAX_RELATION or max(len(subject), len(target)) > MAX_NAME:
+        return "over-long fact"
+    if not (grounded(subject, ground) and grounded(target, ground)):
+        return "ungrounded fact"
+    return Fact(subject, relation, target, *_interval(item, dropped), MODEL_CONFIDENCE)
 
 
-def _mentions(items: Any, facts: Iterable[Fact], ground: str, dropped: Counter[str]) -> Iterator[Mention]:
-    seen: set[str] = set()
-    for item in items if isinstance(items, list) else ():
-        name = clean(item.get("name") if isinstance(item, dict) else item)
-        if not name or len(name) > MAX_NAME:
-            dropped["mention without a usable name"] += 1
-        elif not grounded(name, ground):
-            dropped["ungrounded mention"] += 1
-        elif fold(name) in seen:
-            dropped["repeated mention"] += 1
-        else:
-            seen.add(fold(name))
-            yield Mention(name, clean(item.get("kind"))[:40].lower() if isinstance(item, dict) else "")
-    for fact in facts:
-        for name in (fact.subject, fact.object):
-            if fold(name) not in seen:
-                seen.add(fold(name))
-                yield Mention(name)
+def _mention(ground: str, item: Any) -> Mention | str:
+    given = item if isinstance(item, dict) else {"name": item}
+    name = clean(given.get("name"))
+    if not name or len(name) > MAX_NAME:
+        return "mention without a usable name"
+    return Mention(name, clean(given.get("kind"))[:40].lower()) if grounded(name, ground) else "ungrounded mention"
+
+
+def _statement(ground: str, item: Any) -> Fact | str:
+    given = item if isinstance(item, dict) else {}
+    sentence, subject = clean(given.get("statement")), clean(given.get("subject"))
+    words = fold(sentence).split()
+    if not words or len(sentence) > MAX_STATEMENT:
+        return "statement without a usable sentence"
+    if sum(f" {word} " in ground for word in words) < GROUNDED * len(words):
+        return "ungrounded statement"
+    about = subject if len(subject) <= MAX_NAME and grounded(subject, ground) else ""
+    return Fact(about, "states", sentence, iso(clean(given.get("valid_from"))), None, MODEL_CONFIDENCE)
 
 
 def _interval(item: dict[str, Any], dropped: Counter[str]) -> tuple[str | None, str | None]:
@@ -180,10 +182,6 @@ def _interval(item: dict[str, Any], dropped: Counter[str]) -> tuple[str | None, 
         dropped["bad date"] += 1
         return None, None
     return begin, end
-
-
-def _key(fact: Fact) -> tuple[str | None, ...]:
-    return (fold(fact.subject), fold(fact.relation), fold(fact.object), fact.valid_from, fact.valid_to)
 
 
 class Entries(NamedTuple):

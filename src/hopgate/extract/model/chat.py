@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import OWNER, Extraction, ExtractorIdentity, Parameter, Source, State, failed
-from hopgate.extract.model.answer import MOST_STATEMENTS, Read, read_answers, read_facts, read_statements
+from hopgate.extract.model.answer import Read, read_answers, read_facts, read_statements
 from hopgate.extract.spec import TypeTable, shared_types
 
 # Four characters are one token, as English texts average.
@@ -73,8 +73,10 @@ class Question:
     @cached_property
     def schema(self) -> dict[str, Any]:
         """The JSON schema of an answer."""
-        entry = _object({"id": _TEXT, **self.properties}, required=("id", *self.properties))
-        return _object({"memories": {"type": "array", "items": entry}}, required=("memories",))
+        properties = {"id": {"type": "string"}, **self.properties}
+        entry = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+        entries = {"memories": {"type": "array", "items": entry}}
+        return {"type": "object", "properties": entries, "required": ["memories"], "additionalProperties": False}
 
     def chat(self, rows: Sequence[dict[str, Any]], more: str = "") -> list[dict[str, str]]:
         """The chat that asks about memories as `row_of` gives them; `more` is added to the task.
@@ -111,38 +113,13 @@ def _numbered(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"id": str(number), **row} for number, row in enumerate(rows, start=1)]
 
 
-def _object(properties: dict[str, Any], required: Sequence[str]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": [*required], "additionalProperties": False}
-
-
-_TEXT = {"type": "string"}
-# No string has a maxLength: a grammar spells a length limit out as states, which makes sampling slow. Over-long names
-# are dropped in `answer` instead. 48 items of each are more than a short memory holds and stop endless lists.
-_MOST = 48
-_FACT, _STATEMENT = ("subject", "relation", "object", "valid_from", "valid_to"), ("subject", "statement", "valid_from")
-
-
-def _list_of(items: dict[str, Any], most: int = _MOST) -> dict[str, Any]:
-    return {"type": "array", "maxItems": most, "items": items}
-
-
-def _question(name: str, properties: dict[str, Any], read: Read = read_facts) -> Question:
+def _question(name: str, read: Read = read_facts) -> Question:
     row = _TEXTS[name]
-    return Question(row["task"], (row["asked"], row["answered"]), properties, read)
+    return Question(row["task"], (row["asked"], row["answered"]), row["properties"], read)
 
 
-EXTRACT = _question(
-    "extract",
-    {
-        "mentions": _list_of(_object({"name": _TEXT, "kind": _TEXT}, required=("name", "kind"))),
-        "facts": _list_of(_object(dict.fromkeys(_FACT, _TEXT), required=_FACT[:3])),
-    },
-)
-_SENTENCE = _object(dict.fromkeys(_STATEMENT, _TEXT), required=_STATEMENT[:2])
-STATE = _question("state", {"statements": _list_of(_SENTENCE, most=MOST_STATEMENTS)}, read_statements)
-SAME = _TEXTS["same"]
-SAME_SCHEMA = _object({"answer": {"type": "string", "enum": ["same", "different", "unknown"]}}, required=("answer",))
-ENDS = _question("ends", {"ended": _list_of({"type": "integer"}, most=16), "since": _TEXT})
+EXTRACT, STATE, ENDS = _question("extract"), _question("state", read_statements), _question("ends")
+SAME, SAME_SCHEMA = _TEXTS["same"]["task"], _TEXTS["same"]["schema"]
 
 
 # Extraction.

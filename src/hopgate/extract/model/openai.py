@@ -51,7 +51,7 @@ class OpenAI(ChatExtractor):
     def ask(self, chat: list[dict[str, str]], schema: dict[str, Any], room: int) -> Reply:
         """Ask the server; its refusal of a key or a model ends the run, and so does a server that is not there."""
         body = {"model": self.model, "messages": chat, "temperature": 0, "seed": self.seed, "max_tokens": room}
-        reply = self._endpoint.send(body, schema)
+        reply = self._post(body, schema)
         who = without_credentials(self.base_url)
         if reply.unreachable:
             raise UnreachableError(f"{who} {reply.reason}: is the server running there?")
@@ -65,30 +65,26 @@ class OpenAI(ChatExtractor):
         text, cut = choice
         return Reply(text, cut, *_usage(reply.body, chat, text))
 
-    @cached_property
-    def _endpoint(self) -> _Endpoint:
-        return _Endpoint(JsonClient(self.base_url, key=self.api_key, retry=self.retry))
-
-
-class _Endpoint:
-    """A server, with what it was found to accept."""
-
-    def __init__(self, client: JsonClient) -> None:
-        self._client = client
-        self._format = 0
-
-    def send(self, body: dict[str, Any], schema: dict[str, Any]) -> http.Reply:
+    def _post(self, body: dict[str, Any], schema: dict[str, Any]) -> http.Reply:
         """Ask with the best format that the server is not known to refuse; step down when it refuses one."""
         by_schema = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
-        formats: tuple[dict[str, Any] | None, ...] = (by_schema, {"type": "json_object"}, None)
         while True:
-            step = self._format
-            wanted = formats[step]
-            reply = self._client.post("chat/completions", {**body, "response_format": wanted} if wanted else body)
+            step = self._refused[0]
+            wanted = ({"response_format": by_schema}, {"response_format": {"type": "json_object"}}, {})[step]
+            reply = self._client.post("chat/completions", body | wanted)
             about_other = any(phrase in str(reply.body).lower() for phrase in _ABOUT_OTHER)
-            if reply.status not in _REFUSED_FORMAT or step == len(formats) - 1 or about_other:
+            if reply.status not in _REFUSED_FORMAT or not wanted or about_other:
                 return reply
-            self._format = max(self._format, step + 1)
+            self._refused[0] = max(self._refused[0], step + 1)
+
+    @cached_property
+    def _client(self) -> JsonClient:
+        return JsonClient(self.base_url, key=self.api_key, retry=self.retry)
+
+    @cached_property
+    def _refused(self) -> list[int]:
+        """How many formats the server was found to refuse, the best first."""
+        return [0]
 
 
 def _choice(body: Any) -> tuple[str, bool] | None:

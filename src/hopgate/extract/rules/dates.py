@@ -10,10 +10,9 @@ from functools import cache, lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from hopgate.extract.rules.words import LANGUAGES, MONTHS, Language, table, words
+from hopgate.extract.rules.words import LANGUAGES, MONTHS, Language, table, word_sets
 
-_TABLE = table("dates")
-_WORDS = {key: words(text) for key, text in _TABLE.items()}
+_WORDS = word_sets("dates")
 _RUNS_OUT, _IS_ON = (frozenset(tuple(pair.split("_")) for pair in _WORDS[key]) for key in ("runs_out", "is_on"))
 # In lower case these are no months by themselves.
 _MAY_BE_WORDS = frozenset(("may", "march", "mar", "mars", "mai"))
@@ -48,7 +47,7 @@ def _forms(code: str) -> re.Pattern[str]:
         "MONTH": language.months, "DAY": language.days, "LAST": language.last, "NEXT": language.next,
         "PAST": _WORDS["last"], "SHIFT": language.shifts,
     }  # fmt: skip
-    forms = _TABLE["forms"]
+    forms = table("dates")["forms"]
     for key, ways in names.items():
         forms = re.sub(rf"\b{key}\b", "|".join(map(re.escape, sorted(ways, key=len, reverse=True))), forms)
     return re.compile(rf"(?<![^ ])(?:{forms})(?![^ ])", re.VERBOSE)
@@ -190,11 +189,11 @@ def _year(month: int, number: int | None, place: _Place) -> int:
 
 def _is_ahead(before: list[str]) -> bool:
     """Whether the words before a date say that it lies ahead; "by Dagny in April" says who did it."""
-    for at, word in enumerate(before):
-        who = before[at + 1 : -1]
-        if word in _WORDS["ahead"] and not (word == "by" and who and before[-1] in _WORDS["on"] and who != ["noon"]):
-            return True
-    return False
+    is_done = before[-1:] and before[-1] in _WORDS["on"]
+    return any(
+        word in _WORDS["ahead"] and not (word == "by" and is_done and before[at + 1 : -1] not in ([], ["noon"]))
+        for at, word in enumerate(before)
+    )
 
 
 def _is_announced(before: list[str], after: list[str]) -> bool:

@@ -10,7 +10,7 @@ from itertools import product
 
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.names import Reading, person_kind, read
-from hopgate.extract.rules.words import LANGUAGES, NOUNS_IN_LY, Language, filled, is_room, needed_words, table, words
+from hopgate.extract.rules.words import ENGLISH, LANGUAGES, Language, filled, is_room, needed_words, table, words
 
 LONGEST_SENTENCE = 120
 """A sentence of more tokens is a list or a table, and patterns are not tried on it."""
@@ -34,9 +34,10 @@ _AHEAD, _GROUP = re.compile(_WORDS["ahead"]), re.compile(_WORDS["groups"])
 _ENDED, _BESIDE, _NOW, _TURNED, _WAS = (
     re.compile(rf"(?<!\S)(?:{_WORDS[key]})(?!\S)") for key in ("ended", "beside", "from_now", "turned", "was")
 )
+_NO_ADVERBS = ENGLISH["nouns_in_ly"] | _DOUBTFUL | LANGUAGES["en"].hypothetical
 _ADVERBS = re.compile(
     rf"(?<!\S)(?:{'|'.join(sorted(_WORDS['adverbs'].split(), reverse=True)).replace('_', ' ')}|"
-    rf"(?!(?:{'|'.join(sorted(NOUNS_IN_LY | _DOUBTFUL | LANGUAGES['en'].hypothetical))})(?!\S))[^\W\d_]{{3,}}ly)(?!\S)"
+    rf"(?!(?:{'|'.join(sorted(_NO_ADVERBS))})(?!\S))[^\W\d_]{{3,}}ly)(?!\S)"
 )
 _STILL_SO = re.compile(r"(?<!\S)(?:has|have|been|hat|haben|moved|joined|started)(?!\S)")
 _BESIDE_DATES = {key: _WORDS[key] for key in ("since", "until", "on_a_day", "range")}
@@ -219,18 +220,16 @@ class Talk:
 
     def _meant(self, word: str, before: str) -> tuple[str, ...]:
         """Whom a pronoun means: somebody or something of its sentence, of those before, or of the thread."""
-        if word in _ME:
-            return (self.me,)
-        here = self._before(before, len(before))
-        people = [name for name in here if self.is_person(name)]
-        if word in _IT:
-            thing = next((name for name in here if not self.is_person(name)), self._thing or self.reading.topic)
-            thing = thing or self._of_thread(person=False)
-            return (thing,) if thing else ()
-        if word in _THEY:
-            return ()
-        person = people[-1] if people else self._person or self._of_thread(person=True)
-        return (person,) if person else ()
+        if word in _ME | _THEY:
+            return (self.me,) if word in _ME else ()
+        is_thing = word in _IT
+        here = [name for name in self._before(before, len(before)) if self.is_person(name) != is_thing]
+        if is_thing:
+            name = here[0] if here else self._thing or self.reading.topic
+        else:
+            name = here[-1] if here else self._person
+        name = name or self._of_thread(person=not is_thing)
+        return (name,) if name else ()
 
     def _of_thread(self, *, person: bool) -> str:
         """The last person or thing of the turns before, but not who speaks now."""

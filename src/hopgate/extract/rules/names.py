@@ -13,9 +13,8 @@ from hopgate.extract.rules.dates import DateSpan, date_spans
 from hopgate.extract.rules.survey import introduced, lower_places
 from hopgate.extract.rules.tokens import analysed, letter
 from hopgate.extract.rules.words import (
-    ABBREVIATIONS,
+    ENGLISH,
     GIVEN_NAMES,
-    HONORIFICS,
     KIN,
     LANGUAGES,
     MONTHS,
@@ -24,12 +23,12 @@ from hopgate.extract.rules.words import (
     is_given,
     plain,
     table,
-    words,
+    word_sets,
     zipf,
-)  # fmt: skip
+)
 
 _TABLE = table("names")
-_WORDS = {key: words(text) for key, text in _TABLE.items() if isinstance(text, str)}
+_WORDS = word_sets("names")
 # Sentences of a short text drop their articles ("Rack would be nicer"), so that a capital at their start says little.
 TERSE = 60
 # By zipf: what is rarer is a name though a sentence begins with it, or where it does what names do; what is more
@@ -342,7 +341,9 @@ def _is_name(tokens: list[str], marks: str, start: int, end: int) -> bool:
     name = tokens[start].rstrip(".").lower()
     is_initial = marks[start] == "i" and (len(name) < 3 or not tokens[start][0].isupper())
     is_measure = marks[start] == "K" and not tokens[start][0].isupper() and _MEASURE.fullmatch(tokens[start])
-    is_word = len(name) < 2 or is_measure or tokens[start] in _ROMAN or name in ABBREVIATIONS or name in MONTHS
+    is_word = (
+        len(name) < 2 or is_measure or tokens[start] in _ROMAN or name in ENGLISH["abbreviations"] or name in MONTHS
+    )
     return end - start > 1 or not (is_initial or is_word)
 
 
@@ -361,7 +362,7 @@ def kind_of(name: str, form: str = "", before: str = "") -> str:
     if form in ("date", "phrase", "quote"):
         return {"quote": "title"}.get(form, form)
     first = name.split(" ", 1)[0].rstrip(".").lower()
-    if (first in HONORIFICS and " " in name) or before.rstrip(".").lower() in HONORIFICS:
+    if (first in ENGLISH["honorifics"] and " " in name) or before.rstrip(".").lower() in ENGLISH["honorifics"]:
         return "person"
     if " " in name:
         return "person" if "." in name and _INITIALS.fullmatch(name) else ""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Fact, Mention, Source, found
 from hopgate.extract.rules.facts import SINGLE_VALUED, facts
 from hopgate.extract.rules.names import kind_of, read, variants
-from hopgate.extract.rules.words import HONORIFICS
+from hopgate.extract.rules.words import ENGLISH
 
 RULES = "10.6"
 """The version of the rules: raised with every change of what they find, so that caches know."""
@@ -68,7 +68,9 @@ class Phrases:
             if span.form in ("date", "amount"):
                 continue
             before = reading.tokens[span.start - 1] if span.start else ""
-            before = before if before in HONORIFICS else ""  # "president Mandela"; "Dr. Hopper" is one span already
+            before = (
+                before if before in ENGLISH["honorifics"] else ""
+            )  # "president Mandela"; "Dr. Hopper" is one span already
             if not names.get(span.name):
                 names[span.name] = reading.kinds.get(span.name) or kind_of(span.name, span.form, before)
             if span.form == "name":
@@ -80,9 +82,8 @@ class Phrases:
 
 def _once(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     """Keep each (subject, relation, object, interval) once, at its best confidence."""
-    best: dict[tuple[str, str, str, str | None, str | None], Fact] = {}
+    best: dict[Fact, Fact] = {}
     for fact in facts:
-        key = (fact.subject, fact.relation, fact.object, fact.valid_from, fact.valid_to)
-        if key not in best or best[key].confidence < fact.confidence:
-            best[key] = fact
+        same = replace(fact, confidence=1.0)
+        best[same] = max(best.get(same, fact), fact, key=lambda each: each.confidence)
     return tuple(best.values())

@@ -19,7 +19,7 @@ from hopgate.extract.rules.words import (
     is_room,
     needed_words,
     table,
-    words,
+    word_sets,
     zipf,
 )
 from hopgate.memory import Cleared, Memory
@@ -38,7 +38,7 @@ _CALENDAR = frozenset(
 _VERBS = 5.0
 _ENDINGS = ("ed", "ing", "er", "ers", "ly", "ish", "y", "ness", "able", "less", "d", "es", "ier")
 _TABLE = table("names")
-_WORDS = {key: words(text) for key, text in _TABLE.items() if isinstance(text, str)}
+_WORDS = word_sets("names")
 _IN_CAPITALS = frozenset(("person", "organisation", "place"))
 _KINDS = {"service": "service", "host": "host", "name": "", "label": "", **{kind: kind for kind in _IN_CAPITALS}}
 

@@ -10,19 +10,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from hopgate.extract.rules.words import (
-    ABBREVIATIONS,
-    DETERMINERS,
-    MONTHS,
-    NOUNS_IN_LY,
-    NUMBER_WORDS,
-    PARTICLES,
-    STOP_WORDS,
-    UNITS,
-    WEEKDAYS,
-    language_of,
-    table,
-)
+from hopgate.extract.rules.words import ENGLISH, MONTHS, language_of, table
 
 _TABLE = table("tokens")
 _CURRENCY = _TABLE["currency"]
@@ -110,16 +98,16 @@ def _word(token: str, lower: str) -> str:  # noqa: PLR0911, PLR0912 - a table in
             return "A"
         if not capital:
             return _CLOSED[lower]
-        if lower in PARTICLES:
+        if lower in ENGLISH["particles"]:
             return "U"
-        if lower in NUMBER_WORDS:
+        if lower in ENGLISH["number_words"]:
             return "C"
         return _CAPITAL.get(lower, "Z")
-    if lower in UNITS and token != "Ms":
+    if lower in ENGLISH["units"] and token != "Ms":
         return "q"
     if lower in MONTHS and capital:
         return "M"
-    if lower in WEEKDAYS:
+    if lower in ENGLISH["weekdays"]:
         return "X"
     if "@" in token or (not capital and "." in token and _HOST.fullmatch(token)):
         return "H"
@@ -137,7 +125,7 @@ def _word(token: str, lower: str) -> str:  # noqa: PLR0911, PLR0912 - a table in
         return "A" if len(bare) > 1 and bare.isupper() else "U"
     if len(token) > 4 and lower.endswith(("ed", "ing")):
         return "e"
-    if len(token) > 4 and lower.endswith("ly") and lower not in NOUNS_IN_LY:
+    if len(token) > 4 and lower.endswith("ly") and lower not in ENGLISH["nouns_in_ly"]:
         return "s"
     return "w"
 
@@ -145,10 +133,10 @@ def _word(token: str, lower: str) -> str:  # noqa: PLR0911, PLR0912 - a table in
 # McDonald, MacArthur, DeVito are names, not CamelCase identifiers.
 _SURNAMES = ("Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Fitz")
 _CLOSED = {
-    **dict.fromkeys(STOP_WORDS, "s"),
-    **dict.fromkeys(DETERMINERS, "d"),
-    **dict.fromkeys(NUMBER_WORDS, "c"),
-    **dict.fromkeys(PARTICLES, "p"),
+    **dict.fromkeys(ENGLISH["stop_words"], "s"),
+    **dict.fromkeys(ENGLISH["determiners"], "d"),
+    **dict.fromkeys(ENGLISH["number_words"], "c"),
+    **dict.fromkeys(ENGLISH["particles"], "p"),
     "of": "o",
     "the": "t",
     "and": "a",
@@ -172,7 +160,9 @@ def tokenise(text: str) -> list[str]:
     for at in [at for at, token in enumerate(tokens) if token == "."][::-1] if "." in tokens else ():
         before = tokens[at - 1].lower() if at else ""
         # "He says no. Leave it.": a number follows where "no." is one.
-        if before in ABBREVIATIONS and (before != "no" or (tokens[at + 1 : at + 2] and tokens[at + 1][0].isdigit())):
+        if before in ENGLISH["abbreviations"] and (
+            before != "no" or (tokens[at + 1 : at + 2] and tokens[at + 1][0].isdigit())
+        ):
             tokens[at - 1 : at + 1] = [tokens[at - 1] + "."]
     return tokens
 

@@ -33,13 +33,14 @@ def table(name: str) -> dict[str, Any]:
     return tomllib.loads(_TABLES.joinpath(f"{name}.toml").read_text("utf-8"))
 
 
-_ENGLISH = {key: words(text) for key, text in table("words").items()}
-DETERMINERS, STOP_WORDS, WEEKDAYS = _ENGLISH["determiners"], _ENGLISH["stop_words"], _ENGLISH["weekdays"]
-PARTICLES, HONORIFICS, ABBREVIATIONS = _ENGLISH["particles"], _ENGLISH["honorifics"], _ENGLISH["abbreviations"]
-NUMBER_WORDS, UNITS, NOUNS_IN_LY = _ENGLISH["number_words"], _ENGLISH["units"], _ENGLISH["nouns_in_ly"]
-TITLES = HONORIFICS - {"st", "saint"} | _ENGLISH["titles"]
+def word_sets(name: str) -> dict[str, frozenset[str]]:
+    """The lists of words of a table, by what they do."""
+    return {key: words(text) for key, text in table(name).items() if isinstance(text, str)}
+
+
+ENGLISH = word_sets("words")
+TITLES = ENGLISH["honorifics"] - {"st", "saint"} | ENGLISH["titles"]
 """Before a person's name, in any of the languages; a saint is mostly a church."""
-_ROOMS, _NUMBERED = _ENGLISH["rooms"], _ENGLISH["numbered"]
 _ROOM_ENDINGS = ("zimmer", "keller", "küche", "schrank", "regal", "schuppen", "kammer", "kamer")
 
 
@@ -167,23 +168,9 @@ def is_given(word: str) -> bool:
 def is_room(name: str) -> bool:
     """Whether a common noun is a part of a house, where things are kept."""
     said = name.lower().split()
-    return bool(said) and (said[-1] in _ROOMS or said[0] in _NUMBERED or said[-1].endswith(_ROOM_ENDINGS))
-
-
-@lru_cache(maxsize=1 << 16)
-def comparison_form(token: str) -> str:
-    """Strip a regular English plural from a token of a normalised name; the result is compared, never shown.
-
-    Examples
-    --------
-    >>> [comparison_form(token) for token in ("gates", "companies", "boxes", "class", "status", "dvds", "us")]
-    ['gate', 'company', 'box', 'class', 'status', 'dvd', 'us']
-    """
-    if len(token) < 4 or token == "news" or not token.endswith("s") or token.endswith(("ss", "us", "is")):
-        return token
-    if token.endswith("ies") and len(token) > 4:
-        return token[:-3] + "y"
-    return token[:-2] if token.endswith(("xes", "ches", "shes", "sses", "zes")) else token[:-1]
+    return bool(said) and (
+        said[-1] in ENGLISH["rooms"] or said[0] in ENGLISH["numbered"] or said[-1].endswith(_ROOM_ENDINGS)
+    )
 
 
 def filled(pattern: str, groups: Mapping[str, str]) -> str:

@@ -24,12 +24,12 @@ from hopgate.extract.changes.sentences import ReadNote, Sentence, day_in, is_sho
 from hopgate.extract.extraction import ExtractorIdentity, Fact, Source
 from hopgate.extract.model.answer import MODEL_CONFIDENCE
 from hopgate.extract.model.judge import Ended, Judge
-from hopgate.extract.runner import Progress
 from hopgate.graph.build.derive import rederive
 from hopgate.graph.build.reading import read_alone
 from hopgate.graph.build.sink import is_name, kind_of_value
 from hopgate.graph.names import initials, normalise
 from hopgate.guard import guarded
+from hopgate.progress import Progress
 from hopgate.store import extractions
 from hopgate.store.build_lock import share
 from hopgate.store.graph import changes, fact_rows, name_rows

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from hopgate.extract.model.judge import Judge
-    from hopgate.extract.runner import Progress, Run
+    from hopgate.extract.runner import Run
+    from hopgate.progress import Progress
     from hopgate.scale.engine import Engine
 
 

@@ -14,7 +14,7 @@ from hopgate.extract.extraction import ContextualExtractor, Extractor, Extractor
 from hopgate.extract.files import Statement, WithStatements, read_statements
 from hopgate.extract.model.chat import statement_writer
 from hopgate.extract.rules.survey import Survey
-from hopgate.extract.runner import Extracted, Progress, Run, Sink
+from hopgate.extract.runner import Extracted, Run, Sink
 from hopgate.extract.spec import as_extractor
 from hopgate.graph.build.changes import read_changes, read_judged_ends
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
@@ -24,6 +24,7 @@ from hopgate.graph.build.sink import GraphSink
 from hopgate.graph.canonicalise import Embed
 from hopgate.guard import guarded
 from hopgate.memory import Cleared, cleared
+from hopgate.progress import Progress
 from hopgate.scale.engine import Engine, map_batches, session, with_shared
 from hopgate.store import extractions, memories, vectors
 from hopgate.store.build_lock import build_lock

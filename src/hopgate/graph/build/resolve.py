@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import WithdrawnError
-from hopgate.extract.rules.words import comparison_form
-from hopgate.extract.runner import Progress
 from hopgate.graph.build.derive import rederive, rederive_all
 from hopgate.graph.build.merge import apply_rulings, join_aliases, take_apart
 from hopgate.graph.canonicalise import Candidate, Canonicaliser, Embed, canonicalise_relations
 from hopgate.graph.likeness import ContextMention, closeness
-from hopgate.graph.names import initials, tokens
+from hopgate.graph.names import comparison_form, initials, tokens
 from hopgate.guard import guarded
+from hopgate.progress import Progress
 from hopgate.store import journal
 from hopgate.store.build_lock import share
 from hopgate.store.graph import concept_rows, fact_rows, graph_vectors, name_rows, version
