@@ -29,11 +29,6 @@ def test_no_time_is_read_where_none_is_meant(query: str) -> None:
     assert asked_time(query) is None
 
 
-@given(st.text(max_size=200))
-def test_any_text_is_read_without_harm(query: str) -> None:
-    asked_time(query)
-
-
 times = st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))
 
 

@@ -30,15 +30,6 @@ def test_file_then_environment_then_arguments(tmp_path: Path) -> None:
     )
 
 
-def test_the_environment_may_name_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "mine.toml"
-    path.write_text("k = 4")
-    assert resolve_settings(None, {"HOPGATE_SETTINGS": str(path)}).settings.k == 4
-    for wrong in (tmp_path / "absent.toml", tmp_path):
-        with pytest.raises(HopgateError, match="cannot be read"):
-            resolve_settings(None, {"HOPGATE_SETTINGS": str(wrong)})
-
-
 @pytest.mark.parametrize(("text", "reason"), CASES["no_settings"])
 def test_a_wrong_file_is_refused_by_name(tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / FILE).write_text(text)
@@ -47,10 +38,13 @@ def test_a_wrong_file_is_refused_by_name(tmp_path: Path, text: str, reason: str)
     assert FILE in str(caught.value) and "\n" not in str(caught.value).split(":")[0]
 
 
-def test_a_wrong_variable_is_refused() -> None:
+def test_a_wrong_variable_is_refused(tmp_path: Path) -> None:
     for name, value in (("K", "ten"), ("RERANK", "perhaps"), ("GRAPH", "9"), ("SORT_BY", "x"), ("FUSER", "RRF(j=1)")):
         with pytest.raises(HopgateError):
             resolve_settings(None, {f"HOPGATE_{name}": value})
+    for wrong in (tmp_path / "absent.toml", tmp_path):
+        with pytest.raises(HopgateError, match="cannot be read"):
+            resolve_settings(None, {"HOPGATE_SETTINGS": str(wrong)})
 
 
 def test_settings_print_as_themselves() -> None:
@@ -60,47 +54,38 @@ def test_settings_print_as_themselves() -> None:
     assert hash(settings) == hash(settings.replaced({}))
 
 
-def test_a_running_kb_takes_a_change_on_its_next_query(
+def test_a_running_kb_takes_a_change_of_store_file_and_environment_on_its_next_query(
     kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "settings.toml"
-    path.write_text("k = 1\ndense = 0\ngraph = 0")
+    kb.add(*(Memory(f"m{n}", "amber", importance=n / 10) for n in range(5)))
+    path = tmp_path / "mine.toml"
     monkeypatch.setenv("HOPGATE_SETTINGS", str(path))
-    kb.add(*(Memory(f"m{n}", "amber", importance=n / 10) for n in range(4)))
 
-    def asked(**changes: Any) -> list[str]:
+    def asked(text: str, **changes: Any) -> list[str]:
+        path.write_text(text)
         return [hit.external_id for hit in kb.recall("amber", **changes)]
 
-    assert asked() == ["m3"]
-    path.write_text("k = 2\ndense = 0\ngraph = 0\nsort_by = 'importance'\nprior = 1")
-    assert asked() == ["m3", "m2"]
-    monkeypatch.setenv("HOPGATE_K", "3")
-    assert len(asked()) == 3
-    assert len(asked(k=4)) == 4
-    path.write_text("lexical = 0\ndense = 0\ngraph = 0")
-    assert asked() == []
-
-
-def test_the_store_is_between_the_defaults_and_the_file(
-    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     kb.store_settings.set({"k": 3, "graph": 2, "depth": 20})
-    assert (kb.settings().k, kb.settings().depth, kb.settings(k=7).k) == (3, 20, 7)
-    path = tmp_path / "mine.toml"
-    path.write_text("k = 4")
-    monkeypatch.setenv("HOPGATE_SETTINGS", str(path))
+    assert len(asked("dense = 0")) == 3
+    assert asked("k = 1\ndense = 0") == ["m4"]
+    assert asked("k = 2\nsort_by = 'importance'\nprior = 1") == ["m4", "m3"]
     monkeypatch.setenv("HOPGATE_PRIOR", "0.9")
     found = kb.store_settings.resolve()
-    assert (found.settings.k, found.settings.fuser.graph, found.settings.prior) == (4, 2, 0.9)
+    assert (found.settings.k, found.settings.fuser.graph, found.settings.prior) == (2, 2, 0.9)
     assert {name: found.sources[name] for name in ("k", "graph", "depth", "prior", "lexical")} == {
         "k": str(path), "graph": "hopgate settings", "depth": "hopgate settings", "prior": "HOPGATE_PRIOR",
         "lexical": "default",
     }  # fmt: skip
+    monkeypatch.setenv("HOPGATE_K", "4")
+    assert len(asked("k = 2")) == 4 and len(asked("k = 2", k=5)) == 5
+    assert asked("lexical = 0\ndense = 0\ngraph = 0") == []
 
 
-def _walked(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, *meanwhile: Walk) -> list[Walk]:
-    """The walks of a query, and of others that are asked between what it looks up and its own walk."""
-    walks, others, look_up = [], list(meanwhile), GraphLeg.look_up
+def test_queries_at_once_walk_each_as_they_were_asked_to(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another query is asked between what one looks up and its own walk."""
+    kb.add(Memory("a", "Ada runs Immich."))
+    kb.build()
+    walks, others, look_up = list[Walk](), [Walk(damping=0.25)], GraphLeg.look_up
 
     def looked_up(leg: GraphLeg, *given: Any, **options: Any) -> Any:
         found = look_up(leg, *given, **options)
@@ -112,15 +97,7 @@ def _walked(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, *meanwhile: Walk
     with monkeypatch.context() as patched:
         patched.setattr(GraphLeg, "look_up", looked_up)
         kb.recall("Immich")
-    return walks
-
-
-def test_queries_at_once_walk_each_as_they_were_asked_to(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    kb.add(Memory("a", "Ada runs Immich."))
-    kb.build()
-    other = Walk(damping=0.25)
-    assert _walked(kb, monkeypatch, other) == [other, Walk()]
-    assert kb.graph_leg.walk == Walk()
+    assert walks == [Walk(damping=0.25), Walk()] and kb.graph_leg.walk == Walk()
 
 
 def test_a_gate_writes_what_it_chose_and_the_graph_may_leave_it_behind(kb: KnowledgeBase) -> None:
