@@ -93,14 +93,10 @@ def test_every_block_of_a_page_runs(
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_hits_that_are_printed_are_shown_and_so_checked(page: Path) -> None:
+def test_hits_that_are_printed_are_shown_and_what_is_not_run_is_other_programs(page: Path) -> None:
     """One page printed the wrong memory, and the test that ran it did not look."""
-    assert [fault for block in blocks(page) for fault in recalls_in_silence(block)] == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_what_is_not_run_is_other_programs(page: Path) -> None:
     for block in blocks(page):
+        assert recalls_in_silence(block) == []
         assert block.language in ("python", "console", "sh", "json", "toml", "text"), block
         if block.language == "sh":
             for line in filter(None, map(str.strip, block.text.splitlines())):
@@ -109,13 +105,8 @@ def test_what_is_not_run_is_other_programs(page: Path) -> None:
 
 def test_the_reference_of_commands_has_every_command_and_setting() -> None:
     written = runpy.run_path(str(ROOT / "docs" / "hooks" / "commands.py"))["reference"]()
-    for part in (
-        "## hopgate concepts merge",
-        "`--sort-by [relevance\\|",
-        "| `lexical_ranker` |",
-        "| `HOPGATE_STORE` |",
-    ):
-        assert part in written, part
+    parts = ("## hopgate concepts merge", "`--sort-by [relevance\\|", "| `lexical_ranker` |", "| `HOPGATE_STORE` |")
+    assert [part for part in parts if part not in written] == []
 
 
 def test_the_page_of_settings_has_the_defaults() -> None:
@@ -143,21 +134,17 @@ def test_the_demo_shows_what_the_graph_brings(example: str, capsys: pytest.Captu
         assert with_graph[0] < min(without, default=len(rows)) and len(with_graph) >= len(without), question
 
 
-# A kernel takes half a minute: the last notebook's by default, and all in `make full`.
-@pytest.mark.parametrize(
-    "path",
-    [*(pytest.param(path, marks=pytest.mark.full) for path in NOTEBOOKS[:-1]), NOTEBOOKS[-1]],
-    ids=lambda path: path.stem,
-)
+# A kernel takes half a minute; that the code of each runs is seen below.
+@pytest.mark.full
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path: Path, example: str, tmp_path: Path) -> None:
-    notebook = nbformat.read(path, as_version=4)
     variables = {**os.environ, "HOPGATE_STORE": example, "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
-    client = NotebookClient(notebook, timeout=800, resources={"metadata": {"path": str(tmp_path)}})
-    client.execute(env=variables)
+    notebook, resources = nbformat.read(path, as_version=4), {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(notebook, timeout=800, resources=resources).execute(env=variables)
 
 
 @pytest.mark.parametrize("path", [path for path in NOTEBOOKS if "gate" not in path.stem], ids=lambda path: path.stem)
-def test_a_notebook_runs_on_a_store_without_typed_edges(
+def test_the_code_of_a_notebook_runs_on_a_store_without_typed_edges(
     path: Path, kb: KnowledgeBase, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In this process, which is quicker than a kernel; the gate's notebook reads a data set and no store."""

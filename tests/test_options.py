@@ -65,15 +65,12 @@ def test_what_a_setting_may_not_be_is_refused(wrong: dict[str, Any], reason: str
         Lamp(**wrong)
 
 
-def test_variables_and_files_say_what_the_fields_do(tmp_path: Path) -> None:
+def test_variables_files_commands_and_requests_say_what_the_fields_do(tmp_path: Path) -> None:
     environ = {
         "HOPGATE_BRIGHTNESS": "5", "HOPGATE_WARMTH": "2700", "HOPGATE_COLOUR": "red", "HOPGATE_ON": "yes",
         "HOPGATE_ROOMS": "hall, attic", "HOPGATE_PLAN": "",
     }  # fmt: skip
     assert from_environment(Lamp, environ) == Lamp(**GIVEN)
-    path = tmp_path / "lamp.toml"
-    path.write_text(to_toml(GIVEN))
-    assert Lamp(**from_toml(path)) == Lamp(**{**GIVEN, "rooms": ["hall", "attic"]})
     for name, text, reason in (
         ("BRIGHTNESS", "11", "HOPGATE_BRIGHTNESS must be a whole number between 1 and 10, not 11"),
         ("BRIGHTNESS", "much", "HOPGATE_BRIGHTNESS must be a number, not 'much'"),
@@ -81,9 +78,10 @@ def test_variables_and_files_say_what_the_fields_do(tmp_path: Path) -> None:
     ):
         with pytest.raises(HopgateError, match=reason):
             from_environment(Lamp, {f"HOPGATE_{name}": text})
+    path = tmp_path / "lamp.toml"
+    path.write_text(to_toml(GIVEN))
+    assert Lamp(**from_toml(path)) == Lamp(**{**GIVEN, "rooms": ["hall", "attic"]})
 
-
-def test_a_command_takes_them_as_options() -> None:
     @click.command()
     @click_options(options_of(Lamp))
     def light(**given: Any) -> None:
@@ -95,9 +93,6 @@ def test_a_command_takes_them_as_options() -> None:
     assert run(light, words).output == f"{Lamp(**GIVEN)!r}\n"
     assert "How bright it is. Default: 3." in run(light, ["--help"]).output
     assert str(run(light, ["--colour", "blue"]).exception) == "--colour is one of white, red, not 'blue'"
-
-
-def test_a_request_takes_them_as_fields() -> None:
     model = request_model("LampRequest", options_of(Lamp))
     assert model(**GIVEN).model_dump(exclude_none=True) == GIVEN
     for wrong in ({"brightness": 11}, {"colour": "blue"}, {"height": 1}, {"warmth": 0}):
