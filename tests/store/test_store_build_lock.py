@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 
 import pytest
 from graph_content import Scripted, content
@@ -15,12 +14,9 @@ import hopgate
 from hopgate.extract.extraction import Fact, Mention, found
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.store.build_lock import BuildWaitsWarning, build_lock
+from hopgate.store.graph.version import BuildWaitsWarning, build_lock
 
-DAY = datetime(2024, 1, 1, tzinfo=UTC)
-MEMORIES = [
-    Memory(f"m{number}", f"Service{number % 7} runs on host{number % 5}.", created_at=DAY) for number in range(120)
-]
+MEMORIES = [Memory(f"m{number}", f"Service{number % 7} runs on host{number % 5}.") for number in range(120)]
 SAID = {
     f"m{number}": found(
         [Mention(f"Service{number % 7}")], [Fact(f"Service{number % 7}", "runs on", f"host{number % 5}")]
@@ -38,7 +34,7 @@ def _facts(kb: KnowledgeBase) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("built", [False, True])
-@pytest.mark.filterwarnings("ignore::hopgate.store.build_lock.BuildWaitsWarning")
+@pytest.mark.filterwarnings("ignore::hopgate.store.graph.version.BuildWaitsWarning")
 def test_three_builds_at_once_make_what_one_makes(dsn: str, other: str, built: bool) -> None:
     with hopgate.open(other) as one:
         if built:
@@ -67,19 +63,6 @@ def test_three_builds_at_once_make_what_one_makes(dsn: str, other: str, built: b
                 done.result(PATIENCE)
         assert _facts(first) == alone
         assert content(first) == told
-
-
-def test_a_text_that_changed_while_it_was_read_is_not_written_about(kb: KnowledgeBase) -> None:
-    kb.add(Memory("a", "old"))
-
-    class Slow(Scripted):
-        def extract(self, sources):
-            kb.add(Memory("a", "new"))
-            return super().extract(sources)
-
-    kb.build(Slow({"a": found([Mention("Old")], [])}))
-    assert not content(kb)["names"]
-    assert kb.extraction_states() == {"pending": 1}
 
 
 def test_who_waits_is_told(kb: KnowledgeBase) -> None:

@@ -121,16 +121,6 @@ def test_an_export_gives_back_what_went_in(kb: KnowledgeBase, records: list[dict
     assert [to_record(memory) for memory in kb.export()] == kept
 
 
-def test_marking_is_exported(kb: KnowledgeBase) -> None:
-    kb.add(parse_memory({"_id": "a", "text": "b", "metadata": {"extra": {"mine": 1}}}))
-    assert kb.mark_sensitive(["a"]) == 1
-    assert [to_record(m) for m in kb.export()] == [
-        {"_id": "a", "text": "b", "metadata": {"extra": {"mine": 1}, "is_sensitive": True}}
-    ]
-    with pytest.raises(HopgateError, match="there is no memory 'b'"):
-        kb.mark_sensitive(["a", "b"])
-
-
 def test_two_writers_of_the_same_memory_end_with_one(dsn: str) -> None:
     def write(number: int) -> None:
         with hopgate.open(dsn) as kb:

@@ -11,7 +11,6 @@ import psycopg
 import pytest
 
 import hopgate
-from hopgate.corpus import parse_memory, to_record
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.store import schema
@@ -167,32 +166,3 @@ def test_who_may_write_the_table_needs_no_rights_of_hopgates(owners: str, strang
         connection.execute("INSERT INTO memories (content) VALUES ('Grafana runs on rowan.')")
     with hopgate.open(owners) as kb:
         assert len(kb.recall("Grafana", legs=("lexical",))) == 1
-
-
-def test_an_owners_rows_without_ids_and_with_nulls_go_the_whole_way(empty_dsn: str) -> None:
-    with psycopg.connect(empty_dsn) as connection:
-        connection.execute(
-            "CREATE TABLE memories (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content text, "
-            "category text, tags text, expanded_keywords text, importance real, "
-            "is_sensitive boolean, created_at timestamp, extra jsonb)"
-        )
-        connection.execute(
-            "INSERT INTO memories (content, is_sensitive) VALUES ('Caddy runs on Atlas.', false), (NULL, false), "
-            "('Borealis is the host of Caddy.', false), ('The pin is quibble.', NULL)"
-        )
-    with hopgate.open(empty_dsn, upgrade=True, memories="public.memories") as kb:
-        assert [hit.external_id for hit in kb.recall("caddy", legs=("lexical",), exclude=["1"])] == ["3"]
-        assert kb.extract().memories == 3  # what does not say whether it is sensitive is
-        assert kb.extraction_states() == {"complete": 2, "empty": 1}
-        assert kb.extract().skipped == 3
-        records = [to_record(memory) for memory in kb.export()]
-        assert [record["_id"] for record in records] == ["1", "2", "3", "4"]
-        written = kb.add(*map(parse_memory, records))
-        assert (written.added, written.changed, len(kb)) == (0, (), 4)
-        kb.mark_sensitive(["3"])
-        memory = kb.get("3")
-        assert memory and memory.is_sensitive
-        assert kb.delete(["1"]) == 1 and len(kb) == 3
-    with psycopg.connect(empty_dsn) as connection:
-        rows = connection.execute("SELECT id, is_sensitive FROM public.memories ORDER BY id").fetchall()
-        assert rows == [(2, False), (3, True), (4, None)]

@@ -98,17 +98,6 @@ def test_the_leg_and_its_fusion_are_exactly_fts5s_order(rows, asked, depth, scop
     assert [scores[id] for id in fused(Pool.of({"lexical": leg}), RRF()).ids] == list(scores.values())
 
 
-def test_filters_do_not_starve_the_leg(tmp_path):
-    rows = [Memory(f"m{i:03}", "nas", importance=i / 300, scope="home" if i % 2 else "work") for i in range(300)]
-    create(tmp_path / "x.db", rows)
-    with SqliteLexical(tmp_path / "x.db") as lexical:
-        best = ids(lexical.leg("nas", depth=100))
-        assert best == [f"m{i:03}" for i in range(299, 199, -1)]
-        assert ids(lexical.leg("nas", depth=100, exclude=best)) == [f"m{i:03}" for i in range(199, 99, -1)]
-        assert ids(lexical.leg("nas", depth=3, scope="work", exclude=best)) == ["m198", "m196", "m194"]
-        assert lexical.leg("nas", scope="nowhere") == []
-
-
 TYPED = [*"'\"%_🦆", ":*", "*reads", "'; drop table memories; --", "NOT", "NEAR(", "שלום עולם", "content:", "\ud800"]
 LONG = ["a" * 100_000, "%" * 100_000, "nas \0 cellar", "(" * 500, " ".join(f"w{i}" for i in range(20_000))]
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hopgate import Memory
 from hopgate.embed import Identity
 from hopgate.kb import KnowledgeBase
 from hopgate.store import vectors
@@ -92,23 +91,10 @@ def test_facts_get_an_index_when_they_are_many_and_it_finds_the_same(
             assert (graph_vectors.FACT_INDEX in plan) is not exact
         for query in rows[:5]:
             assert near(connection, query) == near(connection, query, exact=True)
-    with kb.store.transaction() as connection:
-        row = connection.execute("SELECT current_setting('hnsw.ef_search', true)").fetchone()
-    assert row in ((None,), ("",), ("40",)), "the search is as wide as before"
 
 
-def has_index(connection: Any, index: str = graph_vectors.FACT_INDEX) -> bool:
-    return bool(connection.execute("SELECT to_regclass(%s)", (index,)).fetchone()[0])
-
-
-def test_facts_get_an_index_where_names_have_no_vectors(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graph_vectors, "EXACT_BELOW", 1)
-    for name in ("Ada Marsh", "Bea Holt", "Cara Lund"):
-        kb.add(Memory(name, f"{name} lives in Norwich."))
-    kb.embed()
-    kb.build(embed_concepts=False)
-    with kb.store.transaction() as connection:
-        assert has_index(connection) and not has_index(connection, graph_vectors.INDEX)
+def has_index(connection: Any) -> bool:
+    return bool(connection.execute("SELECT to_regclass(%s)", (graph_vectors.FACT_INDEX,)).fetchone()[0])
 
 
 @pytest.mark.parametrize("large", [False, True])

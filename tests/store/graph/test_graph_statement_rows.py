@@ -58,18 +58,13 @@ def test_statements_of_another_scope_are_not_seen(stated: KnowledgeBase) -> None
     assert len(here) == 1 and elsewhere == []
 
 
-def test_a_memory_that_turns_sensitive_takes_its_statements_and_their_vectors_along(stated: KnowledgeBase) -> None:
+@pytest.mark.parametrize("way", ["mark", "delete", "replace"])
+def test_statements_and_their_vectors_go_with_the_text_they_are_about(stated: KnowledgeBase, way: str) -> None:
     identity = stated._embedding.embedder().identity
     assert STATED in EmbeddingCache.default().get(identity, [STATED])
-    stated.mark_sensitive(["turn"])
+    if way == "replace":
+        stated.add(Memory("turn", "I do not.", scope="a"))
+    else:
+        (stated.delete if way == "delete" else stated.mark_sensitive)(["turn"])
     assert _rows(stated) == []
     assert STATED not in EmbeddingCache.default().get(identity, [STATED])
-
-
-@pytest.mark.parametrize("change", ["delete", "replace"])
-def test_statements_go_with_the_text_they_are_about(stated: KnowledgeBase, change: str) -> None:
-    if change == "delete":
-        stated.delete(["turn"])
-    else:
-        stated.add(Memory("turn", "I do not.", scope="a"))
-    assert _rows(stated) == []

@@ -31,10 +31,10 @@ from hopgate.graph.names import initials, normalise
 from hopgate.guard import guarded
 from hopgate.progress import Progress
 from hopgate.store import extractions
-from hopgate.store.build_lock import share
 from hopgate.store.graph import changes, fact_rows, name_rows
 from hopgate.store.graph.changes import OpenFact, Rival
 from hopgate.store.graph.fact_rows import FactRow, NamedFact
+from hopgate.store.graph.version import share
 from hopgate.times import moment
 
 if TYPE_CHECKING:

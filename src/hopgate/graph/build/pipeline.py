@@ -27,10 +27,10 @@ from hopgate.memory import Cleared, cleared
 from hopgate.progress import Progress
 from hopgate.scale.engine import Engine, map_batches, session, with_shared
 from hopgate.store import extractions, memories, vectors
-from hopgate.store.build_lock import build_lock
 from hopgate.store.extractions import StoreCache
 from hopgate.store.graph import graph_vectors
 from hopgate.store.graph.graph_vectors import StatementRow
+from hopgate.store.graph.version import build_lock
 from hopgate.times import moment
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from hopgate.graph.names import comparison_form, initials, tokens
 from hopgate.guard import guarded
 from hopgate.progress import Progress
 from hopgate.store import journal
-from hopgate.store.build_lock import share
 from hopgate.store.graph import concept_rows, fact_rows, graph_vectors, name_rows, version
 from hopgate.store.graph.name_rows import NameKey, NameRow
+from hopgate.store.graph.version import share
 from hopgate.store.vectors import set_vectors
 
 if TYPE_CHECKING:

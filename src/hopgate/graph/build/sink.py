@@ -19,10 +19,10 @@ from hopgate.graph.build.reading import LOWER_KINDS, shared_or
 from hopgate.graph.names import initials, normalise
 from hopgate.guard import guarded
 from hopgate.store import extractions, memories
-from hopgate.store.build_lock import share
 from hopgate.store.graph import fact_rows, name_rows, version
 from hopgate.store.graph.fact_rows import FactRow
 from hopgate.store.graph.name_rows import VALUE, NameKey, NameRow
+from hopgate.store.graph.version import share
 from hopgate.times import moment
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.store.rows import columns_of, fetch
+from hopgate.store.rows import columns_of, fetch, value, values
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -121,13 +121,13 @@ class Rival(NamedTuple):
 
 def waiting(connection: Connection[Any], extractor_hash: str) -> list[int]:
     """The memories that an extractor read and that nobody compared with earlier ones, in the order of their days."""
-    rows = connection.execute(
+    return values(
+        connection,
         "SELECT x.memory_id FROM extractions x JOIN memories m ON m.id = x.memory_id "
         "WHERE x.changes_by IS NULL AND x.extractor_hash = %s AND x.state IN ('complete', 'empty') "
         "ORDER BY m.created_at, m.id",
         (extractor_hash,),
     )
-    return [row[0] for row in rows]
 
 
 def set_compared(connection: Connection[Any], memory_ids: Sequence[int], reader: str | None) -> None:
@@ -155,23 +155,22 @@ def later_compared(connection: Connection[Any], texts: Sequence[tuple[int, str]]
 
 def late_arrivals(connection: Connection[Any], memory_ids: Sequence[int]) -> list[int]:
     """Those of some memories after whose day others of their scope were already compared with earlier ones."""
-    rows = connection.execute(
+    return values(
+        connection,
         "SELECT m.id FROM memories m WHERE m.id = ANY(%s) AND EXISTS (SELECT FROM memories o "
         "JOIN extractions x ON x.memory_id = o.id WHERE o.scope IS NOT DISTINCT FROM m.scope "
         "AND o.created_at > m.created_at AND x.changes_by IS NOT NULL)",
         (list(memory_ids),),
     )
-    return [row[0] for row in rows]
 
 
 def with_changes(connection: Connection[Any], memory_ids: Sequence[int]) -> set[int]:
     """Those of some memories that tell a change already."""
-    rows = connection.execute(
+    told = (
         "SELECT memory_id FROM facts WHERE memory_id = ANY(%(ids)s) AND read_with IS NOT NULL AND valid_to IS NULL "
-        "UNION SELECT read_with FROM facts WHERE read_with = ANY(%(ids)s) AND valid_to IS NOT NULL",
-        {"ids": list(memory_ids)},
+        "UNION SELECT read_with FROM facts WHERE read_with = ANY(%(ids)s) AND valid_to IS NOT NULL"
     )
-    return {row[0] for row in rows}
+    return set(values(connection, told, {"ids": list(memory_ids)}))
 
 
 def _near(connection: Connection[Any], statement: str, texts: Sequence[tuple[int, str]], limit: int) -> list[list[int]]:
@@ -199,11 +198,10 @@ def open_facts(connection: Connection[Any], memory_ids: Sequence[int], *, limit:
 
 def set_beside(connection: Connection[Any], found: Iterable[Rival]) -> None:
     """Let facts not count, beside a memory of which each ends nothing."""
-    rows = [(row.fact_id, row.earlier_id) for row in found]
     connection.execute(
         "UPDATE facts f SET beside = b.earlier FROM unnest(%s::bigint[], %s::bigint[]) AS b (fact, earlier) "
         "WHERE f.id = b.fact",
-        columns_of(rows, 2),
+        columns_of([(row.fact_id, row.earlier_id) for row in found], 2),
     )
 
 
@@ -218,9 +216,10 @@ def names(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, l
 
 def relation_between(connection: Connection[Any], subject_id: int, object_id: int) -> str | None:
     """The relation that most memories state of two names; none where none does."""
-    row = connection.execute(
+    relation: str | None = value(
+        connection,
         "SELECT relation FROM facts WHERE subject_id = %s AND object_id = %s AND read_with IS NULL "
         "GROUP BY relation ORDER BY count(*) DESC, relation LIMIT 1",
         (subject_id, object_id),
-    ).fetchone()
-    return str(row[0]) if row else None
+    )
+    return relation

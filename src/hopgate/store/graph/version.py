@@ -1,15 +1,22 @@
-"""The graph's version: bumped by every transaction that changes the graph, read by whoever caches it."""
+"""The graph's version, bumped by every transaction that changes it; and who builds it, alone or side by side."""
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import psycopg
+
+from hopgate.store import connect
 from hopgate.store.rows import value
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+    from hopgate.store.store import Store
 
 
 # By databases' names: the last versions that this process made, whether they were committed or not.
@@ -78,3 +85,53 @@ def is_derived(connection: Connection[Any]) -> bool:
 def set_derived(connection: Connection[Any], derived: bool) -> None:
     """Note that a build of the whole graph begins (not derived) or has ended (derived)."""
     connection.execute("UPDATE graph_state SET derived = %s", (derived,))
+
+
+# Who builds: additions side by side, a build of the whole graph alone; and who waits is told.
+
+_KEY = "hashtext('hopgate build')"
+
+
+class BuildWaitsWarning(UserWarning):
+    """Another build holds the store's lock."""
+
+
+@contextlib.contextmanager
+def build_lock(store: Store, *, rebuild: bool = False) -> Iterator[bool]:
+    """Give whether the whole graph is to be built; where it is, nobody else builds for as long as the block runs.
+
+    An addition to a graph that is built needs no turn of its own: each of its transactions calls `share`.
+    """
+    if not rebuild and store.run(is_derived):
+        yield False
+        return
+    # A connection of its own, open for as long as the build: its end, however it comes, lets go of the lock. In a
+    # transaction, so that it holds behind a pooler too; between its statements it has no snapshot and hinders nobody.
+    with connect.explained(), contextlib.closing(connect.connect(store.dsn)) as connection:
+        connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        _take(connection, alone=True)
+        store.find_tables(connection)
+        whole = rebuild or not is_derived(connection)
+        if not whole:
+            # Another build made it while this one waited: what is left is an addition, which shares the lock.
+            connection.rollback()
+        try:
+            yield whole
+        finally:
+            # At once: a connection that is merely closed holds its locks until the server has noticed.
+            with contextlib.suppress(psycopg.Error):
+                connection.rollback()
+
+
+def share(connection: Connection[Any]) -> bool:
+    """Wait for whoever builds the whole graph, and let nobody begin until this transaction ends; say if it is built."""
+    _take(connection, alone=False)
+    return is_derived(connection)
+
+
+def _take(connection: Connection[Any], *, alone: bool) -> None:
+    shared = "" if alone else "_shared"
+    if value(connection, f"SELECT pg_try_advisory_xact_lock{shared}({_KEY})"):
+        return
+    warnings.warn("another build holds this store: waiting for it", BuildWaitsWarning, stacklevel=4)
+    connection.execute(f"SELECT pg_advisory_xact_lock{shared}({_KEY})")
