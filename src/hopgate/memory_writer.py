@@ -12,7 +12,7 @@ from hopgate.errors import HopgateError
 from hopgate.guard import SensitivityRules
 from hopgate.memory import Memory
 from hopgate.store import clearance, journal, memories, setting_rows, superseded, vectors
-from hopgate.store.graph import graph_vectors, version
+from hopgate.store.graph import version
 from hopgate.store.memories import FOLLOWERS
 
 if TYPE_CHECKING:
@@ -218,12 +218,10 @@ class MemoryWriter:
         # whoever is writing one has written it, or looks at these turns again before it does.
         stated = sorted({*ids, *followers, *memories.turns_after(connection, ids, limit=FOLLOWERS)})
         ids = sorted({*ids, *followers, *memories.read_with(connection, ids)})
-        made = [*graph_vectors.statement_texts(connection, stated), *fact_rows.texts_of_memories(connection, ids)]
         # Before the commit, so that no failure can leave them.
-        self._embedding.forget([*contents, *made])
-        graph_vectors.remove_statements(connection, stated)
+        self._embedding.forget([*contents, *fact_rows.texts_of_memories(connection, ids, stated)])
         revoke(connection, ids)
-        extractions.forget(connection, ids)
+        extractions.forget(connection, ids, stated)
         if back:
             journal.outdated(connection, journal.SUPERSEDE, [gone.id for gone in back])
             version.bump(connection, [gone.scope for gone in back])

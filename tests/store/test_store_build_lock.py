@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import pytest
 from graph_content import Scripted, content
@@ -16,7 +17,8 @@ from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.store.graph.version import BuildWaitsWarning, build_lock
 
-MEMORIES = [Memory(f"m{number}", f"Service{number % 7} runs on host{number % 5}.") for number in range(120)]
+DAY = datetime(2024, 1, 1, tzinfo=UTC)
+MEMORIES = [Memory(f"m{n}", f"Service{n % 7} runs on host{n % 5}.", created_at=DAY) for n in range(120)]
 SAID = {
     f"m{number}": found(
         [Mention(f"Service{number % 7}")], [Fact(f"Service{number % 7}", "runs on", f"host{number % 5}")]

@@ -64,10 +64,10 @@ class StoreCache:
         self._store.run(work)
 
 
-def forget(connection: Connection[Any], ids: Sequence[int]) -> None:
-    """Remove every extraction of these memories, the cached ones of any extractor included."""
-    for table in ("extraction_cache", "extractions"):
-        connection.execute(f"DELETE FROM {table} WHERE memory_id = ANY(%s)", (list(ids),))
+def forget(connection: Connection[Any], ids: Sequence[int], stated: Sequence[int]) -> None:
+    """Remove the cached extractions of these memories, of any extractor, and what is stated about some."""
+    connection.execute("DELETE FROM extraction_cache WHERE memory_id = ANY(%s)", (list(ids),))
+    connection.execute("DELETE FROM statements WHERE memory_id = ANY(%s)", (list(stated),))
 
 
 def done(connection: Connection[Any], external_ids: Sequence[str], identity: ExtractorIdentity) -> list[str]:

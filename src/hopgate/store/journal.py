@@ -159,17 +159,17 @@ def restore(connection: Connection[Any], row: JournalRow) -> None:
     undone(connection, row.id)
 
 
-def rulings(connection: Connection[Any]) -> list[tuple[list[int], int | None, bool]]:
-    """What people decided: some names, a name they were merged with or split from (or none), and whether merged."""
-    return connection.execute(
+def take_rulings(connection: Connection[Any]) -> list[tuple[list[int], int | None, bool]]:
+    """What people decided: some names, a name they were merged with or split from (or none), and whether merged.
+
+    All names are about to be clustered anew: merges that were not undone are forgotten; undone ones stay known.
+    """
+    decided = connection.execute(
         "SELECT j.name_ids, (SELECT n.id FROM concept_names n WHERE n.id <> ALL(j.name_ids) AND n.concept_id = "
         "CASE WHEN j.undone_at IS NULL THEN (SELECT concept_id FROM concept_names WHERE id = ANY(j.name_ids) LIMIT 1) "
         "ELSE j.kept_id END ORDER BY uses DESC, id LIMIT 1) AS partner, j.undone_at IS NULL "
         "FROM journal j WHERE j.action = %s AND (j.method = %s) = (j.undone_at IS NULL) ORDER BY j.id",
         (MERGE, BY_HAND),
     ).fetchall()
-
-
-def forget_merges(connection: Connection[Any]) -> None:
-    """Forget the merges that were not undone: all names are about to be clustered anew. Undone ones stay known."""
     connection.execute("DELETE FROM journal WHERE action = %s AND undone_at IS NULL", (MERGE,))
+    return decided

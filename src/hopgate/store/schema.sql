@@ -589,11 +589,13 @@ BEGIN
 END
 $body$;
 
--- Concepts, these or all, by their names, the most used first; gives those that are called otherwise now. A name that is
+-- Concepts, these or all, by their names, the most used first, and without those that have none; gives those that are
+-- called otherwise now. A name that is
 -- used as often as a longer one never stands alone: "Pi 4" brings "Pi", and is what it is called.
 CREATE FUNCTION hopgate_name_concepts(ids bigint[]) RETURNS SETOF bigint
 LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
 BEGIN
+  DELETE FROM concepts c WHERE id = ANY(ids) AND NOT EXISTS (SELECT FROM concept_names WHERE concept_id = c.id);
   RETURN QUERY WITH named AS (
     UPDATE concepts c SET canonical_name = n.names[1], aliases = n.names, kind = n.kind FROM (
       SELECT concept_id, array_agg(name ORDER BY uses DESC, length(name) DESC, name) AS names,
@@ -694,7 +696,6 @@ BEGIN
   UPDATE concept_edges SET evidence_memory_ids = ARRAY(SELECT unnest(evidence_memory_ids) EXCEPT SELECT unnest(turns))
     WHERE evidence_memory_ids && turns;
   DELETE FROM concept_edges WHERE evidence_memory_ids = '{}' AND (src_id = ANY(homes) OR dst_id = ANY(homes));
-  DELETE FROM concepts c WHERE id = ANY(homes) AND NOT EXISTS (SELECT FROM concept_names WHERE concept_id = c.id);
   PERFORM hopgate_name_concepts(homes);
   PERFORM hopgate_drop_relations(scopes, raws);
   UPDATE graph_state SET version = version + 1, changed_at = now(), derived = derived AND raws IS NULL;

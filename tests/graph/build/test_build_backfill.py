@@ -100,8 +100,8 @@ def test_relations_that_mean_the_same_are_single_valued_together(kb):
     with kb.store.transaction() as connection:
         fact_rows.ensure_relations(connection, [("", raw) for raw in ("lives in", "living in", "knows")])
         fact_rows.set_canonical(connection, "", {"living in": "lives in"})
-        assert set(fact_rows.declare_single_valued(connection, ["lives in"])) == {("", "lives in"), ("", "living in")}
-        assert fact_rows.declare_single_valued(connection, ["lives in"]) == []
+        assert set(fact_rows.declare(connection, ["lives in"], [])) == {("", "lives in"), ("", "living in")}
+        assert fact_rows.declare(connection, ["lives in"], []) == []
 
 
 def test_everything_is_embedded_and_only_what_is_new_is_embedded_again(kb, embedding):

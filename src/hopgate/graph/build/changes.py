@@ -155,7 +155,7 @@ def _waiting(identity: ExtractorIdentity, connection: Connection[Any]) -> list[i
     waiting = changes.waiting(connection, identity.hash)
     late = read_alone(connection, changes.late_arrivals(connection, waiting))
     texts = [(key, source.text) for key, source in late.items()]
-    later = {key for keys in changes.later_compared(connection, texts, limit=MOST_EARLIER) for key in keys}
+    later = {key for keys in changes.near(connection, texts, limit=MOST_EARLIER, later=True) for key in keys}
     if again := later - changes.with_changes(connection, sorted(later)):
         changes.set_compared(connection, sorted(again), None)
         return changes.waiting(connection, identity.hash)
@@ -228,7 +228,7 @@ def _find_earlier(batch: Batch, telling: Sequence[Telling], connection: Connecti
     """Give each text that tells of a change those that it is compared with: of its own note, and of earlier ones."""
     beside = [each for each in telling if each.is_whole or not batch.notes[each.place.memory_id].whole]
     texts = [(each.place.memory_id, each.text) for each in beside]
-    near = dict(zip(map(id, beside), changes.earlier(connection, texts, limit=MOST_EARLIER), strict=True))
+    near = dict(zip(map(id, beside), changes.near(connection, texts, limit=MOST_EARLIER), strict=True))
     batch.add(connection, {key for keys in near.values() for key in keys})
     for each in telling:
         key, sentence = each.place

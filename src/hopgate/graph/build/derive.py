@@ -42,10 +42,7 @@ def rederive(
     added, removed or moved: other memories may have these as titles, and other names may contain them. Memories that
     are being revoked are left out, even where a title links them. By default all this may be of any scope.
     """
-    with connection.pipeline():
-        name_rows.drop_nameless(connection, concept_ids)
-        renamed = name_rows.rename(connection, concept_ids)
-    graph_vectors.forget(connection, renamed)
+    graph_vectors.forget(connection, name_rows.rename(connection, concept_ids))
     link_memories(connection, memory_ids)
     derive(connection, groups)
     relink(connection, names, leaving_out=[*memory_ids, *leaving_out])
@@ -78,7 +75,7 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     again. Names that nobody mentions any more go, and concepts without a name.
     """
     name_rows.lock(connection)
-    names = name_rows.by_id(connection, fact_rows.names_of_memories(connection, memory_ids))
+    names = name_rows.of_memories(connection, memory_ids)
     scopes = _scopes(connection, memory_ids, names)
     groups = fact_rows.groups_of_memories(connection, memory_ids)
     relations = fact_rows.relations_of_memories(connection, memory_ids)

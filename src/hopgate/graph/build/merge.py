@@ -206,8 +206,7 @@ Ruling = tuple[list[int], int | None, bool]
 
 def take_apart(connection: Connection[Any]) -> list[Ruling]:
     """Give every name a concept of its own, as before any clustering; return what people had decided."""
-    decided = journal.rulings(connection)
-    journal.forget_merges(connection)
+    decided = journal.take_rulings(connection)
     name_rows.separate(connection)
     return decided
 
@@ -295,7 +294,7 @@ def removal_preview(
     asked = memories.require(connection, external_ids)
     known = memories.fetch_by_id(connection, asked)
     ids = [key for key in asked if scopes is None or known[key].scope in scopes]
-    named = name_rows.by_id(connection, fact_rows.names_of_memories(connection, ids))
+    named = name_rows.of_memories(connection, ids)
     names = concept_rows.names(connection, [row.concept_id for row in named])
     edges = {_key(edge): edge for edge in edge_rows.of_memories(connection, ids)}
     revoke(connection, ids)

@@ -292,8 +292,7 @@ def declare(connection: Connection[Any], single: Collection[str], several: Colle
             return
         share(connection)
     name_rows.lock(connection)
-    declared = fact_rows.declare_single_valued(connection, {*single} - {*several})
-    declared += fact_rows.declare_several_valued(connection, several)
+    declared = fact_rows.declare(connection, single, several)
     if whole:
         version.set_derived(connection, False)
     elif declared:

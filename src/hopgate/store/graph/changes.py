@@ -135,22 +135,19 @@ def set_compared(connection: Connection[Any], memory_ids: Sequence[int], reader:
     connection.execute("UPDATE extractions SET changes_by = %s WHERE memory_id = ANY(%s)", (reader, list(memory_ids)))
 
 
-def earlier(connection: Connection[Any], texts: Sequence[tuple[int, str]], *, limit: int) -> list[list[int]]:
+def near(
+    connection: Connection[Any], texts: Sequence[tuple[int, str]], *, limit: int, later: bool = False
+) -> list[list[int]]:
     """For each text of a memory the earlier memories of its scope that share most of its rare words, nearest first.
 
-    Parameters
-    ----------
-    texts : sequence of (int, str)
-        Memories' ids, each with the part of its text that is asked about.
-    limit : int
-        How many memories for each.
+    `texts` are memories' ids, each with the part of its text that is asked about. With `later` they are the later
+    memories that were compared before these came.
     """
-    return _near(connection, _EARLIER, texts, limit)
-
-
-def later_compared(connection: Connection[Any], texts: Sequence[tuple[int, str]], *, limit: int) -> list[list[int]]:
-    """The same of later memories that were compared before these memories came."""
-    return _near(connection, _LATER, texts, limit)
+    found: list[list[int]] = [[] for _ in texts]
+    given = {"ids": [key for key, _ in texts], "texts": [text for _, text in texts], "limit": limit}
+    for key, memory_id in connection.execute(_LATER if later else _EARLIER, given) if texts else ():
+        found[key - 1].append(memory_id)
+    return found
 
 
 def late_arrivals(connection: Connection[Any], memory_ids: Sequence[int]) -> list[int]:
@@ -171,16 +168,6 @@ def with_changes(connection: Connection[Any], memory_ids: Sequence[int]) -> set[
         "UNION SELECT read_with FROM facts WHERE read_with = ANY(%(ids)s) AND valid_to IS NOT NULL"
     )
     return set(values(connection, told, {"ids": list(memory_ids)}))
-
-
-def _near(connection: Connection[Any], statement: str, texts: Sequence[tuple[int, str]], limit: int) -> list[list[int]]:
-    near: list[list[int]] = [[] for _ in texts]
-    rows = connection.execute(
-        statement, {"ids": [key for key, _ in texts], "texts": [text for _, text in texts], "limit": limit}
-    )
-    for key, memory_id in rows if texts else ():
-        near[key - 1].append(memory_id)
-    return near
 
 
 def rivals(connection: Connection[Any], memory_ids: Sequence[int]) -> list[Rival]:

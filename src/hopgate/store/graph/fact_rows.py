@@ -183,25 +183,16 @@ def mentions(connection: Connection[Any], memory_id: int | None = None) -> list[
     )
 
 
-def names_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[int]:
-    """The names that memories mention, and those of the facts that they tell together with others."""
-    return values(
-        connection,
-        "SELECT name_id FROM mentions WHERE memory_id = ANY(%(ids)s) UNION "
-        f"SELECT unnest(ARRAY[subject_id, object_id]) FROM facts WHERE {_OF_MEMORIES} ORDER BY 1",
-        {"ids": list(memory_ids)},
-    )
-
-
-def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[str]:
-    """The names, relations and facts that were read in memories, as they were embedded."""
+def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int], stated: Sequence[int]) -> list[str]:
+    """The names, relations and facts that were read in memories, and what is stated about some, as embedded."""
     return values(
         connection,
         "SELECT spelling FROM mentions WHERE memory_id = ANY(%(ids)s) UNION SELECT n.name FROM mentions m "
         "JOIN concept_names n ON n.id = m.name_id WHERE m.memory_id = ANY(%(ids)s) "
         "UNION SELECT relation FROM facts WHERE memory_id = ANY(%(ids)s) "
-        f"UNION SELECT concat_ws(' ', subject, relation, object) FROM stated WHERE {_OF_MEMORIES}",
-        {"ids": list(memory_ids)},
+        f"UNION SELECT concat_ws(' ', subject, relation, object) FROM stated WHERE {_OF_MEMORIES} "
+        "UNION SELECT statement FROM statements WHERE memory_id = ANY(%(stated)s)",
+        {"ids": list(memory_ids), "stated": list(stated)},
     )
 
 
@@ -282,28 +273,31 @@ def are_single_valued(connection: Connection[Any], relations: Collection[str]) -
     return not values(connection, lacking, (json.dumps(sorted(relations)),))
 
 
-def declare_single_valued(connection: Connection[Any], relations: Collection[str]) -> list[RelationKey]:
-    """Declare relations of which a source has one at a time, in every scope; give those that were not so before."""
-    declare = "INSERT INTO single_valued_relations (raw) SELECT * FROM unnest(%s::text[]) ON CONFLICT DO NOTHING "
-    if not (new := values(connection, declare + "RETURNING raw", (sorted(relations),))):
-        return []
-    changed = connection.execute(
-        "UPDATE relations SET single_valued = true WHERE raw = ANY(%s) AND NOT single_valued RETURNING scope, raw",
-        (new,),
-    ).fetchall()
-    return changed + _share_single_valued(connection)
+def declare(connection: Connection[Any], single: Collection[str], several: Collection[str]) -> list[RelationKey]:
+    """Declare relations of which a source has one at a time, in every scope; give those for which that changed.
 
-
-def declare_several_valued(connection: Connection[Any], relations: Collection[str]) -> list[RelationKey]:
-    """Take the declaration back, with all relations that mean the same; give those that it held for."""
+    For the `several`, and all relations that mean the same, a declaration is taken back.
+    """
+    told = values(
+        connection,
+        "INSERT INTO single_valued_relations (raw) SELECT * FROM unnest(%s::text[]) ON CONFLICT DO NOTHING "
+        "RETURNING raw",
+        (sorted({*single} - {*several}),),
+    )
     changed: list[RelationKey] = connection.execute(
+        "UPDATE relations SET single_valued = true WHERE raw = ANY(%s) AND NOT single_valued RETURNING scope, raw",
+        (told,),
+    ).fetchall()
+    if told:
+        changed += _share_single_valued(connection)
+    ended: list[RelationKey] = connection.execute(
         "UPDATE relations SET single_valued = false WHERE single_valued AND (scope, canonical) IN "
         "(SELECT scope, canonical FROM relations WHERE raw = ANY(%s)) RETURNING scope, raw",
-        (sorted(relations),),
+        (sorted(several),),
     ).fetchall()
-    names = [*relations, *(raw for _, raw in changed)]
+    names = [*several, *(raw for _, raw in ended)]
     connection.execute("DELETE FROM single_valued_relations WHERE raw = ANY(%s)", (names,))
-    return changed
+    return changed + ended
 
 
 def _share_single_valued(connection: Connection[Any]) -> list[RelationKey]:

@@ -245,16 +245,6 @@ def add_statements(connection: Connection[Any], rows: Iterable[StatementRow]) ->
         return max(0, cursor.rowcount)
 
 
-def remove_statements(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
-    """Forget what was stated about memories."""
-    connection.execute("DELETE FROM statements WHERE memory_id = ANY(%s)", (list(memory_ids),))
-
-
-def statement_texts(connection: Connection[Any], memory_ids: Sequence[int]) -> list[str]:
-    """What was stated about memories, as it was embedded."""
-    return values(connection, "SELECT statement FROM statements WHERE memory_id = ANY(%s)", (list(memory_ids),))
-
-
 @dataclass(frozen=True, slots=True)
 class NamedStatement:
     """A statement with the external id of its memory."""

@@ -141,6 +141,16 @@ def by_id(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]
     return _read(connection, "id = ANY(%(ids)s)", ids=list(name_ids))
 
 
+def of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[NameRow]:
+    """The names that memories mention, and those of the facts that they tell together with others."""
+    return _read(
+        connection,
+        "id IN (SELECT name_id FROM mentions WHERE memory_id = ANY(%(ids)s) UNION SELECT unnest(ARRAY[subject_id, "
+        "object_id]) FROM facts WHERE memory_id = ANY(%(ids)s) OR read_with = ANY(%(ids)s))",
+        ids=list(memory_ids),
+    )
+
+
 def of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[NameRow]:
     """The names of concepts."""
     return _read(connection, "concept_id = ANY(%(ids)s)", ids=list(concept_ids))
@@ -194,19 +204,11 @@ def refresh(connection: Connection[Any], name_ids: Sequence[int] | None = None) 
 def rename(connection: Connection[Any], concept_ids: Sequence[int] | None = None) -> list[int]:
     """Set concepts' canonical name, aliases and kind from their names, the most used first; of all by default.
 
-    Gives the concepts whose canonical name changed: their vectors are those of the old name.
+    Those of them that have no name left go, and their edges by the foreign keys. Gives the concepts whose canonical
+    name changed: their vectors are those of the old name.
     """
     ids = None if concept_ids is None else list(concept_ids)
     return values(connection, "SELECT hopgate_name_concepts(%s)", (ids,))
-
-
-def drop_nameless(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
-    """Remove those of the concepts that have no name left; their edges go by the foreign keys."""
-    connection.execute(
-        "DELETE FROM concepts c WHERE id = ANY(%s) "
-        "AND NOT EXISTS (SELECT 1 FROM concept_names n WHERE n.concept_id = c.id)",
-        (list(concept_ids),),
-    )
 
 
 def separate(connection: Connection[Any], name_ids: Sequence[int] | None = None) -> None:
