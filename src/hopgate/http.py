@@ -7,15 +7,12 @@ import re
 import ssl
 import time
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.guard import check_sending
 from hopgate.redact import redacted, without_credentials
-from hopgate.times import utc
 
 if TYPE_CHECKING:
     import httpx
@@ -32,24 +29,13 @@ _SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How long to wait for a reply, and how often to try; times are seconds.
-
-    Examples
-    --------
-    >>> [RetryPolicy().wait(attempt) for attempt in range(4)], RetryPolicy().wait(0, retry_after=7.0)
-    ([0.5, 1.0, 2.0, 4.0], 7.0)
-    """
+    """How long to wait for a reply, and how often to try; times are seconds."""
 
     timeout: float = 60.0  # for connecting, and the longest pause within a reply
     total: float = 300.0  # for one attempt, so that a server that sends a byte now and then is given up too
     retries: int = 4  # attempts after the first
     backoff: float = 0.5  # before the first retry; doubled each time, without jitter: one process asks one server
     longest_wait: float = 60.0  # a server whose Retry-After asks for more is not asked again
-
-    def wait(self, attempt: int, retry_after: float = 0.0) -> float:
-        """Return the seconds to wait after a failed attempt; the first attempt is number 0."""
-        doubled: float = self.backoff * 2**attempt
-        return min(max(doubled, retry_after), self.longest_wait)
 
 
 @dataclass(frozen=True)
@@ -132,7 +118,7 @@ class JsonClient:
                 return reply
             if reply.retry_after > self.retry.longest_wait:
                 return replace(reply, reason=f"{reply.reason} and asks to wait {reply.retry_after:.0f} s")
-            time.sleep(self.retry.wait(attempt, reply.retry_after))
+            time.sleep(min(max(self.retry.backoff * 2**attempt, reply.retry_after), self.retry.longest_wait))
             attempt += 1
 
     def _attempt(self, path: str, content: bytes) -> Reply:
@@ -161,7 +147,7 @@ class JsonClient:
         return self._read(response, raw.decode("utf-8", "replace"))
 
     def _read(self, response: httpx.Response, text: str) -> Reply:
-        status, asked = response.status_code, retry_after(response.headers.get("retry-after"))
+        status, asked = response.status_code, response.headers.get("retry-after", "").strip()
         try:
             body, is_json = json.loads(text), True
         except (ValueError, RecursionError):
@@ -169,7 +155,8 @@ class JsonClient:
         if not response.is_success:
             # A server may repeat a key that it refuses, or a part of it.
             message = "" if status in (401, 403) else self._without_key(_error_message(body))[:160]
-            return Reply(status, body, f"answered {status}", message, retry_after=asked)
+            wait = float(asked) if _SECONDS.fullmatch(asked) else 0.0
+            return Reply(status, body, f"answered {status}", message, retry_after=wait)
         return Reply(status, body, "" if is_json else "did not answer in JSON")
 
     def _without_key(self, text: str) -> str:
@@ -194,26 +181,6 @@ class JsonClient:
             raise HopgateError(
                 f"the HTTP client cannot be set up ({redacted(str(error))}): check the proxy settings"
             ) from None
-
-
-def retry_after(header: str | None, now: datetime | None = None) -> float:
-    """Return the seconds that a `Retry-After` header asks to wait, as a number or as a date; 0 where it is unreadable.
-
-    Examples
-    --------
-    >>> retry_after("7"), retry_after("0.2"), retry_after("soon")
-    (7.0, 0.2, 0.0)
-    >>> retry_after("Wed, 21 Oct 2015 07:28:00 GMT", now=datetime(2015, 10, 21, 7, 27, 30, tzinfo=UTC))
-    30.0
-    """
-    text = (header or "").strip()
-    if _SECONDS.fullmatch(text):
-        return float(text)
-    try:
-        date = parsedate_to_datetime(text)
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
-    return max(0.0, (utc(date) - (now or datetime.now(UTC))).total_seconds())
 
 
 def _error_message(body: Any) -> str:

@@ -177,10 +177,10 @@ def _endpoint(rest: str) -> Embedder:
     return OpenAIEmbedder(
         model,
         "http" + url,
-        query_prompt=options.get("query", ""),
-        document_prompt=options.get("document", ""),
-        dimension=int(dimension) if dimension else None,
-        key_variable=options.get("key", KEY_VARIABLE),
+        options.get("query", ""),
+        options.get("document", ""),
+        int(dimension) if dimension else None,
+        options.get("key", KEY_VARIABLE),
     )
 
 

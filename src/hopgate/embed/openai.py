@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,81 +13,62 @@ from hopgate.errors import HopgateError
 from hopgate.http import KEY_VARIABLE, JsonClient, Reply, RetryPolicy
 
 
+@dataclass(frozen=True, repr=False)
 class OpenAIEmbedder(PromptedEmbedder):
-    """Vectors from an endpoint.
+    """Vectors from an endpoint."""
 
-    Parameters
-    ----------
-    model : str
-        The model's name as the endpoint knows it.
-    base_url : str
-        Up to and with `/v1`; `/embeddings` is added.
-    dimension : int, optional
-        What the vectors must have; by default what the endpoint answers to a first, neutral text.
-    key_variable : str
-        The environment variable that holds the key. No key is sent when it is not set.
-    batch_size : int
-        Texts a request.
-    retry : RetryPolicy, optional
-        How long to wait for the endpoint, and how often a request is sent.
-    """
+    model: str  # as the endpoint knows it
+    url: str  # up to and with `/v1`; `/embeddings` is added
+    query_prompt: str = ""
+    document_prompt: str = ""
+    dimension: int | None = None  # by default what the endpoint answers to a first, neutral text
+    key_variable: str = KEY_VARIABLE  # the environment variable that holds the key; none is sent where it is not set
+    batch_size: int = 128  # texts a request
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
 
-    def __init__(
-        self,
-        model: str,
-        base_url: str,
-        *,
-        query_prompt: str = "",
-        document_prompt: str = "",
-        dimension: int | None = None,
-        key_variable: str = KEY_VARIABLE,
-        batch_size: int = 128,
-        retry: RetryPolicy | None = None,
-    ) -> None:
-        key = os.environ.get(key_variable, "").strip()
-        self._key_variable, self._key_is_set = key_variable, bool(key)
-        self._client = JsonClient(base_url, key=key, retry=retry)
-        self.model, self.base_url = model, self._client.base_url
-        self._prompts = query_prompt, document_prompt
-        self._dimension = dimension
-        self._batch_size = batch_size
+    def __post_init__(self) -> None:
+        # An address or a key that cannot be used is refused before the first text.
+        self._client  # noqa: B018
+
+    @cached_property
+    def _client(self) -> JsonClient:
+        return JsonClient(self.url, key=os.environ.get(self.key_variable, ""), retry=self.retry)
 
     @cached_property
     def identity(self) -> Identity:
         """Which embedder this is; asks the endpoint for its dimension unless that was given."""
-        query, document = self._prompts
+        options = {
+            "query": self.query_prompt or None,
+            "document": self.document_prompt or None,
+            "dimension": self.dimension,
+            "key": self.key_variable if self.key_variable != KEY_VARIABLE else None,
+        }
         return Identity(
             name=self.model,
-            dimension=self._dimension or len(self._ask(["hopgate"])[0]),
-            spec=with_options(
-                f"openai:{self.model}@{self.base_url}",
-                query=query or None,
-                document=document or None,
-                dimension=self._dimension,
-                key=self._key_variable if self._key_variable != KEY_VARIABLE else None,
-            ),
-            query_prompt=query,
-            document_prompt=document,
+            dimension=self.dimension or len(self._ask(["hopgate"])[0]),
+            spec=with_options(f"openai:{self.model}@{self._client.base_url}", **options),
+            query_prompt=self.query_prompt,
+            document_prompt=self.document_prompt,
         )
 
     def _rows(self, texts: Sequence[str], prompt: str) -> list[list[float]]:
         rows: list[list[float]] = []
-        for start in range(0, len(texts), self._batch_size):
-            rows += self._ask([prompt + text for text in texts[start : start + self._batch_size]])
+        for start in range(0, len(texts), self.batch_size):
+            rows += self._ask([prompt + text for text in texts[start : start + self.batch_size]])
         return rows
 
     def _ask(self, texts: list[str]) -> list[list[float]]:
         reply = self._client.post("embeddings", {"model": self.model, "input": texts, "encoding_format": "float"})
         if not reply.ok:
-            raise HopgateError(f"{self.base_url} {self._refusal(reply)}")
-        return _vectors(reply.body, len(texts), self.base_url)
+            raise HopgateError(f"{self._client.base_url} {self._refusal(reply)}")
+        return _vectors(reply.body, len(texts), self._client.base_url)
 
     def _refusal(self, reply: Reply) -> str:
         """Say why there are no vectors, and what to do about it."""
         message = f" ({reply.message})" if reply.message else ""
         if reply.status in {401, 403}:
-            trouble = "is not accepted" if self._key_is_set else "is not set"
-            return f"{reply.reason}: the key in {self._key_variable} {trouble}"
+            trouble = "is not accepted" if os.environ.get(self.key_variable) else "is not set"
+            return f"{reply.reason}: the key in {self.key_variable} {trouble}"
         if reply.transient:
             times = f", {reply.attempts} times" if reply.attempts > 1 else ""
             return f"{reply.reason}{message}{times}: check the endpoint and try again"

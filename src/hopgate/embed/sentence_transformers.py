@@ -30,24 +30,10 @@ class SentenceTransformers(PromptedEmbedder):
     query_prompt, document_prompt : str, optional
         What to put before a text. By default what the model's own files name, else what is known for its name,
         else nothing.
-    device : str, optional
-        `"cpu"`, `"cuda"`, …; by default the library's choice.
-    batch_size : int
-        Texts a batch; the library sorts them by length.
     """
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        query_prompt: str | None = None,
-        document_prompt: str | None = None,
-        device: str | None = None,
-        batch_size: int = 32,
-    ) -> None:
-        self.model = model
-        self._batch_size = batch_size
-        self._model = load(model, "SentenceTransformer", device=device)
+    def __init__(self, model: str, *, query_prompt: str | None = None, document_prompt: str | None = None) -> None:
+        self._model = load(model, "SentenceTransformer")
         query, document = _prompts(model, self._model.prompts)
         dimension = self._model.get_embedding_dimension()
         self._identity = Identity(
@@ -66,7 +52,7 @@ class SentenceTransformers(PromptedEmbedder):
 
     def _rows(self, texts: Sequence[str], prompt: str) -> Any:
         # prompt="" and not None, which would ask the library for the model's own default prompt.
-        return self._model.encode(list(texts), prompt=prompt, batch_size=self._batch_size, show_progress_bar=False)
+        return self._model.encode(list(texts), prompt=prompt, show_progress_bar=False)
 
 
 class SentenceTransformersLate(LateModel):
@@ -112,7 +98,7 @@ class SentenceTransformersLate(LateModel):
         return [unit(np.asarray(rows, np.float32)) for rows in made]
 
 
-def load(model: str, kind: str, *, device: str | None = None) -> Any:
+def load(model: str, kind: str) -> Any:
     """Load a `SentenceTransformer`, a `CrossEncoder` or a `MultiVectorEncoder`, or say what is missing."""
     looks_like_path = model.startswith(("/", ".", "~"))
     path = Path(model).expanduser()
@@ -123,7 +109,7 @@ def load(model: str, kind: str, *, device: str | None = None) -> Any:
     except ImportError:
         raise HopgateError("sentence-transformers is not installed: pip install 'hopgate[models]'") from None
     try:
-        return getattr(sentence_transformers, kind)(str(path) if looks_like_path else model, device=device)
+        return getattr(sentence_transformers, kind)(str(path) if looks_like_path else model)
     except Exception as error:  # the library raises whatever its many loaders raise
         reason = redacted(" ".join(str(error).split()))[:200] or type(error).__name__
         raise HopgateError(f"cannot load {model} as a sentence-transformers {kind}: {reason}") from error

@@ -17,15 +17,6 @@ from hopgate.errors import HopgateError
 from hopgate.files import private_folder, private_opener
 from hopgate.memory import Memory, cleared
 
-# pyarrow's names of the columns' types; the others are texts.
-_TYPES = {
-    "tags": "list",
-    "expanded_keywords": "list",
-    "importance": "float",
-    "is_sensitive": "bool",
-    "created_at": "time",
-    "superseded_at": "time",
-}
 # Rows of a Parquet file that are written at once.
 BATCH = 10_000
 
@@ -57,24 +48,17 @@ def write_parquet(memories: Iterable[Memory], path: Path) -> int:
         import pyarrow.parquet as pq
     except ImportError:
         raise HopgateError("Parquet needs pyarrow: pip install 'hopgate[parquet]'") from None
-    types = {
-        "list": pa.list_(pa.string()),
-        "float": pa.float64(),
-        "bool": pa.bool_(),
-        "time": pa.timestamp("us", tz="UTC"),
-    }
-    schema = pa.schema([(name, types[_TYPES[name]] if name in _TYPES else pa.string()) for name in COLUMNS])
+    texts, time = pa.list_(pa.string()), pa.timestamp("us", tz="UTC")
+    types = {"tags": texts, "expanded_keywords": texts, "importance": pa.float64(), "is_sensitive": pa.bool_()}
+    types |= {"created_at": time, "superseded_at": time}
+    schema = pa.schema([(name, types.get(name, pa.string())) for name in COLUMNS])
     count = 0
     with open(path, "wb", opener=private_opener) as stream, pq.ParquetWriter(stream, schema) as writer:
         remaining = iter(memories)
-        while rows := [_listed(flat_row(memory)) for memory in islice(remaining, BATCH)]:
+        while rows := [flat_row(memory) for memory in islice(remaining, BATCH)]:
             writer.write_table(pa.Table.from_pylist(rows, schema=schema))
             count += len(rows)
     return count
-
-
-def _listed(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
 
 
 def _cell(value: Any) -> str:
