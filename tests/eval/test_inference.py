@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from hopgate.eval.inference import Differences, choose, holm, pooled, spent
+from hopgate.eval.inference import Differences, holm, pooled, spent
 
 gains = st.sampled_from([-1.0, -0.5, -0.25, 0.0, 0.0, 0.0, 0.25, 0.5, 1.0])
 queries = st.lists(st.tuples(gains, st.sampled_from("abcdefg")), min_size=2, max_size=40)
@@ -143,13 +143,6 @@ def test_what_is_needed_is_told_for_the_worthwhile_gain():
     assert 0.7 < shown / 300 < 0.95
 
 
-def test_every_difference_has_a_cluster():
-    with pytest.raises(ValueError, match="one each is needed"):
-        Differences.of([0.1, 0.2], "a")
-    with pytest.raises(ValueError, match="one each is needed"):
-        Differences.of([], [])
-
-
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_rejects_step_by_step(ps):
     adjusted = holm(ps)
@@ -183,21 +176,3 @@ def test_sets_that_agree_are_a_weighted_mean_and_sets_that_do_not_are_spread():
     for wrong in ([0.1], [0.0]), ([0.1, 0.2], [0.1, 0.0]), ([0.1, 0.2], [0.1, math.inf]):
         with pytest.raises(ValueError, match="two sets or more"):
             pooled(*wrong)
-
-
-def test_the_mean_over_sets_keeps_its_level():
-    rng = np.random.default_rng(4)
-    missed = 0
-    for _ in range(600):
-        errors = rng.uniform(0.01, 0.05, 5)
-        low, high = pooled(rng.normal(rng.normal(0.05, 0.03, 5), errors), errors).interval(0.05)
-        missed += not low <= 0.05 <= high
-    assert missed / 600 < 0.07
-
-
-def test_the_plainest_as_good_as_the_best_is_chosen():
-    rng = np.random.default_rng(0)
-    plain = rng.integers(0, 2, 200) * 0.5
-    table = np.stack([plain, plain + rng.normal(0.001, 0.1, 200), plain + rng.normal(0.2, 0.1, 200)], axis=1)
-    assert choose(["plain", "noise", "better"], table) == "better"
-    assert choose(["plain", "noise"], table[:, :2]) == "plain"

@@ -62,11 +62,6 @@ def test_looks_add_up_question_by_question(ledger: Ledger) -> None:
     assert (ledger.look(["???"]), ledger.look(["!"])) == (2, 1)
 
 
-def test_without_a_file_nothing_is_counted(tmp_path: Path) -> None:
-    Ledger(None).record(QUESTIONS, "nothing")
-    assert Ledger(None).look(QUESTIONS) == 0 and Ledger(tmp_path / "none").look(QUESTIONS) == 1
-
-
 def test_looks_at_once_never_mix(ledger: Ledger) -> None:
     many = [f"{text} {number}" for number in range(100) for text in QUESTIONS]
     with ThreadPoolExecutor(4) as pool:

@@ -27,13 +27,8 @@ QRELS = {"a": {"m1": 1}, "b": {"m2": 1}, "c": {"m1": 1, "m2": 1}, "d": {"m3": 1}
     ("text", "names"),
     [
         ("all", "abcd"),
-        ("type=bridge", "ab"),
-        ("stratum=exact", "a"),
-        ("hops=2", "a"),
-        ("hops>=2", "ab"),
         ("owner=ada", "d"),
         ("type=bridge & hops=2", "a"),
-        ("type=bridge | hops=1", "abc"),
         ("all - type=bridge & hops=1", "c"),
         ("hops>=2 - type=bridge | scope=home", "c"),
     ],

@@ -162,13 +162,6 @@ def test_a_base_that_finds_everything_is_no_fault_where_the_others_find_nearly_a
     assert found(judge(evidence([10] * 60, [share] * 60)), "judged")[0] == status
 
 
-def test_one_judgement_that_something_is_no_answer_is_no_pool() -> None:
-    """Who finds more answers has more judged: a single 0 made that INVALID."""
-    made = evidence([3] * 60, [6 + at % 2 for at in range(60)])
-    judgement = judge(replace(made, qrels={**made.qrels, "q0": {**made.qrels["q0"], "no": 0}}))
-    assert judgement.verdict == "OPEN"
-
-
 def test_what_cannot_be_judged_is_said_in_a_sentence() -> None:
     made = evidence([3] * 30, [4] * 30)
     for other, said in (
@@ -269,6 +262,9 @@ def test_looks_spend_the_level() -> None:
 
 def test_only_what_one_arm_found_is_judged_is_said() -> None:
     """Attack 7: +.162 became +.020 once the other arm's finds were judged."""
+    # Who finds more answers has more judged: a single 0 is no pool.
+    made = evidence([3] * 60, [6 + at % 2 for at in range(60)])
+    assert judge(replace(made, qrels={**made.qrels, "q0": {**made.qrels["q0"], "no": 0}})).verdict == "OPEN"
     made = evidence(*gains(60, 0.0))
     pooled = {
         name: {memory: int(memory in gold) for memory in made.arms["base"].run[name]}
@@ -394,17 +390,12 @@ def test_grades_below_the_one_that_is_declared_are_no_answers(folder: Path) -> N
     assert judgement.main.difference == -1.0 and judgement.verdict != "OPEN"
 
 
-def test_several_sets_give_a_mean_and_where_the_next_set_would_lie() -> None:
-    judged = [judge(evidence(*gains(80, gain, seed=seed))) for seed, gain in enumerate((0.5, 1.0, 1.5))]
-    (together,) = over_sets(judged)
-    assert together.sets == 3 and together.interval[0] < together.difference < together.interval[1]
-    assert together.next_set is not None and together.next_set[0] < together.interval[0]
-
-
-def test_a_set_where_nothing_changed_counts_and_one_that_is_invalid_does_not() -> None:
+def test_several_sets_give_a_mean_one_where_nothing_changed_counts_and_one_that_is_invalid_does_not() -> None:
     """A set without a difference had no error and was left out: the mean of the others was told."""
     gained = [judge(evidence(*gains(80, 1.0, seed=seed))) for seed in range(2)]
     still = judge(evidence([5] * 80, [5] * 80))
     made = judge(evidence([1] * 80, [9] * 80, metadata={"made": True}))
     (two,), (three,) = over_sets([*gained, made]), over_sets([*gained, still])
     assert (two.sets, three.sets) == (2, 3) and three.difference < two.difference < 0.2
+    assert three.interval[0] < three.difference < three.interval[1] and two.next_set is None
+    assert three.next_set is not None and three.next_set[0] < three.interval[0]

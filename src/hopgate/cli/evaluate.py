@@ -25,6 +25,8 @@ PAGE = "page.html"
 # More problems than this are counted and not listed: they are usually one and the same.
 LISTED = 50
 
+# With --exit-code.
+STATUS = {"OPEN": 0, "CLOSED": 10, "INCONCLUSIVE": 11, "INVALID": 12}
 MEASURES = ("recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr")
 
 folder_argument = click.argument("folder", help="A folder in the BEIR layout.", type=PATH, metavar="DIR")
@@ -81,7 +83,7 @@ def gate(  # noqa: PLR0912 - the ways in, one after the other
 
     Example: hopgate gate my-dataset --out gate-report
     """
-    from hopgate.eval.gate import STATUS, apply_settings, gate_runs
+    from hopgate.eval.gate import apply_settings, gate_runs
     from hopgate.eval.plan import declared
     from hopgate.eval.verdict import over_sets
 
@@ -347,14 +349,13 @@ def questions(where: Where, file: Path, out: Path | None, dev: float, depth: int
     with where.opened() as kb:
         if out is not None:
             known = set(kb.id_map().values())
-            written, left = own.write_judged(out, asked, known, own.read_pool(file), dev=dev)
+            written, left = own.write_judged(out, asked, known, own.kept_pool(file), dev=dev)
             # Without questions to tune on a gate is told to use what the store has.
             tune = "" if (out / "qrels" / "dev.tsv").exists() else " --tune none"
             line = f"{out}: {written} judged questions, {left} without a tick; now hopgate gate {out} --store{tune}"
         else:
-            texts = own.store_texts(kb)
-            asked, pool = own.with_candidates(kb, asked, texts, depth=depth)
-            own.write_pool(file, pool)
+            asked, pool, texts = own.with_candidates(kb, asked, depth=depth)
+            own.kept_pool(file, pool)
             file.write_text(own.questions_text(asked, texts), encoding="utf-8")
             line = f"{file}: {counted(len(asked), 'question')}, {judged} judged; tick what answers, then add --out DIR"
     output.show(as_json, {"questions": len(asked), "judged": judged}, line)

@@ -179,7 +179,7 @@ class Asking:
             return []
         with self.kb.store.transaction() as connection:
             self._tokens.update(tokens_of(connection, sorted(set(pool) - self._tokens.keys())))
-        kept = {memory: self._tokens[memory] for memory in pool if memory in self._tokens}
+        kept = {memory: self._tokens[memory] for memory in sorted(pool) if memory in self._tokens}
         reading = late_reading(query.tokens, kept, matrix)
         return reading.scored() if reading else []
 

@@ -21,15 +21,13 @@ from hopgate.eval.ladder import Ladder, Stage, quiet
 from hopgate.eval.ledger import Ledger
 from hopgate.eval.plan import OWN_STATEMENTS, Plan
 from hopgate.eval.slices import reported_slices
-from hopgate.eval.verdict import Judgement, Verdict
+from hopgate.eval.verdict import Judgement
 from hopgate.graph.walk.config import PARTS
 from hopgate.recall.settings import DEFAULT_FUSER, Settings
 
 if TYPE_CHECKING:
     from hopgate.extract.extraction import Extractor
     from hopgate.kb import KnowledgeBase
-
-TRIPLES, STATEMENTS = "triples.jsonl", "statements.jsonl"
 
 
 def run_gate(
@@ -40,8 +38,6 @@ def run_gate(
 
     Parameters
     ----------
-    plan : Plan, optional
-        What was declared.
     out : Path, optional
         Where plan, runs, decision and page are kept.
     stage : callable
@@ -57,16 +53,20 @@ def run_gate(
     origin = Origin(f"read out of the memories by {made}", known=made != "replay")
     if dataset.triples and not plan.extractor:
         origin = origin_of(known, dataset.memories, dataset.triples)
-    known = replace(known, origin=origin)
+    statements: Path | None = None
+    if plan.statements:
+        own = dataset.folder / "statements.jsonl"
+        statements = own if plan.statements == OWN_STATEMENTS else Path(plan.statements)
+        if not statements.is_file():
+            raise HopgateError(f"{statements} is missing: write it, or name another file after --statements")
     with throwaway_folder() as folder, hopgate.open(folder, linger=60) as kb:
         kb.add(*dataset.memories)
         kb.embed(plan.embedder or None, progress=stage("embedding memories", len(dataset.memories)))
         stage("building the graph", None)
         began = time.perf_counter()
-        statements = _statements(dataset, plan) if plan.statements else None
         built = kb.build(_extractor(dataset, plan), embed_concepts=False, statements=statements)
         cost = Cost(time.perf_counter() - began, built.extraction.tokens)
-        evidence = _climbed(kb, dataset, known, Settings(), cost, stage)
+        evidence = _climbed(kb, dataset, replace(known, origin=origin), Settings(), cost, stage)
         return _kept(_labelled(evidence, dataset, kb), out, ledger)
 
 
@@ -74,14 +74,9 @@ def gate_store(
     kb: KnowledgeBase, dataset: Dataset, plan: Plan | None = None, *, out: Path | None = None, stage: Stage = quiet,
     ledger: Ledger | None = None,
 ) -> Judgement:  # fmt: skip
-    """Judge a store's graph, vectors and merges as they are: read-only, in one snapshot.
+    """Judge a store's graph, vectors and merges as they are: read-only, in one snapshot, while it may be in use.
 
-    Parameters
-    ----------
-    kb : KnowledgeBase
-        The store; it may be in use meanwhile.
-    dataset : Dataset
-        Queries and judgements about its memories: `read_dataset(folder, kb.export())`.
+    The data set has queries and judgements about its memories: `read_dataset(folder, kb.export())`.
     """
     from hopgate.kb import KnowledgeBase
     from hopgate.store.store import FrozenStore
@@ -99,16 +94,9 @@ def gate_runs(
     paths: Sequence[Path], qrels: Path, *, queries: Path | None = None, plan: Plan | None = None,
     out: Path | None = None, ledger: Ledger | None = None,
 ) -> Judgement:  # fmt: skip
-    """Judge runs that any system made: the last over every other one.
+    """Judge TREC runs that any system made: the last over every other one.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        TREC runs, the bases first.
-    qrels : Path
-        Judgements, as TREC or as BEIR's .tsv.
-    queries : Path, optional
-        A queries.jsonl, for slices, scopes and clusters.
+    Judgements are TREC's or BEIR's .tsv; a queries.jsonl is for slices, scopes and clusters.
     """
     if len(paths) < 2 or len(set(paths)) < len(paths):
         raise HopgateError("name two runs or more, each once: the bases, and the challenger last")
@@ -204,10 +192,10 @@ def _labelled(evidence: Evidence, dataset: Dataset, live: KnowledgeBase) -> Evid
 
 def _kept(evidence: Evidence, out: Path | None, ledger: Ledger) -> Judgement:
     """Count the look, save the evidence and judge what was saved."""
+    texts = {name: evidence.queries[name].text for name in evidence.reported}
     # Ids alone, as 1 to 50, are the same in many sets: with the answers they are not.
     asked = [
-        text if (text := evidence.queries[name].text) != name else f"{name} {sorted(relevant(evidence.qrels[name]))}"
-        for name in evidence.reported
+        text if text != name else f"{name} {sorted(relevant(evidence.qrels[name]))}" for name, text in texts.items()
     ]
     evidence = replace(evidence, look=ledger.look(asked))
     with tempfile.TemporaryDirectory() as folder:
@@ -216,24 +204,14 @@ def _kept(evidence: Evidence, out: Path | None, ledger: Ledger) -> Judgement:
     return judgement
 
 
-def _statements(dataset: Dataset, plan: Plan) -> Path:
-    """The file of statements that the graph is built with."""
-    path = dataset.folder / STATEMENTS if plan.statements == OWN_STATEMENTS else Path(plan.statements)
-    if not path.is_file():
-        raise HopgateError(f"{path} is missing: write it, or name another file after --statements")
-    return path
-
-
 def _extractor(dataset: Dataset, plan: Plan) -> Extractor:
     """The extractor that is asked for; else the data set's triples, or the rules where it has none."""
     from hopgate.extract.spec import extractor_from
 
-    known = {memory.external_id for memory in dataset.memories}
-    if plan.extractor:
-        return extractor_from(plan.extractor, model=plan.model or None, url=plan.url or None, known=known)
-    if dataset.triples:
-        return extractor_from("replay", model=str(dataset.folder / TRIPLES), known=known)
-    return extractor_from("phrases")
+    known, name, model = {memory.external_id for memory in dataset.memories}, plan.extractor, plan.model
+    if not name:
+        name, model = ("replay", str(dataset.folder / "triples.jsonl")) if dataset.triples else ("phrases", "")
+    return extractor_from(name, model=model or None, url=plan.url or None, known=known)
 
 
 def _doubts(runs: Mapping[Path, Run], qrels: Mapping[str, Mapping[str, int]], plan: Plan) -> tuple[str, ...]:
@@ -253,6 +231,3 @@ def _doubts(runs: Mapping[Path, Run], qrels: Mapping[str, Mapping[str, int]], pl
         if apart > plan.worthwhile / 2:  # of the base and of the challenger
             found.append(f"equal scores leave {plan.primary} of {path.name} open by {apart:.3f}")
     return tuple(found)
-
-
-STATUS = {Verdict.OPEN: 0, Verdict.CLOSED: 10, Verdict.INCONCLUSIVE: 11, Verdict.INVALID: 12}

@@ -39,8 +39,6 @@ class Ladder:
 
     Parameters
     ----------
-    asking : Asking
-        The legs' lists for the reported queries and those that are tuned on.
     evidence : Evidence
         What is known before: plan, queries and judgements; arms and rungs are added.
     default : Fuser
@@ -64,15 +62,13 @@ class Ladder:
         base = parse(evidence.arms[strongest(evidence, tuple(KINDS))].configuration)
         parts, walked = self.asking.parts(), self.asking.lists
         arms, rungs = dict(evidence.arms), list[Rung]()
-        for place, part in enumerate(parts):
-            progress = self.stage(f"walking on {part}", 1)
-            upto = parts[: place + 1]
-            walked, seconds = self.asking.walk(upto)
-            arm = self._tuned(f"base + {' + '.join(upto)}", walked, base)
+        for place, part in enumerate(parts, 1):
+            self.stage(f"walking on {part}", None)
+            walked, seconds = self.asking.walk(parts[:place])
+            name = f"base + {' + '.join(parts[:place])}"
+            arms[name] = self._tuned(name, walked, base)
             below = (*evidence.bases, *(rung.arm for rung in rungs))
-            rungs.append(Rung(part, arm.name, below, cost=self._cost(upto, seconds)))
-            arms[arm.name] = arm
-            progress(1)
+            rungs.append(Rung(part, name, below, cost=self._cost(parts[:place], seconds)))
         threads = tuple(rung.arm for rung in rungs if rung.part == "threads")
         if len(rungs) > 1:
             rungs.append(Rung(CONCEPTS, rungs[-1].arm, (*evidence.bases, *threads), cost=rungs[-1].cost))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -79,12 +80,9 @@ class Plan:
     @property
     def deviations(self) -> tuple[str, ...]:
         """What is declared otherwise than by default and may move a verdict: the headline says it."""
-        moving = options_of(Plan)[: [option.name for option in options_of(Plan)].index("depth")]
-        return tuple(
-            f"{option.name} = {getattr(self, option.name) or 'none'}"
-            for option in moving
-            if getattr(self, option.name) != option.default
-        )
+        moving = takewhile(lambda option: option.name != "depth", options_of(Plan))
+        values = {option.name: getattr(self, option.name) for option in moving}
+        return tuple(f"{name} = {value or 'none'}" for name, value in values.items() if value != getattr(Plan, name))
 
 
 def plan_of(values: Mapping[str, Any]) -> Plan:
@@ -104,16 +102,13 @@ def plan_text(plan: Plan) -> str:
 
 def declared(path: Path | None, given: Mapping[str, Any]) -> Plan:
     """Give the plan of a file, written where there is none, and of what the call says, which may not contradict it."""
-    if path is None or not path.exists():
-        plan = plan_of(given)
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(plan_text(plan), encoding="utf-8")
-        return plan
-    kept = from_toml(path)
+    kept = from_toml(path) if path is not None and path.exists() else {}
     for name, value in given.items():
         if name in kept and kept[name] != (list(value) if isinstance(value, tuple) else value):
-            raise HopgateError(
-                f"{path} declares {name} = {kept[name]!r}, not {value!r}: change the plan, or leave it out"
-            )
-    return plan_of({**kept, **given})
+            told = f"{path} declares {name} = {kept[name]!r}, not {value!r}"
+            raise HopgateError(f"{told}: change the plan, or leave it out")
+    plan = plan_of({**kept, **given})
+    if path is not None and not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(plan_text(plan), encoding="utf-8")
+    return plan

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import Query, divide, read_dataset, split_dataset
+from hopgate.eval.data.dataset import Query, check_dataset, divide, read_dataset, split_dataset
 from hopgate.extract.files import Triple
 
 
@@ -33,10 +33,6 @@ def folder(tmp_path):
     return tmp_path
 
 
-def append(path, line):
-    path.write_text(path.read_text() + line + "\n")
-
-
 def test_a_folder_is_read_whole(folder):
     data = read_dataset(folder)
     assert [memory.external_id for memory in data.memories] == ["m1", "m2", "m3"]
@@ -46,70 +42,54 @@ def test_a_folder_is_read_whole(folder):
     assert data.triples == (Triple("m2", "Immich", "runs on", "NAS"), Triple("m1", "NAS"))
 
 
-REFUSED = [
-    ("queries.jsonl", '{"_id": "q1", "text": "again"}', r"queries.jsonl, line 3: _id 'q1' stands twice"),
-    ("queries.jsonl", '{"_id": "q9", "text": "unjudged"}', r"queries.jsonl, line 3: the query 'q9' has no gold in any"),
-    ("queries.jsonl", '{"_id": "q9"}', r"line 3: the field 'text' is missing"),
-    ("queries.jsonl", '{"_id": "q9", "text": "x", "metadata": {"hops": 0}}', r"line 3: hops must be"),
-    ("queries.jsonl", '{"_id": "q9", "text": "x", "metadata": {"cluster": 7}}', r"line 3: cluster must be a text"),
-    ("queries.jsonl", '{"_id": "q9", "text": "x", "metadata": {"as_of": "May"}}', r"line 3: as_of must be an ISO date"),
-    ("queries.jsonl", "{", r"queries.jsonl, line 3: not JSON"),
-    ("corpus.jsonl", '{"_id": "m1", "text": "again"}', r"corpus.jsonl, line 4: _id 'm1' stands already on line 1"),
-    ("corpus.jsonl", '{"_id": "m9", "text": "x", "metadata": {"importance": NaN}}', r"corpus.jsonl, line 4: .*NaN"),
-    ("triples.jsonl", '{"doc_id": "z", "entity": "x"}', r"triples.jsonl, line 3: doc_id 'z' is not in the corpus"),
-    ("triples.jsonl", '{"doc_id": "m1", "subject": "x"}', r"triples.jsonl, line 3: neither a fact"),
-    ("triples.jsonl", '{"doc_id": "m1", "subject": "x", "relation": "y", "object": ""}', r"line 3: object must be"),
-    (
-        "triples.jsonl",
-        '{"doc_id": "m1", "subject": "x", "relation": "y", "object": "z", "confidence": NaN}',
-        r"line 3: NaN is not a number",
-    ),
-    (
-        "triples.jsonl",
-        '{"doc_id": "m1", "subject": "x", "relation": "y", "object": "z", "confidence": 7}',
-        r"line 3: confidence must be",
-    ),
-    ("qrels/test.tsv", "q1\tm1\t1", r"test.tsv, line 5: the query 'q1' is in the split 'dev' too"),
-    ("qrels/test.tsv", "q7\tm1\t1", r"test.tsv, line 5: the query 'q7' is not in queries.jsonl"),
-    ("qrels/test.tsv", "q2\tm7\t1", r"test.tsv, line 5: the memory 'm7' is not in corpus.jsonl"),
-    ("qrels/test.tsv", "q2\tm1\t1", r"test.tsv, line 5: 'q2' and 'm1' are judged already on line 2"),
-    ("qrels/test.tsv", "q2 m1 1", r"test.tsv, line 5: three columns"),
-    ("qrels/test.tsv", "q2\tm1\tnan", r"test.tsv, line 5: the grade must be a whole number"),
-]
-
-
-@pytest.mark.parametrize(("file", "line", "reason"), REFUSED)
-def test_a_bad_line_is_refused_by_file_line_and_reason(folder, file, line, reason):
-    append(folder / file, line)
-    with pytest.raises(HopgateError, match=reason):
-        read_dataset(folder)
-
-
 HEADER = "query-id\tcorpus-id\tscore\n"
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "reason"),
+    ("file", "line", "reason"),
     [
-        ("qrels/test.tsv", f"{HEADER}q2\tm3\t1\n", "'m3' is in the scope 'work', the query may only see 'home'"),
-        ("qrels/dev.tsv", HEADER, r"dev.tsv holds no judgements"),
-        ("qrels/dev.tsv", "q1\tm1\t1\n", "line 1: the header line is missing"),
-        ("qrels/dev.tsv", f"{HEADER}q1\tm1\t0\n", "line 2: the query 'q1' has no gold: every grade is 0"),
-        ("triples.jsonl", "", r"triples.jsonl is empty"),
-        ("corpus.jsonl", None, r"corpus.jsonl is missing"),
-        ("qrels", None, "holds no judgements"),
+        ("queries.jsonl", {"_id": "q1", "text": "again"}, "queries.jsonl, line 3: _id 'q1' stands twice"),
+        ("queries.jsonl", {"_id": "q9", "text": "unjudged"}, "line 3: the query 'q9' has no gold in any"),
+        ("queries.jsonl", {"_id": "q9"}, "line 3: the field 'text' is missing"),
+        ("queries.jsonl", {"_id": "q9", "text": "x", "metadata": {"hops": 0}}, "line 3: hops must be"),
+        ("queries.jsonl", {"_id": "q9", "text": "x", "metadata": {"cluster": 7}}, "line 3: cluster must be a text"),
+        ("queries.jsonl", {"_id": "q9", "text": "x", "metadata": {"as_of": "May"}}, "line 3: as_of must be an ISO"),
+        ("queries.jsonl", "{", "queries.jsonl, line 3: not JSON"),
+        ("corpus.jsonl", {"_id": "m1", "text": "again"}, "corpus.jsonl, line 4: _id 'm1' stands already on line 1"),
+        ("triples.jsonl", {"doc_id": "z", "entity": "x"}, "triples.jsonl, line 3: doc_id 'z' is not in the corpus"),
+        ("triples.jsonl", {"doc_id": "m1", "subject": "x"}, "triples.jsonl, line 3: neither a fact"),
+        ("qrels/test.tsv", "q1\tm1\t1", "test.tsv, line 5: the query 'q1' is in the split 'dev' too"),
+        ("qrels/test.tsv", "q7\tm1\t1", "test.tsv, line 5: the query 'q7' is not in queries.jsonl"),
+        ("qrels/test.tsv", "q2\tm7\t1", "test.tsv, line 5: the memory 'm7' is not in corpus.jsonl"),
+        ("qrels/test.tsv", "q2\tm1\t1", "test.tsv, line 5: 'q2' and 'm1' are judged already on line 2"),
+        ("qrels/test.tsv", "q2 m1 1", "test.tsv, line 5: three columns"),
+        ("qrels/test.tsv", "q2\tm1\tnan", "test.tsv, line 5: the grade must be a whole number"),
+        ("qrels/train.tsv", f"{HEADER}q2\tm3\t1", "'m3' is in the scope 'work', the query may only see 'home'"),
+        ("qrels/train.tsv", HEADER, "train.tsv holds no judgements"),
+        ("qrels/train.tsv", "q1\tm1\t1", "line 1: the header line is missing"),
+        ("qrels/train.tsv", f"{HEADER}q1\tm1\t0", "line 2: the query 'q1' has no gold: every grade is 0"),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused(folder: Path, file: str, text: str | None, reason: str) -> None:
-    if text is None:
-        (folder / file).rename(folder / "away")
-    else:
-        (folder / file).write_text(text)
+def test_a_bad_line_is_refused_by_file_line_and_reason(folder, file, line, reason):
+    with (folder / file).open("a") as lines:
+        lines.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
+    dataset, problems = check_dataset(folder)
+    assert dataset is None and any(reason in problem for problem in problems), problems
+
+
+@pytest.mark.parametrize(
+    ("file", "reason"), [("corpus.jsonl", "corpus.jsonl is missing"), ("qrels", "holds no judgements")]
+)
+def test_what_is_missing_is_named(folder: Path, file: str, reason: str) -> None:
+    (folder / file).rename(folder / "away")
     with pytest.raises(HopgateError, match=reason):
         read_dataset(folder)
 
 
-def test_triples_may_be_missing_and_a_missing_split_is_named(folder: Path) -> None:
+def test_triples_may_be_missing_not_empty_and_a_missing_split_is_named(folder: Path) -> None:
+    (folder / "triples.jsonl").write_text("")
+    with pytest.raises(HopgateError, match=r"triples.jsonl is empty"):
+        read_dataset(folder)
     (folder / "triples.jsonl").unlink()
     assert read_dataset(folder).triples == ()
     with pytest.raises(HopgateError, match=r"train.tsv is missing: the splits there are dev, test"):

@@ -9,22 +9,13 @@ from typing import Any
 import pytest
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import Dataset
 from hopgate.eval.data.importers import import_dataset
 
 
 def put(path: Path, value: Any) -> Path:
-    path.write_text(json.dumps(value))
+    """Write JSON, or lines of it."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in value) if path.suffix == ".jsonl" else json.dumps(value))
     return path
-
-
-def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def gold_of(data: Dataset) -> dict[str, set[str]]:
-    return {query: set(judged) for split in data.splits.values() for query, judged in split.items()}
 
 
 def musique_question(name: str, supporting: tuple[int, ...] = (0, 2)) -> dict[str, Any]:
@@ -36,17 +27,16 @@ def musique_question(name: str, supporting: tuple[int, ...] = (0, 2)) -> dict[st
 
 @pytest.fixture
 def musique(tmp_path: Path) -> Path:
-    return put(tmp_path / "musique.json", [musique_question(f"{2 + i % 3}hop__{i}_1") for i in range(8)])
+    rows = [musique_question(f"{2 + i % 3}hop__{i}_1") for i in range(8)]
+    return put(tmp_path / "musique.jsonl", [*rows, {**musique_question("2hop__9_9"), "answerable": False}])
 
 
 def test_musique(tmp_path: Path, musique: Path) -> None:
-    rows = [*json.loads(musique.read_text()), {**musique_question("2hop__9_9"), "answerable": False}]
-    data = import_dataset("musique", lines(tmp_path / "m.jsonl", rows), tmp_path / "out")
+    data = import_dataset("musique", musique, tmp_path / "out")
     assert [memory.title for memory in data.memories] == ["T0", "T1", "T2"]
     asked = data.queries["3hop__1_1"]
-    assert (asked.hops, asked.metadata["type"]) == (3, "3hop")
-    gold = gold_of(data)
-    assert gold["3hop__1_1"] == {"d000000", "d000002"} and len(gold) == 8
+    assert (asked.hops, asked.metadata["type"]) == (3, "3hop") and len(data.queries) == 8
+    assert any(set(split.get("3hop__1_1", ())) == {"d000000", "d000002"} for split in data.splits.values())
 
 
 @pytest.mark.parametrize("parallel", [False, True])
@@ -69,11 +59,7 @@ def test_hotpot_and_2wiki(tmp_path: Path, parallel: bool) -> None:
 def test_locomo(tmp_path: Path) -> None:
     turn = {"speaker": "Ann", "dia_id": "D1:1", "text": "Hello."}
     shown = {"speaker": "Bob", "dia_id": "D1:2", "text": "Look.", "blip_caption": "a boat"}
-    conversation = {
-        "speaker_a": "Ann",
-        "session_1_date_time": "1:56 pm on 8 May, 2023",
-        "session_1": [turn, shown],
-    }
+    conversation = {"speaker_a": "Ann", "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": [turn, shown]}
     asked = [(["D1:1; D1:2"], 1), (["D1:02"], 2), (["D9:9"], 4), (["D1:1"], 5), (["D1:1"], 4), (["D:1:1"], 3)]
     qa = [
         {"question": f"What {i}?", "answer": "x", "evidence": evidence, "category": category}
@@ -92,7 +78,6 @@ def test_locomo(tmp_path: Path) -> None:
 def test_longmemeval(tmp_path: Path) -> None:
     def row(name: str, marked: bool) -> dict[str, Any]:
         turns: list[dict[str, Any]] = [{"role": "user", "content": "I got a cat.", "has_answer": marked}]
-        turns.append({"role": "assistant", "content": "Nice."})
         return {
             "question_id": name,
             "question_type": "single-session-user",
@@ -100,13 +85,15 @@ def test_longmemeval(tmp_path: Path) -> None:
             "answer": "A cat",
             "haystack_session_ids": ["s1", "s2"],
             "haystack_dates": ["2023/05/20 (Sat) 02:21", "2023/05/21 (Sun) 12:00"],
-            "haystack_sessions": [turns, [{"role": "user", "content": "Hello."}]],
+            "haystack_sessions": [
+                [*turns, {"role": "assistant", "content": "Nice."}], [{"role": "user", "content": "Hello."}]
+            ],
             "answer_session_ids": ["s1"],
-        }
+        }  # fmt: skip
 
     rows = [row("a", True), row("b", False), row("c_abs", True), *(row(f"x{i}", True) for i in range(9))]
     data = import_dataset("longmemeval", put(tmp_path / "l.json", rows), tmp_path / "out")
-    gold = gold_of(data)
+    gold = {query: set(judged) for split in data.splits.values() for query, judged in split.items()}
     assert gold["a"] == {"a/s1/0"} and gold["b"] == {"b/s1/0", "b/s1/1"} and "c_abs" not in gold
     first = data.memories[0]
     assert (first.scope, first.thread, first.text) == ("a", "a/s1", "user: I got a cat.")
@@ -116,8 +103,8 @@ def test_longmemeval(tmp_path: Path) -> None:
 def beir(folder: Path, splits: dict[str, range]) -> Path:
     (folder / "qrels").mkdir(parents=True)
     corpus = [{"_id": f"d{i}", "title": "", "text": f"t{i}", "metadata": {"url": "u"}} for i in range(9)]
-    lines(folder / "corpus.jsonl", corpus)
-    lines(folder / "queries.jsonl", [{"_id": f"q{i}", "text": f"what {i}?", "metadata": {}} for i in range(20)])
+    put(folder / "corpus.jsonl", corpus)
+    put(folder / "queries.jsonl", [{"_id": f"q{i}", "text": f"what {i}?", "metadata": {}} for i in range(20)])
     for name, numbers in splits.items():
         rows = [f"q{i}\td{i % 9}\t{i % 3}" for i in numbers]
         (folder / "qrels" / f"{name}.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *rows]) + "\n")

@@ -10,13 +10,11 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import read_dataset
 from hopgate.eval.data.questions import (
     OwnQuestion,
+    kept_pool,
     questions_text,
-    read_pool,
     read_questions,
-    store_texts,
     with_candidates,
     write_judged,
-    write_pool,
 )
 from hopgate.eval.data.runs import read_qrels
 from hopgate.kb import KnowledgeBase
@@ -35,9 +33,8 @@ def test_a_file_is_filled_in_ticked_and_becomes_queries(kb: KnowledgeBase, tmp_p
     path.write_text(questions_text([], {}))
     assert read_questions(path) == []
     path.write_text(path.read_text().replace("## \n", "## Where is Gitea?\n", 1))
-    texts = store_texts(kb)
-    asked, pool = with_candidates(kb, read_questions(path), texts)
-    write_pool(path, pool)
+    asked, pool, texts = with_candidates(kb, read_questions(path))
+    kept_pool(path, pool)
     path.write_text(questions_text(asked, texts))
     assert "password" not in path.read_text() and "lexical" not in path.read_text()
     assert "- [ ] m1 · Gitea runs on birch." in path.read_text()
@@ -45,9 +42,9 @@ def test_a_file_is_filled_in_ticked_and_becomes_queries(kb: KnowledgeBase, tmp_p
     asked = read_questions(path)
     assert asked[0].gold == {"m1": 1}
     # What is there already is not asked again: ticks stay, and so does who found what.
-    assert with_candidates(kb, asked, texts) == (asked, {})
-    write_pool(path, {"Another?": {}})
-    pool = read_pool(path)
+    assert with_candidates(kb, asked) == (asked, {}, texts)
+    kept_pool(path, {"Another?": {}})
+    pool = kept_pool(path)
     assert pool["Where is Gitea?"]["m1"].items() >= {"lexical": 1, "recall": 1}.items()
     assert "m3" not in pool["Where is Gitea?"]
     assert write_judged(tmp_path / "mine", asked, set(kb.id_map().values()), pool, dev=0.0) == (1, 0)
@@ -63,7 +60,7 @@ def test_every_leg_is_asked_whatever_the_store_uses(kb: KnowledgeBase) -> None:
     kb.embed()
     kb.build()
     kb.store_settings.set({"graph": 0, "dense": 0})
-    _, pool = with_candidates(kb, [OwnQuestion("Where is Gitea?", {})], store_texts(kb))
+    _, pool, _ = with_candidates(kb, [OwnQuestion("Where is Gitea?", {})])
     assert {leg for found in pool["Where is Gitea?"].values() for leg in found} == {*LEGS, "recall"} - {"late"}
 
 

@@ -89,20 +89,16 @@ def questions_text(questions: Sequence[OwnQuestion], texts: Mapping[str, str]) -
     return "".join(parts) + BLANK
 
 
-def store_texts(kb: KnowledgeBase) -> dict[str, str]:
-    """The texts that may be shown, by id: those that the sensitivity guard lets pass."""
-    return dict(cleared((memory.external_id, memory) for memory in kb.export()))
-
-
 def with_candidates(
-    kb: KnowledgeBase, questions: Sequence[OwnQuestion], texts: Collection[str], *, depth: int = 10
-) -> tuple[list[OwnQuestion], Pool]:
+    kb: KnowledgeBase, questions: Sequence[OwnQuestion], *, depth: int = 10
+) -> tuple[list[OwnQuestion], Pool, Mapping[str, str]]:
     """Add what each leg finds first to the questions that have no candidates yet, and say who found what.
 
     Every leg gives as many, whether the store's own settings use it or not, and so does recall with these settings.
-    They are put in an order that says nothing: who ticks must not see which leg found what. Only what is in `texts` may
-    be shown.
+    They are put in an order that says nothing: who ticks must not see which leg found what. Gives the texts that may be
+    shown, too: those that the sensitivity guard lets pass.
     """
+    texts = dict(cleared((memory.external_id, memory) for memory in kb.export()))
     names, settings = kb.id_map(), kb.settings(lexical=1, dense=1, graph=1)
     pool: dict[str, dict[str, dict[str, int]]] = {}
     for text in (question.text for question in questions if not question.candidates):
@@ -120,22 +116,19 @@ def with_candidates(
         order = sorted(found, key=lambda memory: hashlib.sha256(f"{question.text}\0{memory}".encode()).digest())
         return replace(question, candidates=question.candidates or dict.fromkeys(order, False))
 
-    return [filled(question) for question in questions], pool
+    return [filled(question) for question in questions], pool, texts
 
 
-def read_pool(questions: Path) -> Pool:
-    """Read who found what for a file of questions: `questions.pool.json` beside `questions.md`."""
+def kept_pool(questions: Path, new: Pool | None = None) -> Pool:
+    """Give who found what for `questions.md`, and keep what is new beside it, in `questions.pool.json`."""
     path = questions.with_suffix(".pool.json")
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+        pool = {**(json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}), **(new or {})}
     except (OSError, ValueError, TypeError) as error:
         raise HopgateError(f"{path} cannot be read ({error}): restore it, or remove it") from None
-
-
-def write_pool(questions: Path, pool: Pool) -> None:
-    """Keep who found what, beside what is kept already."""
-    text = json.dumps({**read_pool(questions), **pool}, ensure_ascii=False, indent=1)
-    questions.with_suffix(".pool.json").write_text(text + "\n", encoding="utf-8")
+    if new is not None:
+        path.write_text(json.dumps(pool, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return pool
 
 
 def write_judged(
@@ -146,17 +139,18 @@ def write_judged(
     A candidate without a tick is judged with the grade 0. A question keeps the split that it has in the folder already.
     Gives how many were written, and how many had no box ticked.
     """
-    judged = {f"q-{hashlib.sha256(each.text.encode()).hexdigest()[:10]}": each for each in questions if each.gold}
-    unknown = {memory for question in judged.values() for memory in question.gold} - set(known)
-    if unknown:
-        raise HopgateError(f"the store has no memory {min(unknown)!r}: correct its id in the questions")
-    if not judged:
+    queries: dict[str, Query] = {}
+    grades: dict[str, dict[str, int]] = {}
+    for question in questions:
+        if unknown := question.gold.keys() - set(known):
+            raise HopgateError(f"the store has no memory {min(unknown)!r}: correct its id in the questions")
+        if question.gold:
+            name = f"q-{hashlib.sha256(question.text.encode()).hexdigest()[:10]}"
+            about = {"hops": len(question.gold), "found_by": pool.get(question.text, {})}
+            queries[name] = Query(name, question.text, about)
+            grades[name] = {memory: int(ticked) for memory, ticked in question.candidates.items() if memory in known}
+    if not queries:
         raise HopgateError("no box is ticked: put an x into the boxes of the memories that answer a question")
-    queries, grades = {}, {}
-    for name, question in judged.items():
-        about = {"hops": len(question.gold), "found_by": pool.get(question.text, {})}
-        queries[name] = Query(name, question.text, about)
-        grades[name] = {memory: int(ticked) for memory, ticked in question.candidates.items() if memory in known}
     paths = [folder / "qrels" / f"{split}.tsv" for split in ("dev", "test")]
     given = {name: path.stem for path in paths if path.exists() for name in read_qrels(path)}
     splits = divide(queries, grades, dev, given=given)
@@ -166,4 +160,4 @@ def write_judged(
         path.unlink(missing_ok=True)
         if path.stem in splits:
             write_qrels(path, splits[path.stem])
-    return len(judged), len(questions) - len(judged)
+    return len(queries), len(questions) - len(queries)
