@@ -38,11 +38,6 @@ def test_a_query_is_the_prompt_and_its_text(bge: BgeSmall) -> None:
     np.testing.assert_array_equal(bge.queries(["where?"]), bge.documents([QUERY_PROMPT + "where?"]))
 
 
-def test_tokens_past_the_512th_do_not_count(bge: BgeSmall) -> None:
-    long = "cellar " * 600
-    np.testing.assert_array_equal(bge.documents([long]), bge.documents([long + "router"]))
-
-
 def test_the_package_is_never_imported_nothing_heavy_with_it_and_nobody_is_reported_to(tmp_path: Path) -> None:
     code = (
         "import sys; from hopgate.embed import embedder_from, EmbeddingCache, CachedEmbedder;"

@@ -68,27 +68,13 @@ def test_what_goes_in_comes_out_to_the_bit(cache: EmbeddingCache, entries: dict[
     assert all(found[text].tobytes() == vectors[text].tobytes() for text in vectors)
 
 
-def test_embedders_and_roles_are_apart(cache: EmbeddingCache) -> None:
-    cache.put((TINY, "document", {"a": row(1, 2, 3)}))
-    assert cache.get(OTHER, ["a"]) == {}
-    assert cache.get(TINY, ["a"], "query") == {}
-    cache.put((OTHER, "document", {"a": row(4, 5)}))
-    assert cache.info().embedders == {"other": 1, "tiny": 1}
-
-
-def test_more_texts_than_a_statement_takes(cache: EmbeddingCache) -> None:
-    vectors = {str(number): row(number, 0, 0) for number in range(1203)}
-    cache.put((TINY, "document", vectors))
-    assert len(cache.get(TINY, vectors)) == 1203
-    assert cache.forget(list(vectors)[:1100]) == 1100
-    assert cache.info().vectors == 103
-
-
 def test_forget_takes_every_embedder_and_role_and_leaves_no_bytes(cache: EmbeddingCache) -> None:
     marked = row(1234.5678, 2345.6789, 3456.789)
     cache.put((TINY, "document", {"secret": marked, "open": row(1, 1, 1)}))
     cache.put((TINY, "query", {"secret": marked}))
+    assert (cache.get(OTHER, ["secret"]), cache.get(TINY, ["open"], "query")) == ({}, {})
     cache.put((OTHER, "document", {"secret": marked[:2]}))
+    assert cache.info().embedders == {"other": 1, "tiny": 3}
     assert cache.forget(["secret", "never seen"]) == 3
     assert cache.info().vectors == 1
     for file in cache.path.parent.iterdir():

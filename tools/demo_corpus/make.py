@@ -86,7 +86,6 @@ if __name__ == "__main__":
     write(folder, drawn)
     more = {
         "evidence": {query.id: query.evidence for query in drawn.queries},
-        "bridges": {query.id: query.bridges for query in drawn.queries},
         "canaries": drawn.canaries,
         "single_valued": sorted(drawn.single_valued),
     }

@@ -38,9 +38,8 @@ def numbered(asked: Sequence[Question], after: int = 0) -> list[Question]:
 
 def question(stratum: str, text: str, answer: str, *evidence: tuple[str, ...], **more: Any) -> Question:
     """Make a question that has no id yet; what else it says is metadata."""
-    bridges = more.pop("bridges", ())
     metadata = {"type": stratum, "stratum": stratum, "hops": len(evidence), "answer": answer, **more}
-    return Question("", text[0].upper() + text[1:], metadata, evidence, bridges)
+    return Question("", text[0].upper() + text[1:], metadata, evidence)
 
 
 def _of_notes(note_ids: dict[int, str]) -> Iterator[Question]:
@@ -70,8 +69,8 @@ def _of_chain(rng: Random, chain: tuple[WorldRelation, ...], facts: Sequence[Wor
         for relation in chain[:-1]:
             phrase = rng.choice(relation.nouns).format(x=phrase)
         text = rng.choice(chain[-1].questions).format(x=phrase)
-        stratum, bridges = "two-hop" if len(path) == 2 else "three-hop", tuple(fact.subject for fact in path[1:])
-        found.append(question(stratum, text, path[-1].object, *(fact.evidence for fact in path), bridges=bridges))
+        stratum = "two-hop" if len(path) == 2 else "three-hop"
+        found.append(question(stratum, text, path[-1].object, *(fact.evidence for fact in path)))
     return rng.sample(found, min(PER_CHAIN, len(found)))
 
 

@@ -71,7 +71,6 @@ class Question:
     # `type` and `stratum` (the same word), `hops`, `answer`; `as_of` and `known_at` where asked.
     metadata: dict[str, Any] = field(hash=False)
     evidence: tuple[tuple[str, ...], ...] = ()  # for each hop, in order, the memories that state it
-    bridges: tuple[str, ...] = ()  # the concepts that join consecutive hops: one fewer than hops
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +102,7 @@ def corpus() -> Corpus:
         # As if a program had made them, and not as lines that are written back as they came in.
         memories=[replace(memory, source=None) for memory in read_corpus(DATA / "corpus.jsonl")],
         queries=[
-            Question(row["_id"], row["text"], row["metadata"], hops[row["_id"]], tuple(more["bridges"][row["_id"]]))
-            for row in _rows("queries.jsonl")
+            Question(row["_id"], row["text"], row["metadata"], hops[row["_id"]]) for row in _rows("queries.jsonl")
         ],
         qrels={split: _qrels(DATA / "qrels" / f"{split}.tsv") for split in ("dev", "test")},
         triples=_rows("triples.jsonl"),
