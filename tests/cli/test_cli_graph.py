@@ -24,15 +24,12 @@ def triples(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def built_dsn(server, template: str) -> str:
+def built_dsn(module_dsn: str) -> str:
     """The synthetic corpus, with one graph for its scopes as `hopgate demo` has it."""
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE cli_built TEMPLATE {template}")
-    dsn = server.dsn.replace("dbname=postgres", "dbname=cli_built")
-    with hopgate.open(dsn) as kb:
+    with hopgate.open(module_dsn) as kb:
         kb.store_settings.set({"scopes": "shared"})
         kb.add(*corpus().memories)
-    return dsn
+    return module_dsn
 
 
 @pytest.fixture

@@ -101,16 +101,11 @@ MANY = [f"m{number}" for number in range(11)]
 
 
 @pytest.fixture(scope="module")
-def filled_dsn(server, template):
+def filled_dsn(module_dsn: str) -> str:
     """A store that is only looked at, since nothing of these calls may change it."""
-    import psycopg
-
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE cli_refused TEMPLATE {template}")
-    dsn = server.dsn.replace("dbname=postgres", "dbname=cli_refused")
-    with hopgate.open(dsn) as kb:
+    with hopgate.open(module_dsn) as kb:
         kb.add(*(Memory(key, "Ada Lovelace lives in London.") for key in MANY))
-    return dsn
+    return module_dsn
 
 
 @pytest.mark.parametrize("call", ON_A_STORE)
@@ -153,6 +148,6 @@ def test_what_destroys_is_asked_on_a_terminal(
     monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     asked = Runner(capsys, "--dsn", filled_dsn)(*call, status=2)
-    assert "cli_refused" in asked.err and "nothing was changed" in asked.err
+    assert "the database test_" in asked.err and "nothing was changed" in asked.err
     with hopgate.open(filled_dsn) as kb:
         assert len(kb) == len(MANY)

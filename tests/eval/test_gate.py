@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import psycopg
 import pytest
 
 import hopgate
@@ -18,7 +17,6 @@ from hopgate.eval.gate import apply_settings, replay
 from hopgate.eval.ledger import Ledger
 from hopgate.extract.files import Replay
 from hopgate.kb import KnowledgeBase
-from hopgate.store.server import EmbeddedServer
 
 NOBODY = Ledger(None)
 PLAN = Plan(shuffles=19, without_late=True)
@@ -51,11 +49,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def store(server: EmbeddedServer, template: str, demo: Dataset) -> Iterator[KnowledgeBase]:
+def store(module_dsn: str, demo: Dataset) -> Iterator[KnowledgeBase]:
     """The memories with their graph."""
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE gate_store TEMPLATE {template}")
-    with hopgate.open(server.dsn.replace("dbname=postgres", "dbname=gate_store")) as kb:
+    with hopgate.open(module_dsn) as kb:
         kb.add(*demo.memories)
         kb.embed()
         kb.build(Replay(demo.folder / "triples.jsonl"))

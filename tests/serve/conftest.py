@@ -2,47 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
-import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 from serve_store import fill
 from serving import Running, serving
 
 import hopgate
 from hopgate.kb import KnowledgeBase
-from hopgate.store.server import EmbeddedServer
+
+NewDatabase = Callable[..., AbstractContextManager[str]]
 
 
 @pytest.fixture(scope="package")
-def filled_dsn(server: EmbeddedServer, template: str) -> str:
-    """The address of a filled database, which is copied: nobody may be connected to it then."""
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE serve_filled TEMPLATE {template}")
-    dsn = server.dsn.replace("dbname=postgres", "dbname=serve_filled")
-    with hopgate.open(dsn) as kb:
-        fill(kb)
-    return dsn
+def filled(new_database: NewDatabase) -> Iterator[str]:
+    """The name of a filled database, which is copied: nobody may be connected to it then."""
+    with new_database() as dsn:
+        with hopgate.open(dsn) as kb:
+            fill(kb)
+        yield str(conninfo_to_dict(dsn)["dbname"])
 
 
 @pytest.fixture
-def own_kb(server: EmbeddedServer, filled_dsn: str) -> Iterator[KnowledgeBase]:
+def own_kb(new_database: NewDatabase, filled: str) -> Iterator[KnowledgeBase]:
     """A copy that a test may change."""
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE serve_copy TEMPLATE serve_filled")
-        try:
-            with hopgate.open(filled_dsn.replace("serve_filled", "serve_copy")) as kb:
-                yield kb
-        finally:
-            connection.execute("DROP DATABASE serve_copy WITH (FORCE)")
+    with new_database(filled) as dsn, hopgate.open(dsn) as kb:
+        yield kb
 
 
 @pytest.fixture(scope="package")
-def shared_kb(server: EmbeddedServer, filled_dsn: str) -> Iterator[KnowledgeBase]:
+def shared_kb(new_database: NewDatabase, filled: str) -> Iterator[KnowledgeBase]:
     """One copy for all tests that only read."""
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE serve_shared TEMPLATE serve_filled")
-    with hopgate.open(filled_dsn.replace("serve_filled", "serve_shared")) as kb:
+    with new_database(filled) as dsn, hopgate.open(dsn) as kb:
         yield kb
 
 

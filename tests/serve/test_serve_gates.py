@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import psycopg
 import pytest
 from serving import Running, serving
 
@@ -19,7 +18,6 @@ from hopgate.cli.demo import questions
 from hopgate.demo import Corpus, corpus
 from hopgate.kb import KnowledgeBase
 from hopgate.serve.gate_process import RECORD
-from hopgate.store.server import EmbeddedServer
 
 
 def few_questions() -> Corpus:
@@ -38,11 +36,9 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def judged_kb(server: EmbeddedServer, template: str) -> Iterator[KnowledgeBase]:
+def judged_kb(module_dsn: str) -> Iterator[KnowledgeBase]:
     """A store with these memories and their graph."""
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE serve_gates TEMPLATE {template}")
-    with hopgate.open(server.dsn.replace("dbname=postgres", "dbname=serve_gates")) as kb:
+    with hopgate.open(module_dsn) as kb:
         kb.add(*few_questions().memories)
         kb.embed()
         kb.build()

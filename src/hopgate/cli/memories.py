@@ -118,9 +118,6 @@ def ingest(
     where: Where,
     paths: Sequence[str],
     form: str | None,
-    fields: Sequence[str],
-    sensitive_tag: Sequence[str],
-    sensitive_match: Sequence[str],
     dry_run: bool,
     later: bool,
     extractor: str | None,
@@ -135,8 +132,8 @@ def ingest(
 
     Example: hopgate ingest notes/ chatgpt-export.zip
     """
-    options = parameters.made(ReadOptions, given, fields=parse_map(fields))
-    rules = SensitivityRules(tuple(sensitive_tag), tuple(sensitive_match))
+    options = parameters.made(ReadOptions, given, fields=parse_map(given["fields"]))
+    rules = SensitivityRules(given["sensitive_tag"], given["sensitive_match"])
     with where.opened() as kb:
         if rules and not dry_run:
             kb.add_sensitivity(rules, source="hopgate ingest")
@@ -156,8 +153,8 @@ def ingest(
         if not (dry_run or later):
             # All that waits: what an ingest that was killed left is finished by the next.
             done = link(kb, None, extractor)
-            if not as_json:
-                output.show(False, done, _done_lines(done))
+            for line in () if as_json else _done_lines(done):
+                say(line)
 
 
 def _show_first(path: str, source: FoundSource, memories: Iterable[Memory], as_json: bool) -> None:
