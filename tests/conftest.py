@@ -31,28 +31,23 @@ settings.load_profile("shared machine")
 # Files that take longest, longest first: workers take whole files in this order, and none is left with one at the end.
 SLOW = (
     "test_explorer.py",
-    "test_gate_run.py",
+    "test_gate.py",
     "test_docs.py",
+    "test_verdict.py",
     "test_scale_engine.py",
     "test_scale_backfill.py",
-    "test_gate_verdict.py",
+    "test_recall_recall.py",
+    "test_reliability_forgotten.py",
     "test_mcp.py",
     "test_model_llama.py",
-    "test_recall_rerank.py",
     "test_walk_cache.py",
-    "test_build_revoke.py",
     "test_store_server.py",
     "test_cli_graph.py",
 )
 
 
 # They run what other tests run, again and again: tracing the lines takes several times as long as running them.
-UNTRACED = (
-    "tests/reliability/",
-    "tests/scale/",
-    "tests/serve/test_explorer.py",
-    "tests/eval/gate/test_gate_run.py",
-)
+UNTRACED = ("tests/reliability/", "tests/scale/", "tests/serve/test_explorer.py", "tests/eval/test_gate.py")
 
 
 @pytest.hookimpl(wrapper=True)

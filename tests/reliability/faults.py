@@ -16,9 +16,9 @@ import psycopg
 from reliability.canary import left_over
 from reliability.oracle import broken, digest
 from reliability.watch import AFTER_COMMIT, BEFORE_COMMIT, ROLLBACK, watched
-from reliability.world import NOTES, SECRET, Command, Databases
+from reliability.world import ALL, Command, Databases
 
-ORIGINALS = {memory.external_id: memory.content for memory in (*NOTES, SECRET)}
+ORIGINALS = {memory.external_id: memory.content for memory in ALL}
 
 
 class Killed(BaseException):

@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from reliability.canary import left_over
 from reliability.faults import Count, in_child, in_process, walked
 from reliability.world import Databases, commands
 from word_endpoint import serving
-
-from hopgate.store.server import EmbeddedServer
 
 SOAK = "HOPGATE_SOAK" in os.environ
 KILLS = 100
@@ -34,10 +33,9 @@ def specs() -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def databases(server: EmbeddedServer, specs: tuple[str, str]) -> Iterator[Databases]:
-    made = Databases(server.dsn, specs[0])
-    yield made
-    made.close()
+def databases(new_database: Any, specs: tuple[str, str]) -> Iterator[Databases]:
+    with Databases(new_database, specs[0]) as made:
+        yield made
 
 
 @pytest.mark.timeout(0 if SOAK else 900)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
-import itertools
 import json
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -52,6 +53,7 @@ LATER = [
     Memory("l1", "Ada Lovelace owns the NAS.", created_at=DAY + timedelta(41)),
 ]
 SECRET = Memory("s0", f"The pin is {planted('s0')}.", is_sensitive=True, created_at=DAY)
+ALL = [*NOTES, SECRET]
 
 
 @dataclass(frozen=True)
@@ -63,16 +65,12 @@ class Command:
     run: Callable[[str], object]
 
 
-def _opened(work: Callable[[KnowledgeBase], object]) -> Callable[[str], object]:
+def _opened(work: Callable[[KnowledgeBase], object]) -> Callable[[str], None]:
     def run(dsn: str) -> None:
-        with hopgate.open(dsn) as kb:
+        with hopgate.open(dsn, upgrade=True) as kb:
             work(kb)
 
     return run
-
-
-def _there(kb: KnowledgeBase, keys: list[str]) -> list[str]:
-    return [key for key in keys if kb.get(key) is not None]
 
 
 def _add(kb: KnowledgeBase) -> None:
@@ -84,7 +82,7 @@ def _add(kb: KnowledgeBase) -> None:
 
 
 def _delete(kb: KnowledgeBase) -> None:
-    if keys := _there(kb, ["n1", "n3", "n8"]):
+    if keys := [key for key in ("n1", "n3", "n8") if kb.get(key) is not None]:
         kb.delete(keys)
 
 
@@ -98,36 +96,28 @@ def _mend(kb: KnowledgeBase) -> None:
 
 
 @functools.cache
-def _files() -> tempfile.TemporaryDirectory[str]:
-    """Files to read from; the folder lives as long as the process that asked first, not as one that is killed."""
+def _files() -> Path:
+    """A folder of files to read from; it goes with the process that asked first, not with one that is killed."""
     folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
     # Half of the notes a file.
     shards = Path(folder.name, "shards")
     shards.mkdir()
-    memories = [*NOTES, SECRET]
     for at in range(2):
-        lines = [json.dumps(to_record(memory)) + "\n" for memory in memories[at::2]]
+        lines = [json.dumps(to_record(memory)) + "\n" for memory in ALL[at::2]]
         (shards / f"part-{at}.jsonl").write_text("".join(lines), encoding="utf-8")
-    return folder
-
-
-def _backup() -> Path:
-    return Path(_files().name, "made.hopgate")
-
-
-def backfill(kb: KnowledgeBase, embedder: str) -> None:
-    kb.backfill(Path(_files().name, "shards"), embedder=embedder, batch=4)
+    return Path(folder.name)
 
 
 def _restore(kb: KnowledgeBase) -> None:
     if not len(kb):
-        kb.upkeep.restore(_backup())
+        kb.upkeep.restore(_files() / "made.hopgate")
 
 
 def commands(first: str, second: str) -> list[Command]:
     """Every command that writes; the two embedders are given by their specs."""
     return [
-        Command("ingest", "empty", _opened(lambda kb: kb.load(iter([*NOTES, SECRET])))),
+        Command("ingest", "empty", _opened(lambda kb: kb.load(iter(ALL)))),
         Command("embed", "loaded", _opened(lambda kb: kb.embed(first))),
         Command("build", "embedded", _opened(lambda kb: kb.build())),
         Command("add", "built", _opened(_add)),
@@ -136,73 +126,55 @@ def commands(first: str, second: str) -> list[Command]:
         Command("mark", "built", _opened(lambda kb: kb.mark_sensitive(["n1", "n2", "n8"]))),
         Command("reembed", "built", _opened(lambda kb: (kb.reembed(second), kb.build()))),
         Command("rebuild", "grown", _opened(lambda kb: kb.build(rebuild=True))),
-        Command("backfill", "empty", _opened(lambda kb: backfill(kb, first))),
+        Command("backfill", "empty", _opened(lambda kb: kb.backfill(_files() / "shards", embedder=first, batch=4))),
         Command("mend", "built", _opened(_mend)),
         Command("restore", "restorable", _opened(_restore)),
         Command("upgrade", "owned", lambda dsn: schema.upgrade(dsn, memories="public.memories")),
     ]
 
 
-class Databases:
-    """Databases of one server, each a copy of a prepared state."""
+def _owned(dsn: str, _: str) -> None:
+    with psycopg.connect(dsn) as connection:
+        connection.execute("CREATE TABLE memories (id serial PRIMARY KEY, external_id text, content text, scope text)")
+        connection.execute(
+            "INSERT INTO memories (external_id, content, scope) "
+            "SELECT 'm' || n, 'backup ' || n || ' of atlas', 's' || n % 3 FROM generate_series(1, 50) n"
+        )
 
-    def __init__(self, dsn: str, first: str) -> None:
-        self._dsn, self._first = dsn, first
+
+# The state before, and what is done to come to this one, with an embedder.
+STATES: dict[str, tuple[str, Callable[[str, str], None]]] = {
+    "owned": ("", _owned),
+    "empty": ("", lambda dsn, _: schema.upgrade(dsn)),
+    "loaded": ("empty", lambda dsn, _: _opened(lambda kb: kb.load(iter(ALL)))(dsn)),
+    "embedded": ("loaded", lambda dsn, spec: _opened(lambda kb: kb.embed(spec))(dsn)),
+    "built": ("embedded", lambda dsn, _: _opened(lambda kb: kb.build())(dsn)),
+    "grown": ("built", lambda dsn, _: _opened(lambda kb: kb.add(*LATER))(dsn)),
+}
+
+
+class Databases(contextlib.ExitStack):
+    """Databases in such states, each a copy of one that was prepared once."""
+
+    def __init__(self, new_database: Callable[[str], AbstractContextManager[str]], embedder: str) -> None:
+        super().__init__()
+        self._new, self._embedder = new_database, embedder
+        self._names: dict[str, str] = {"": "template1"}
         _files()
-        self._numbers = itertools.count()
-        self._states: dict[str, str] = {}
-        self._admin = psycopg.connect(dsn, autocommit=True)
 
-    def close(self) -> None:
-        for name in self._states.values():
-            self._admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
-        self._admin.close()
-
-    @contextlib.contextmanager
-    def of(self, state: str) -> Iterator[str]:
+    def of(self, state: str) -> AbstractContextManager[str]:
         """A database in a state, for one use."""
-        name = self._copy(self._state(state))
-        try:
-            yield self._at(name)
-        finally:
-            self._admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
-    def _state(self, state: str) -> str:
-        if state not in self._states:
-            before = {"loaded": "empty", "embedded": "loaded", "built": "embedded", "grown": "built"}.get(state)
-            name = self._copy(self._state(before) if before else "template1")
-            self._prepare(state, self._at(name))
-            self._states[state] = name
-        return self._states[state]
-
-    def _prepare(self, state: str, dsn: str) -> None:
-        if state == "owned":
-            with psycopg.connect(dsn) as connection:
-                connection.execute(
-                    "CREATE TABLE memories (id serial PRIMARY KEY, external_id text, content text, scope text)"
-                )
-                connection.execute(
-                    "INSERT INTO memories (external_id, content, scope) "
-                    "SELECT 'm' || n, 'backup ' || n || ' of atlas', 's' || n % 3 FROM generate_series(1, 50) n"
-                )
-            return
         if state == "restorable":
-            with self.of("built") as built, hopgate.open(built) as kb:
-                kb.upkeep.backup(_backup())
-        with hopgate.open(dsn, upgrade=True) as kb:
-            if state == "loaded":
-                kb.load(iter([*NOTES, SECRET]))
-            elif state == "embedded":
-                kb.embed(self._first)
-            elif state == "built":
-                kb.build()
-            elif state == "grown":
-                kb.add(*LATER)
+            if not (path := _files() / "made.hopgate").exists():
+                with self.of("built") as built:
+                    _opened(lambda kb: kb.upkeep.backup(path))(built)
+            state = "empty"
+        return self._new(self._name(state))
 
-    def _copy(self, template: str) -> str:
-        name = f"state_{next(self._numbers)}"
-        self._admin.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-        return name
-
-    def _at(self, name: str) -> str:
-        return self._dsn.replace("dbname=postgres", f"dbname={name}")
+    def _name(self, state: str) -> str:
+        if state not in self._names:
+            before, prepare = STATES[state]
+            dsn = self.enter_context(self._new(self._name(before)))
+            prepare(dsn, self._embedder)
+            self._names[state] = dsn.rpartition("dbname=")[2]
+        return self._names[state]
