@@ -198,8 +198,7 @@ def stats(connection: Connection[Any], *, damping: float = 0.5) -> GraphStats:
     sizes = np.bincount(connected_components(graph.matrix, directed=False)[1][~graph.dangling])
     return GraphStats(
         **concept_rows.counts(connection),
-        kinds=tuple(concept_rows.most_kinds(connection, SHOWN)),
-        top_relations=tuple(concept_rows.most_relations(connection, SHOWN)),
+        **concept_rows.most_frequent(connection, SHOWN),
         hubs=tuple((row.name, row.memory_count) for row in concept_rows.listed(connection, limit=SHOWN)),
         components=int(np.count_nonzero(sizes)),
         largest_component=round(float(sizes.max(initial=0) / max(1, sizes.sum())), 4),

@@ -1,1 +1,1 @@
-"""PostgreSQL: open a store, migrate it, move rows in and out."""
+"""PostgreSQL: open a store, move rows in and out."""

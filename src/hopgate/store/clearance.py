@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from psycopg.errors import SerializationFailure
-
 from hopgate.errors import WithdrawnError
 from hopgate.memory import Memory
 from hopgate.store import memories, setting_rows
@@ -69,12 +67,7 @@ class StoreGuard:
             yield
 
     def _require(self, connection: Connection[Any], *, lock: bool) -> None:
-        try:
-            passed = self.still(connection, lock)
-        except SerializationFailure:
-            # One moved to another scope's part: it changed.
-            passed = False
-        if not passed:
+        if not self.still(connection, lock):
             raise WithdrawnError("a memory turned sensitive, changed or was deleted while it was read: run this again")
 
 

@@ -531,9 +531,10 @@ class Title(NamedTuple):
 
 def first_lines(connection: Connection[Any]) -> list[Title]:
     """The first line of every memory where it is no longer than a title could be; of no sensitive one."""
-    lines = connection.execute(
-        "SELECT id, coalesce(scope, ''), split_part(content, E'\\n', 1) FROM memories WHERE NOT is_sensitive "
-        "AND length(split_part(content, E'\\n', 1)) <= %s ORDER BY id",
+    return rows.fetch(
+        connection,
+        Title,
+        "SELECT id AS memory_id, coalesce(scope, '') AS scope, split_part(content, E'\\n', 1) AS text FROM memories "
+        "WHERE NOT is_sensitive AND length(split_part(content, E'\\n', 1)) <= %s ORDER BY id",
         (MAX_TITLE,),
     )
-    return [Title(*row) for row in lines]

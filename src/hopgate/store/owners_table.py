@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+from psycopg import sql
 
 from hopgate.errors import HopgateError
 from hopgate.store.rows import value, values
@@ -305,7 +306,7 @@ def _followed(owners: OwnersTable, table: _Table) -> dict[str, str]:
         opened = f"(SELECT array_agg(came.{key}::text) FROM went JOIN came USING ({key}) WHERE {was} AND NOT {now})"
     return {
         "table": table.name,
-        "name": _literal(table.name.replace('"', "")),
+        "name": sql.Literal(table.name.replace('"', "")).as_string(),
         "key": key,
         "key_type": table.key.type,
         "fields_with_types": ", ".join(f"{name} {kind}" for name, kind in kinds.items()),
@@ -330,7 +331,7 @@ def _written_back(table: _Table) -> dict[str, str]:
         for name, column in written.items()
     )
     return {
-        "unfilled": _literal(table.unfilled[0]) if table.unfilled else "NULL",
+        "unfilled": sql.Literal(table.unfilled[0]).as_string() if table.unfilled else "NULL",
         "columns": ", ".join(quoted(column.name) for column in written.values()),
         "column_values": ", ".join(_writing(f"r.{name}", name, column) for name, column in written.items()),
         "column_updates": ", ".join(updates),
@@ -357,11 +358,6 @@ def _writing(value: str, name: str, column: _Column) -> str:
     return f"{value}::{kind}"
 
 
-def _literal(text: str) -> str:
-    escaped = text.replace("'", "''")
-    return f"'{escaped}'"
-
-
 def quoted(name: str) -> str:
     """A column's name in SQL, whatever it holds.
 
@@ -370,5 +366,4 @@ def quoted(name: str) -> str:
     >>> print(quoted('a"; DROP TABLE memories'))
     "a""; DROP TABLE memories"
     """
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'
+    return sql.Identifier(name).as_string()

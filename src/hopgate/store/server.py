@@ -334,12 +334,6 @@ def _prepare(directory: Path) -> None:
                 f"PostgreSQL does not run as root, and the user {SERVER_USER!r} cannot enter {closed}, where hopgate "
                 "is installed: install it elsewhere, or run hopgate as an ordinary user"
             )
-        # Where folders can be handed over open, the one above need not be passed through.
-        if not Path("/proc/self/fd").is_dir() and (closed := _closed_to_server(directory / "pg")):
-            raise HopgateError(
-                f"PostgreSQL does not run as root, and its user {SERVER_USER!r} cannot enter {closed}: "
-                f"choose a --data below a folder that it can, such as {default_directory()}"
-            )
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:

@@ -148,11 +148,8 @@ def change_language(connection: Connection[Any], language: str) -> str:
     require_languages(connection, [name])
     # At once, and against those who have so far locked rows alone: whoever raised theirs later would wait for another.
     connection.execute("LOCK TABLE memories IN EXCLUSIVE MODE")
-    connection.execute(
-        sql.SQL(
-            "CREATE OR REPLACE FUNCTION hopgate_language() RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN {}"
-        ).format(sql.Literal(name))
-    )
+    made = "CREATE OR REPLACE FUNCTION hopgate_language() RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN {}"
+    connection.execute(sql.SQL(made).format(sql.Literal(name)))
     # Naming a column that the vector is made of makes the vector anew.
     connection.execute("UPDATE memories SET search_language = NULL WHERE search_language IS NULL")
     connection.execute("SELECT hopgate_recount_words()")

@@ -64,6 +64,7 @@ class Store:
             connect.borrowed(self._connections(), self.dsn) as connection,
             connect.as_ours(connection) if self._lent else contextlib.nullcontext(),
         ):
+            self.pin(connection)
             self.find_tables(connection)
             yield connection
 
@@ -200,16 +201,9 @@ class FrozenStore(Store):
         self.find_tables(self._holder)
 
     def pin(self, connection: psycopg.Connection[Any]) -> None:
-        """Let a transaction that has just begun see the snapshot."""
+        """Let a transaction that has just begun read the snapshot, and write nothing."""
+        connection.execute(READ_ONLY)
         connection.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(self._exported)))
-
-    @contextlib.contextmanager
-    def transaction(self) -> Iterator[psycopg.Connection[Any]]:
-        """Borrow a connection for one transaction that reads the snapshot."""
-        with super().transaction() as connection:
-            connection.execute(READ_ONLY)
-            self.pin(connection)
-            yield connection
 
     def close(self) -> None:
         """Let go of the snapshot."""

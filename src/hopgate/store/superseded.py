@@ -25,14 +25,10 @@ class Gone(NamedTuple):
 _CURRENT = "NOT is_sensitive AND superseded_at IS NULL"
 
 
-def not_superseded(connection: Connection[Any], *, since: datetime | None = None) -> list[int]:
-    """Memories that are neither superseded nor sensitive, in the order in which they became known."""
-    return values(
-        connection,
-        f"SELECT id FROM memories WHERE {_CURRENT} AND (%(since)s::timestamptz IS NULL OR created_at >= %(since)s) "
-        "ORDER BY created_at, id",
-        {"since": since},
-    )
+def not_superseded(connection: Connection[Any]) -> dict[int, datetime]:
+    """Memories that are neither superseded nor sensitive, in the order in which they became known, which is given."""
+    statement = f"SELECT id, created_at FROM memories WHERE {_CURRENT} ORDER BY created_at, id"
+    return dict(connection.execute(statement).fetchall())
 
 
 @dataclass(frozen=True, slots=True)

@@ -312,7 +312,7 @@ def _write(batch: Batch, found: Sequence[Found], refuted: Sequence[Rival], conne
         subject = each.later.subject if is_alone else each.later.beside
         earlier, later = (
             _note(place, subject, known[place.memory_id], names.get(place.memory_id, ()),
-                  fact_rows.counting(connection, place.memory_id))
+                  fact_rows.of_memory(connection, place.memory_id, counting=True))
             for place in (each.earlier, each.later.place)
         )  # fmt: skip
         if change := change_of(each.compared, earlier, later, alone=is_alone):

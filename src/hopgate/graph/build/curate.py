@@ -211,9 +211,11 @@ def proposals(
     facts: dict[int, list[StatedFact]] = defaultdict(list)
     for fact in superseded.stated_facts(connection):
         facts[fact.memory_id].append(fact)
-    near = _older(superseded.not_superseded(connection), facts, superseded.same_words(connection))
+    current = superseded.not_superseded(connection)
+    near = _older(list(current), facts, superseded.same_words(connection))
     gone: set[str] = set()
-    new = superseded.not_superseded(connection, since=utc(since))
+    first = utc(since)
+    new = [key for key, known in current.items() if first is None or known >= first]
     for start in range(0, len(new), TOGETHER):
         some = new[start : start + TOGETHER]
         known = memories.fetch_by_id(connection, sorted({*some, *(older for key in some for older in near[key])}))

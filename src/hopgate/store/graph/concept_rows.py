@@ -103,16 +103,9 @@ def listed(
     limit: int | None = 50,
     offset: int = 0,
 ) -> list[Concept]:
-    """Concepts by how many memories talk about them.
+    """Concepts by how many memories talk about them: of a kind, or without values; with a name that holds a text.
 
-    Parameters
-    ----------
-    kind : str, optional
-        Only concepts of this kind; without it those of every kind but values.
-    view : View
-        With an as-of only concepts with an edge that was true then; with a known-at memories made later do not count.
-    search : str, optional
-        Only concepts with a name that holds this text, in any case.
+    With an as-of in view only those with an edge that was true then; with a known-at memories made later do not count.
     """
     known = _known(view)
     count, source = ("n.known", f"concepts c JOIN {known}") if known else ("c.memory_count", "concepts c")
@@ -174,20 +167,16 @@ def counts(connection: Connection[Any]) -> dict[str, Any]:
     return row
 
 
-def most_kinds(connection: Connection[Any], limit: int) -> list[tuple[str, int]]:
-    """The kinds that most concepts are of, with how many; "" where no kind is known."""
-    return connection.execute(
-        "SELECT coalesce(kind, ''), count(*) FROM concepts GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %s", (limit,)
-    ).fetchall()
-
-
-def most_relations(connection: Connection[Any], limit: int) -> list[tuple[str, int]]:
-    """The relations that most edges have now, with how many."""
-    return connection.execute(
-        "SELECT relation, count(*) FROM concept_edges WHERE retired_at IS NULL AND relation <> %s "
-        "GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %s",
-        (NAME_INSIDE, limit),
-    ).fetchall()
+def most_frequent(connection: Connection[Any], limit: int) -> dict[str, Any]:
+    """The kinds that most concepts are of, "" for none, and the relations that most edges have now, with how many."""
+    most = "GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(limit)s"
+    statements = {
+        "kinds": f"SELECT coalesce(kind, ''), count(*) FROM concepts {most}",
+        "top_relations": "SELECT relation, count(*) FROM concept_edges "
+        f"WHERE retired_at IS NULL AND relation <> %(inside)s {most}",
+    }
+    given = {"limit": limit, "inside": NAME_INSIDE}
+    return {name: tuple(connection.execute(text, given)) for name, text in statements.items()}
 
 
 # Names that were left undecided.

@@ -147,15 +147,10 @@ _NAMED = (
 _OF_MEMORIES = "(memory_id = ANY(%(ids)s) OR read_with = ANY(%(ids)s))"
 
 
-def of_memory(connection: Connection[Any], memory_id: int) -> list[NamedFact]:
-    """What a memory says."""
-    return fetch(connection, NamedFact, f"{_NAMED} memory_id = %s ORDER BY id", (memory_id,))
-
-
-def counting(connection: Connection[Any], memory_id: int) -> list[NamedFact]:
-    """What a memory says and counts, the surest first."""
-    where = "memory_id = %s AND beside IS NULL ORDER BY weight DESC, id"
-    return fetch(connection, NamedFact, _NAMED + where, (memory_id,))
+def of_memory(connection: Connection[Any], memory_id: int, *, counting: bool = False) -> list[NamedFact]:
+    """What a memory says; or what of it counts, the surest first."""
+    which = "AND beside IS NULL ORDER BY weight DESC, id" if counting else "ORDER BY id"
+    return fetch(connection, NamedFact, f"{_NAMED} memory_id = %s {which}", (memory_id,))
 
 
 def all_named(connection: Connection[Any]) -> list[NamedFact]:

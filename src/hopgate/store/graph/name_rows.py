@@ -62,10 +62,7 @@ def ensure(
 ) -> dict[NameKey, NameRow]:
     """Find names by their scope and normal form, and give each that is new a concept of its own.
 
-    Parameters
-    ----------
-    wanted : mapping from (scope, normal form) to (name as written, kind)
-    initials : mapping from normal form to the first letters by which it may be called
+    Each comes with its spelling and kind; `initials` are by normal form the first letters by which it may be called.
     """
     # One that no memory mentions is new to all who do not know it by a change that two memories tell.
     known = {row.key: replace(row, is_new=not row.uses) for row in by_keys(connection, wanted)}

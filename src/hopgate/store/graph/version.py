@@ -26,13 +26,7 @@ REMEMBERED = 100
 
 
 def bump(connection: Connection[Any], scopes: Collection[str | None] | None = None) -> int:
-    """Move to the next version; it becomes visible together with what changed.
-
-    Parameters
-    ----------
-    scopes : collection of str, optional
-        The scopes that the change concerns; by default it may concern all.
-    """
+    """Move to the next version, for these scopes or for all; it becomes visible together with what changed."""
     following = "UPDATE graph_state SET version = version + 1, scoped = scoped + %s::int, changed_at = now() "
     version = int(value(connection, following + "RETURNING version", (scopes is not None,)))
     if scopes is not None:

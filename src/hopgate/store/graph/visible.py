@@ -79,13 +79,11 @@ class View:
 
     def mentions(self, alias: str = "memory_concepts") -> str:
         """The condition on what says which memory talks about which concept."""
+        if self.scopes is None:
+            return "true"
         if self.shared:
-            return self._of_scopes("", f"{alias}.memory_id IN (SELECT id FROM memories WHERE scope = ANY(%(scopes)s))")
-        return (
-            "true"
-            if self.scopes is None
-            else f"{alias}.concept_id IN (SELECT id FROM concepts WHERE {self.concepts()})"
-        )
+            return f"{alias}.memory_id IN (SELECT id FROM memories WHERE scope = ANY(%(scopes)s))"
+        return f"{alias}.concept_id IN (SELECT id FROM concepts WHERE {self.concepts()})"
 
     def memories(self, alias: str = "memories", *, superseded: bool = True) -> str:
         """The condition on memories; sensitive ones are never visible, and those that gave way unless `superseded`."""
