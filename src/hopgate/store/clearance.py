@@ -56,19 +56,18 @@ class StoreGuard:
 
     def check(self) -> None:
         """Look now."""
-        with self.store.transaction() as connection:
-            self._require(connection, lock=False)
+        with self.holding(lock=False):
+            pass
 
     @contextmanager
-    def holding(self) -> Iterator[None]:
+    def holding(self, *, lock: bool = True) -> Iterator[None]:
         """Look now, and let nothing of it change until the block ends."""
         with self.store.transaction() as connection:
-            self._require(connection, lock=True)
+            if not self.still(connection, lock):
+                raise WithdrawnError(
+                    "a memory turned sensitive, changed or was deleted while it was read: run this again"
+                )
             yield
-
-    def _require(self, connection: Connection[Any], *, lock: bool) -> None:
-        if not self.still(connection, lock):
-            raise WithdrawnError("a memory turned sensitive, changed or was deleted while it was read: run this again")
 
 
 def still_open(connection: Connection[Any], new: Sequence[Memory]) -> list[Memory]:

@@ -164,7 +164,7 @@ def borrowed(connections: ConnectionPool[psycopg.Connection[Any]], dsn: str) -> 
 @contextlib.contextmanager
 def as_ours(connection: psycopg.Connection[Any]) -> Iterator[None]:
     """Use a connection of somebody else's pool for one transaction as if it were ours, and leave it as it was."""
-    kept = {name: getattr(connection, name) for name in ("autocommit", "prepare_threshold", "row_factory")}
+    threshold, rows, autocommit = connection.prepare_threshold, connection.row_factory, connection.autocommit
     connection.autocommit = False
     connection.prepare_threshold, connection.row_factory = None, psycopg.rows.tuple_row
     try:
@@ -175,8 +175,8 @@ def as_ours(connection: psycopg.Connection[Any]) -> Iterator[None]:
         raise
     finally:
         if not connection.closed:
-            for name, value_before in kept.items():
-                setattr(connection, name, value_before)
+            connection.prepare_threshold, connection.row_factory = threshold, rows
+            connection.autocommit = autocommit
 
 
 def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None:

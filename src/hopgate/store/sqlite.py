@@ -51,12 +51,7 @@ MAX_LITERAL = 10_000
 
 
 class SqliteLexical:
-    r"""The lexical leg of one SQLite file, opened read-only.
-
-    Parameters
-    ----------
-    path : str or path
-        A database made by `create`, or one of the same shape.
+    r"""The lexical leg of one SQLite file that `create` made, or one of the same shape, opened read-only.
 
     Examples
     --------

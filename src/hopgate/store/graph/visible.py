@@ -18,14 +18,7 @@ if TYPE_CHECKING:
 class View:
     """What of the graph is looked at: some scopes or all, as it was true as of a time and known at a time.
 
-    Parameters
-    ----------
-    scopes : tuple of str, optional
-        The scopes; by default all.
-    as_of, known_at : datetime, optional
-        By default whatever its time of validity, as it is known now.
-    shared : bool
-        Whether all scopes have one graph: then it is the memories that say what of it a scope shows.
+    Where scopes are `shared` all have one graph, and it is the memories that say what of it a scope shows.
 
     Examples
     --------
@@ -33,9 +26,9 @@ class View:
     ('c.scope = ANY(%(scopes)s)', 'e.retired_at IS NULL AND e.scope = ANY(%(scopes)s)')
     """
 
-    scopes: tuple[str, ...] | None = None
-    as_of: datetime | None = None
-    known_at: datetime | None = None
+    scopes: tuple[str, ...] | None = None  # by default all
+    as_of: datetime | None = None  # by default whatever its time of validity
+    known_at: datetime | None = None  # by default now
     shared: bool = False
 
     @property
