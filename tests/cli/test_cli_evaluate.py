@@ -39,7 +39,6 @@ def test_check_counts_what_is_there(bare: Runner, folder: Path) -> None:
     assert counts["problems"] == []
     printed = " ".join(bare("dataset", "check", str(folder)).out.split())
     assert "memories 3 sensitive 1" in printed and "splits dev 2, test 2" in printed
-    assert bare("dataset", "check", str(folder), "--tune", "none").out
     assert "train.tsv is missing" in bare("gate", str(folder), "--split", "train", status=2).refused()
 
 

@@ -244,10 +244,8 @@ def split(folder: Path, out: Path, dev: float, as_json: bool) -> None:
 
 @dataset.command("check")
 @folder_argument
-@click.option("--tune", default="dev", help="The split that a gate would tune on; none for none.")
-@click.option("--split", default="test", help="The split that a gate would report.")
 @as_json
-def check(folder: Path, tune: str, split: str, as_json: bool) -> None:
+def check(folder: Path, as_json: bool) -> None:
     """Read a data set with every check, and list all that a gate would refuse it for.
 
     The exit status is 2 where something is listed.
@@ -255,17 +253,13 @@ def check(folder: Path, tune: str, split: str, as_json: bool) -> None:
     Example: hopgate dataset check my-dataset
     """
     from hopgate.eval.data.dataset import check_dataset
-    from hopgate.eval.plan import Plan
 
-    plan = Plan(tune=tune, split=split)
     with progress("reading"):
         read, problems = check_dataset(folder)
     if read is None:
         more = [f"… and {len(problems) - LISTED:,} more"] if len(problems) > LISTED else []
         output.show(as_json, {"problems": problems}, problems[:LISTED] + more)
         raise HopgateError(f"{folder} has {counted(len(problems), 'problem')}: a gate would refuse it")
-    for name in filter(None, (plan.tune, plan.split)):
-        read.split(name)
     _show_dataset(read, as_json, problems=[])
 
 
@@ -324,10 +318,9 @@ def _show_dataset(read: Dataset, as_json: bool, **more: Any) -> None:
 @click.argument("file", help="The file of questions; it is made where it is not there.", type=PATH)
 @path("--out", "Write the judged questions here, for hopgate gate DIR --store.", metavar="DIR")
 @dev_share
-@count("--depth", "Candidates of each leg.", 10, most=50)
 @on_store
 @as_json
-def questions(where: Where, file: Path, out: Path | None, dev: float, depth: int, as_json: bool) -> None:
+def questions(where: Where, file: Path, out: Path | None, dev: float, as_json: bool) -> None:
     """Write and judge questions about your own memories: a file to fill in, with candidates to tick.
 
     Run it once to get the file, again when questions are in it to get candidates from every leg, and with --out when
@@ -348,14 +341,13 @@ def questions(where: Where, file: Path, out: Path | None, dev: float, depth: int
     judged = sum(bool(question.gold) for question in asked)
     with where.opened() as kb:
         if out is not None:
-            known = set(kb.id_map().values())
-            written, left = own.write_judged(out, asked, known, own.kept_pool(file), dev=dev)
+            written, left = own.write_judged(out, asked, set(kb.id_map().values()), dev=dev)
             # Without questions to tune on a gate is told to use what the store has.
             tune = "" if (out / "qrels" / "dev.tsv").exists() else " --tune none"
             line = f"{out}: {written} judged questions, {left} without a tick; now hopgate gate {out} --store{tune}"
         else:
-            asked, pool, texts = own.with_candidates(kb, asked, depth=depth)
-            own.kept_pool(file, pool)
+            asked, pool, texts = own.with_candidates(kb, asked)
+            own.keep_pool(file, pool)
             file.write_text(own.questions_text(asked, texts), encoding="utf-8")
             line = f"{file}: {counted(len(asked), 'question')}, {judged} judged; tick what answers, then add --out DIR"
     output.show(as_json, {"questions": len(asked), "judged": judged}, line)

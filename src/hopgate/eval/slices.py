@@ -19,7 +19,7 @@ from hopgate.tfidf import tfidf, words
 
 Slices = Mapping[str, frozenset[str]]
 """What declares a slice → the questions in it."""
-KINDS = ("stratum", "type", "hops")
+KINDS = ("type", "hops")
 ALL, NON_ADJACENT = "all", "hops that are not adjacent"
 GUARDED = 5
 """A kind of question of which there are fewer is not guarded against harm unless it was declared."""
@@ -55,7 +55,7 @@ def reported_slices(
 ) -> Slices:
     """Give all reported questions, the declared slices, and each kind of question of which there are enough.
 
-    Kinds are strata, types, numbers of hops, and the hops between `memories` that are not adjacent by latent semantic
+    Kinds are types, numbers of hops, and the hops between `memories` that are not adjacent by latent semantic
     analysis, which is no embedder under test: what a graph should help with. Of slices with the same questions only the
     first is given. Slices can be added, and none taken away.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import read_dataset
 from hopgate.eval.data.questions import (
     OwnQuestion,
-    kept_pool,
+    keep_pool,
     questions_text,
     read_questions,
     with_candidates,
@@ -34,7 +35,7 @@ def test_a_file_is_filled_in_ticked_and_becomes_queries(kb: KnowledgeBase, tmp_p
     assert read_questions(path) == []
     path.write_text(path.read_text().replace("## \n", "## Where is Gitea?\n", 1))
     asked, pool, texts = with_candidates(kb, read_questions(path))
-    kept_pool(path, pool)
+    keep_pool(path, pool)
     path.write_text(questions_text(asked, texts))
     assert "password" not in path.read_text() and "lexical" not in path.read_text()
     assert "- [ ] m1 · Gitea runs on birch." in path.read_text()
@@ -43,14 +44,14 @@ def test_a_file_is_filled_in_ticked_and_becomes_queries(kb: KnowledgeBase, tmp_p
     assert asked[0].gold == {"m1": 1}
     # What is there already is not asked again: ticks stay, and so does who found what.
     assert with_candidates(kb, asked) == (asked, {}, texts)
-    kept_pool(path, {"Another?": {}})
-    pool = kept_pool(path)
+    keep_pool(path, {"Another?": {}})
+    pool = json.loads((tmp_path / "questions.pool.json").read_text())
     assert pool["Where is Gitea?"]["m1"].items() >= {"lexical": 1, "recall": 1}.items()
     assert "m3" not in pool["Where is Gitea?"]
-    assert write_judged(tmp_path / "mine", asked, set(kb.id_map().values()), pool, dev=0.0) == (1, 0)
+    assert write_judged(tmp_path / "mine", asked, set(kb.id_map().values()), dev=0.0) == (1, 0)
     read = read_dataset(tmp_path / "mine", kb.export())
     (query,) = read.queries.values()
-    assert query.text == "Where is Gitea?" and query.metadata["found_by"] == pool["Where is Gitea?"]
+    assert query.text == "Where is Gitea?" and query.hops == 1
     # What was looked at and not ticked is judged, too.
     assert read.split("test")[query.id] == {"m1": 1, "m2": 0}
 
@@ -66,7 +67,7 @@ def test_every_leg_is_asked_whatever_the_store_uses(kb: KnowledgeBase) -> None:
 
 def test_a_question_keeps_the_split_it_had(tmp_path: Path) -> None:
     def write(questions: list[OwnQuestion]) -> dict[str, set[str]]:
-        write_judged(tmp_path, questions, {f"m{i}" for i in range(40)}, {})
+        write_judged(tmp_path, questions, {f"m{i}" for i in range(40)})
         paths = (tmp_path / "qrels").glob("*.tsv")
         return {path.stem: set(read_qrels(path)) for path in paths}
 
@@ -100,7 +101,7 @@ def test_nothing_ticked_and_unknown_memories_are_refused(tmp_path: Path) -> None
     path = tmp_path / "questions.md"
     path.write_text("## a?\n- [ ] m1 · text\n")
     with pytest.raises(HopgateError, match="no box is ticked"):
-        write_judged(tmp_path / "out", read_questions(path), {"m1"}, {})
+        write_judged(tmp_path / "out", read_questions(path), {"m1"})
     path.write_text("## a?\n- [x] m9 · text\n")
     with pytest.raises(HopgateError, match="no memory 'm9'"):
-        write_judged(tmp_path / "out", read_questions(path), {"m1"}, {})
+        write_judged(tmp_path / "out", read_questions(path), {"m1"})

@@ -24,7 +24,7 @@ from hopgate.memory import Cleared, Memory, cleared
 from hopgate.times import utc
 
 T = TypeVar("T")
-_TEXTS = ("type", "stratum", "scope", "cluster")
+_TEXTS = ("type", "scope", "cluster")
 _DATES = ("as_of", "known_at")
 
 
@@ -37,7 +37,7 @@ class Query:
     id, text : str
         Its id, and what is asked.
     metadata : mapping
-        `type`, `stratum`, `hops`, `scope`, `cluster`, `as_of`, `known_at`, and whatever else was written beside it.
+        `type`, `hops`, `scope`, `cluster`, `as_of`, `known_at`, and whatever else was written beside it.
 
     Examples
     --------

@@ -35,6 +35,8 @@ command again: it adds candidates, in no particular order. Put an x into the box
 or part of it, and add a line of your own for what is missing.
 """
 BLANK = "\n## \n" * 10
+# Candidates of each leg: with legs that differ some twenty-five boxes, which a person reads in a minute or two.
+POOLED = 10
 _QUESTION = re.compile(r"##\s*(.*)")
 # An id may hold spaces, as the path of a note does; the first point between spaces ends it.
 _CANDIDATE = re.compile(r"-\s*\[([ xX])\]\s+(\S.*?)(?:\s+·(?:\s.*)?)?")
@@ -90,7 +92,7 @@ def questions_text(questions: Sequence[OwnQuestion], texts: Mapping[str, str]) -
 
 
 def with_candidates(
-    kb: KnowledgeBase, questions: Sequence[OwnQuestion], *, depth: int = 10
+    kb: KnowledgeBase, questions: Sequence[OwnQuestion]
 ) -> tuple[list[OwnQuestion], Pool, Mapping[str, str]]:
     """Add what each leg finds first to the questions that have no candidates yet, and say who found what.
 
@@ -104,10 +106,10 @@ def with_candidates(
     for text in (question.text for question in questions if not question.candidates):
         legs, _ = kb.legs(text, settings=settings, exact=True)
         lists = {leg: [names[key] for key, _ in found] for leg, found in legs.found.items()}
-        lists["recall"] = [hit.external_id for hit in kb.recall(text, k=depth)]
+        lists["recall"] = [hit.external_id for hit in kb.recall(text, k=POOLED)]
         found_by = pool.setdefault(text, {})
         for leg, ranked in lists.items():
-            for rank, memory in enumerate(ranked[:depth], 1):
+            for rank, memory in enumerate(ranked[:POOLED], 1):
                 if memory in texts:
                     found_by.setdefault(memory, {})[leg] = rank
 
@@ -119,20 +121,18 @@ def with_candidates(
     return [filled(question) for question in questions], pool, texts
 
 
-def kept_pool(questions: Path, new: Pool | None = None) -> Pool:
-    """Give who found what for `questions.md`, and keep what is new beside it, in `questions.pool.json`."""
+def keep_pool(questions: Path, new: Pool) -> None:
+    """Keep who found what for `questions.md` beside it, in `questions.pool.json`."""
     path = questions.with_suffix(".pool.json")
     try:
-        pool = {**(json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}), **(new or {})}
+        pool = {**(json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}), **new}
     except (OSError, ValueError, TypeError) as error:
         raise HopgateError(f"{path} cannot be read ({error}): restore it, or remove it") from None
-    if new is not None:
-        path.write_text(json.dumps(pool, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    return pool
+    path.write_text(json.dumps(pool, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def write_judged(
-    folder: Path, questions: Sequence[OwnQuestion], known: Collection[str], pool: Pool, *, dev: float = 0.5
+    folder: Path, questions: Sequence[OwnQuestion], known: Collection[str], *, dev: float = 0.5
 ) -> tuple[int, int]:
     """Write the judged questions as `queries.jsonl` and `qrels/`, for `hopgate gate FOLDER --store`.
 
@@ -146,8 +146,7 @@ def write_judged(
             raise HopgateError(f"the store has no memory {min(unknown)!r}: correct its id in the questions")
         if question.gold:
             name = f"q-{hashlib.sha256(question.text.encode()).hexdigest()[:10]}"
-            about = {"hops": len(question.gold), "found_by": pool.get(question.text, {})}
-            queries[name] = Query(name, question.text, about)
+            queries[name] = Query(name, question.text, {"hops": len(question.gold)})
             grades[name] = {memory: int(ticked) for memory, ticked in question.candidates.items() if memory in known}
     if not queries:
         raise HopgateError("no box is ticked: put an x into the boxes of the memories that answer a question")
