@@ -165,15 +165,7 @@ def found(
 
 
 def bounded(extraction: Extraction) -> Extraction:
-    """Keep what one memory may bring into a graph: its first facts, and the first names beside theirs.
-
-    Examples
-    --------
-    >>> many = found([Mention(f"name {number}") for number in range(1000)], [])
-    >>> kept = bounded(many)
-    >>> len(kept.mentions), kept.dropped
-    (200, (('beyond the first 200', 800),))
-    """
+    """Keep what one memory may bring into a graph: its first facts, and the first names beside theirs."""
     names: set[str] = set()
 
     def fits(*new: str) -> bool:
@@ -202,13 +194,7 @@ def sources(memories: Iterable[Memory]) -> Iterator[Source]:
 
 
 def owner_of(memory: Memory) -> str:
-    """Give who says "I" in a memory: its metadata's `owner`, else "I", told apart by scope.
-
-    Examples
-    --------
-    >>> owner_of(Memory("m1", "x")), owner_of(Memory("m1", "x", scope="ada"))
-    ('I', 'I (ada)')
-    """
+    """Give who says "I" in a memory: its metadata's `owner`, else "I", told apart by scope as in "I (ada)"."""
     given = (memory.source or {}).get("owner")
     if isinstance(given, str) and given.strip():
         return given.strip()

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -28,11 +29,6 @@ class Triple:
     """A typed fact and the external id of the memory that is its evidence; a mention has a subject alone.
 
     Its interval is in ISO form, as precise as it was given. Its confidence is None where it was not given.
-
-    Examples
-    --------
-    >>> Triple("m1", "immich", "runs on", "nas-2").is_fact, Triple("m1", "immich").is_fact
-    (True, False)
     """
 
     doc_id: str
@@ -69,10 +65,7 @@ class Statement:
 def read_triples(path: Path | str, known: Collection[str] | None = None) -> tuple[Triple, ...]:
     """Read a file of facts and mentions; the first line that is none is refused with file, line and reason.
 
-    Parameters
-    ----------
-    known : collection of str, optional
-        The ids that exist; a row about another is refused.
+    So is one about another memory than those that are known, where these are given.
     """
     return tuple(map(_triple, _rows(json_lines(path), path, known)))
 
@@ -236,26 +229,15 @@ class WithStatements:
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order: of its text and of its statements."""
-        parts = [[extraction] for extraction in self.extractor.extract(sources)]
+        own, stated = self.extractor.extract(sources), [self._of.get(str(source.memory_id), []) for source in sources]
         # A replay answers by id and has answered already. The others read the sentence, whose memory passed the guard.
-        if not self.extractor.identity.by_id:
-            stated = [
-                (at, replace(source, text=Cleared(one.statement), tags=(), keywords=(), title=None))
-                for at, source in enumerate(sources)
-                for one in self._of.get(str(source.memory_id), ())
-            ]
-            for (at, _), extraction in zip(stated, self.extractor.extract([text for _, text in stated]), strict=True):
-                parts[at].append(extraction)
-        return [self._with_subjects(source, of_memory) for source, of_memory in zip(sources, parts, strict=True)]
-
-    def _with_subjects(self, source: Source, parts: Sequence[Extraction]) -> Extraction:
-        """A memory's own extraction with those of its statements; one that did not succeed stays as it is."""
-        if not parts[0].state.done:
-            return parts[0]
-        mentions = [mention for part in parts for mention in part.mentions]
-        mentions += [Mention(one.subject) for one in self._of.get(str(source.memory_id), ()) if one.subject]
-        joined = _joined(mentions, (fact for part in parts for fact in part.facts))
-        return joined.spent(sum(part.prompt_tokens for part in parts), sum(part.answer_tokens for part in parts))
+        texts = [
+            replace(source, text=Cleared(one.statement), tags=(), keywords=(), title=None)
+            for source, about in zip(sources, stated, strict=True)
+            for one in (() if self.extractor.identity.by_id else about)
+        ]
+        read = iter(self.extractor.extract(texts))
+        return [_stated(first, about, list(islice(read, len(about)))) for first, about in zip(own, stated, strict=True)]
 
     @cached_property
     def _of(self) -> dict[str, list[Statement]]:
@@ -264,6 +246,18 @@ class WithStatements:
         for statement in self.statements:
             by_memory[statement.doc_id].append(statement)
         return dict(by_memory)
+
+
+def _stated(own: Extraction, about: Sequence[Statement], read: Sequence[Extraction]) -> Extraction:
+    """A memory's own extraction with those of its statements; one that did not succeed stays as it is."""
+    if not own.state.done:
+        return own
+    mentions = [mention for part in (own, *read) for mention in part.mentions]
+    mentions += [Mention(one.subject) for one in about if one.subject]
+    joined = _joined(mentions, (fact for part in (own, *read) for fact in part.facts))
+    return joined.spent(
+        sum(part.prompt_tokens for part in (own, *read)), sum(part.answer_tokens for part in (own, *read))
+    )
 
 
 def _joined(mentions: Iterable[Mention], facts: Iterable[Fact]) -> Extraction:

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import NamedTuple, Protocol
@@ -196,15 +197,19 @@ class _Work:
             if self.halted:
                 return []
         try:
-            extractions = self._extract(sources)
+            guard = self.guard(sources) if self.guard else None
+            if guard:
+                guard.check()
+            with guarded(guard) if guard else nullcontext():  # an extractor asks it again before each request
+                extractions = self.extractor.extract(sources)
         except UnreachableError as error:
             # Nobody can connect: what is left is left for another run, and nothing is wrong with it.
-            self._halt(str(error))
+            self.halted = str(error)
             return []
         except Exception as error:  # one bad memory does not stop the run; its reason is written with it
             is_withdrawn = isinstance(error, WithdrawnError)
             if isinstance(error, HopgateError) and not is_withdrawn:
-                self._halt(str(error))
+                self.halted = str(error)
                 raise
             if len(sources) > 1:
                 return [one for source in sources for one in self._call([source])]
@@ -221,19 +226,6 @@ class _Work:
                 if self.failures >= self.settings.patience:
                     self.halted = f"{self.failures} memories in a row failed, the last because: {extraction.reason}"
         return [Extracted(*pair, False) for pair in pairs]
-
-    def _halt(self, why: str) -> None:
-        with self.lock:
-            self.halted = why
-
-    def _extract(self, sources: list[Source]) -> list[Extraction]:
-        """Hand sources to the extractor, if they may still be read; it asks the guard again before each request."""
-        if self.guard is None:
-            return self.extractor.extract(sources)
-        guard = self.guard(sources)
-        guard.check()
-        with guarded(guard):
-            return self.extractor.extract(sources)
 
 
 def _batches(sources: Iterable[Source], size: int) -> Iterator[list[Source]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extractor
+from hopgate.options import from_toml
 
 NAMES = ("phrases", "rules", "llama", "openai", "replay")
 # Memories in one call to an endpoint, where so many fit into the model's window: the prompt is paid for once.
@@ -107,13 +107,7 @@ def shared_types() -> TypeTable:
 
 def read_type_table(path: str | Path) -> TypeTable:
     """Read a `types.toml`; a name that it does not know is refused with the nearest one."""
-    try:
-        values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise HopgateError(f"{path} is not TOML: {error}") from None
-    return type_table(values, str(path))
+    return type_table(from_toml(Path(path)), str(path))
 
 
 def type_table(values: Mapping[str, Any], path: str = "types.toml") -> TypeTable:

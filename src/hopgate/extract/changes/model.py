@@ -94,13 +94,6 @@ class Compared(NamedTuple):
         """The same with the names of either note in the place of words of theirs, and with whose a thing is.
 
         The model may mark a part of a name: of "Greenbank Nurseries" the first word.
-
-        Examples
-        --------
-        >>> pair = Compared(0.99, [Span("thing", "piano", 7, 0.9)], [Span("value", "Greenbank", 4, 0.9)])
-        >>> named = pair.with_names((), {"Greenbank Nurseries"}, ("Edie's piano", "Now Greenbank Nurseries"))
-        >>> named.thing, named.value
-        ("Edie's piano", 'Greenbank Nurseries')
         """
         earlier, later = texts
         return self._replace(

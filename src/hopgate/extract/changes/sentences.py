@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain, islice
 from typing import NamedTuple
 
 from hopgate.extract.extraction import Source
@@ -72,11 +73,7 @@ def read_note(source: Source) -> ReadNote:
     """
     title = source.title or ""
     body = source.text.removeprefix(title).strip() if title else source.text.strip()
-    sentences: list[Sentence] = []
-    for line in _lines(title, body, source.created_at):
-        sentences += line
-        if len(sentences) >= MOST_SENTENCES:
-            break
+    sentences = list(islice(chain.from_iterable(_lines(title, body, source.created_at)), MOST_SENTENCES))
     is_paragraph = "\n" not in body and is_short(source.text)
     return ReadNote(Sentence(source.text) if is_paragraph else None, sentences)
 

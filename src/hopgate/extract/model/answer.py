@@ -171,13 +171,10 @@ def _statement(ground: str, item: Any) -> Fact | str:
 
 def _interval(item: dict[str, Any], dropped: Counter[str]) -> tuple[str | None, str | None]:
     """Read the two dates; what is no date, or an interval that ends before it begins, is counted and left out."""
-    dates: list[str | None] = []
-    for key in ("valid_from", "valid_to"):
-        text = clean(item.get(key))
-        date = iso(text) if text else None
-        dropped["bad date"] += bool(text) and date is None and text.lower() not in ("null", "none", "unknown")
-        dates.append(date)
-    begin, end = dates
+    texts = [clean(item.get(key)) for key in ("valid_from", "valid_to")]
+    begin, end = map(iso, texts)
+    given = [text for text in texts if text and text.lower() not in ("null", "none", "unknown")]
+    dropped["bad date"] += sum(iso(text) is None for text in given)
     if begin and end and begin > end:
         dropped["bad date"] += 1
         return None, None

@@ -247,21 +247,16 @@ def iso(text: str) -> str | None:
     >>> iso("the 1990s") is iso("5 May") is None
     True
     """
-    parts = _PART.findall(text.lower())
     if _ISO.fullmatch(text):
         return checked(*text.split("-"))
-    month = next((MONTHS[part] for part in parts if part in MONTHS), 0)
+    parts = [part for part in _PART.findall(text.lower()) if part not in ("st", "nd", "rd", "th", "of")]
+    months = [MONTHS[part] for part in parts if part in MONTHS]
     # "²" and "①" are digits as well, and no numbers.
     numbers = [part for part in parts if part.isascii() and part.isdigit()]
-    years = [number for number in numbers if len(number) == 4]
-    days = [number for number in numbers if len(number) <= 2]
-    words = [part for part in parts if part not in numbers and part not in MONTHS and part not in _ORDINALS]
-    if not month or len(years) != 1 or len(days) > 1 or words:
+    years, days = ([number for number in numbers if len(number) in sizes] for sizes in ((4,), (1, 2)))
+    if len(parts) != len(months) + len(numbers) or not months or len(years) != 1 or len(days) > 1:
         return None
-    return checked(years[0], f"{month:02}", *(f"{int(day):02}" for day in days))
-
-
-_ORDINALS = frozenset(("st", "nd", "rd", "th", "of"))
+    return checked(years[0], f"{months[0]:02}", *(f"{int(day):02}" for day in days))
 
 
 def checked(year: str, month: str = "", day: str = "") -> str | None:

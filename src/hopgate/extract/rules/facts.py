@@ -387,15 +387,17 @@ def _moved(
 
 def _of_move(groups: dict[str, str | None], subject: str, new: str, former: list[str], talk: Talk) -> str:
     """What a move changes: a person's home or work, a service's host, a thing's place or its owner."""
+    ends = (new, *former)
     is_hand = bool(groups.get("hand"))
     if _GROUP.match(new):
         return "owned by" if is_hand or not talk.is_person(subject) else "part of"
-    if is_hand or (any(map(talk.is_person, (new, *former))) and not talk.is_person(subject)):
+    if is_hand or (any(map(talk.is_person, ends)) and not talk.is_person(subject)):
         is_led = bool(_GROUP.search(subject))
         return ("led by" if is_led else "owned by") if new[:1].isupper() and talk.kind(new) != "host" else ""
     if talk.is_person(subject) or groups.get("job"):
         is_work = groups.get("job") or groups.get("transfer")  # whoever transfers changes work, and what does its place
-        if is_work or any(_is_firm(name, talk) for name in (new, *former)):
+        is_firm = any(" " in name and name.rpartition(" ")[2].lower() in _FIRMS for name in ends)
+        if is_work or is_firm or any(talk.kind(name) == "organisation" for name in ends):
             return "runs on" if talk.kind(new) == "host" else "works at"
         return "lives in" if new[:1].isupper() else ""
     if is_room(new):
@@ -403,10 +405,6 @@ def _of_move(groups: dict[str, str | None], subject: str, new: str, former: list
     is_software = talk.kind(subject) == "service" or subject.islower() or talk.kind(new) == "host" or new.islower()
     is_software = is_software or any(talk.kind(name) == "host" for name in former)
     return "runs on" if is_software else "located in" if new[:1].isupper() else ""
-
-
-def _is_firm(name: str, talk: Talk) -> bool:
-    return talk.kind(name) == "organisation" or (" " in name and name.rpartition(" ")[2].lower() in _FIRMS)
 
 
 def _fits(

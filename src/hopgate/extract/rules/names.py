@@ -12,20 +12,7 @@ from hopgate.extract.extraction import Source
 from hopgate.extract.rules.dates import DateSpan, date_spans
 from hopgate.extract.rules.survey import introduced, lower_places
 from hopgate.extract.rules.tokens import analysed, letter
-from hopgate.extract.rules.words import (
-    ENGLISH,
-    GIVEN_NAMES,
-    KIN,
-    LANGUAGES,
-    MONTHS,
-    Language,
-    filled,
-    is_given,
-    plain,
-    table,
-    word_sets,
-    zipf,
-)
+from hopgate.extract.rules.words import ENGLISH, KIN, LANGUAGES, filled, is_given, plain, table, word_sets, zipf
 
 _TABLE = table("names")
 _WORDS = word_sets("names")
@@ -152,7 +139,7 @@ def name_capitals(  # noqa: PLR0912 - one kind of capital after another
                 is_name = _is_german_name(lower, changed, marks, at, known)
             elif starts:
                 is_again = word in said and not (is_given(word) or word in known)  # "Disks fail. The disks …"
-                is_name = not is_again and _is_name_at_start(lower, marks, at, language, known, is_terse)
+                is_name = not is_again and _is_name_at_start(lower, marks, at, code, known, is_terse)
             else:  # English, French …: a capital inside a sentence is a name
                 is_name = word not in language.function or marks[at + 1 : at + 2] in ("U", "P")
             if not is_name:
@@ -166,17 +153,18 @@ def name_capitals(  # noqa: PLR0912 - one kind of capital after another
 
 
 def _is_name_at_start(  # noqa: PLR0911
-    lower: list[str], marks: str, at: int, language: Language, known: Collection[str], is_terse: bool
+    lower: list[str], marks: str, at: int, code: str, known: Collection[str], is_terse: bool
 ) -> bool:
     """Whether the first word of a sentence in English, French … is a name: that needs more than its capital."""
     word = lower[at].replace("’", "'").removesuffix("'s")
+    language = LANGUAGES[code]
     follows = marks[at + 1 : at + 2]
     is_full = is_given(word) and follows == "U"  # "Mia Chen", though "mia" is "my" in Italian
     if word in language.openers or word in _WORDS["doing"] or (word in language.function and not is_full):
         return False
     if is_given(word) or word in KIN:
         return True
-    frequency = zipf(word, language.code)
+    frequency = zipf(word, code)
     is_before_name = follows and follows in "UPiKA&p"
     if word in known and (zipf(word, "en") < _EVERYDAY or is_before_name):
         return True
@@ -241,14 +229,7 @@ _MEASURE = re.compile(r"[\d.,/x:-]*\d+(?:[-]?[^\W\d_]{1,8})?|[^\W\d_]/?\d+|[\d.,
 
 
 def name_spans(tokens: list[str], marks: str, dates: Sequence[DateSpan] = ()) -> list[Span]:
-    """Return the spans that do not overlap, in the order of the text: names, dates, quotes, marked names.
-
-    Examples
-    --------
-    >>> tokens = ["Ada", "Lovelace", "moved", "it", "to", "nas-2", "[[Rack plan]]", "#homelab"]
-    >>> [(span.name, span.form) for span in name_spans(tokens, "UUwssKLG")]
-    [('Ada Lovelace', 'name'), ('nas-2', 'code'), ('Rack plan', 'note'), ('homelab', 'tag')]
-    """
+    """Return the spans that do not overlap, in the order of the text: names, dates, quotes, marked names."""
     taken = bytearray(len(tokens))
     spans: list[Span] = []
 
@@ -341,10 +322,8 @@ def _is_name(tokens: list[str], marks: str, start: int, end: int) -> bool:
     name = tokens[start].rstrip(".").lower()
     is_initial = marks[start] == "i" and (len(name) < 3 or not tokens[start][0].isupper())
     is_measure = marks[start] == "K" and not tokens[start][0].isupper() and _MEASURE.fullmatch(tokens[start])
-    is_word = (
-        len(name) < 2 or is_measure or tokens[start] in _ROMAN or name in ENGLISH["abbreviations"] or name in MONTHS
-    )
-    return end - start > 1 or not (is_initial or is_word)
+    is_word = tokens[start] in _ROMAN or name in ENGLISH["abbreviations"] or name in LANGUAGES["en"].months
+    return end - start > 1 or not (is_initial or len(name) < 2 or is_measure or is_word)
 
 
 # Kinds.
@@ -357,15 +336,13 @@ _INITIALS = re.compile(r"(?:[^\W\d_]\. ?)+[^\W\d_]{2,}(?:[ -][^\W\d_]+)*|[^\W\d_
 
 
 @lru_cache(maxsize=32768)
-def kind_of(name: str, form: str = "", before: str = "") -> str:
+def kind_of(name: str, form: str = "") -> str:
     """Return the kind that a name's form shows, or an empty text."""
-    if form in ("date", "phrase", "quote"):
-        return {"quote": "title"}.get(form, form)
-    first = name.split(" ", 1)[0].rstrip(".").lower()
-    if (first in ENGLISH["honorifics"] and " " in name) or before.rstrip(".").lower() in ENGLISH["honorifics"]:
-        return "person"
+    if form == "quote":
+        return "title"
     if " " in name:
-        return "person" if "." in name and _INITIALS.fullmatch(name) else ""
+        is_titled = name.split(" ", 1)[0].rstrip(".").lower() in ENGLISH["honorifics"]
+        return "person" if is_titled or ("." in name and _INITIALS.fullmatch(name)) else ""
     if _FILE.fullmatch(name):
         return "identifier"
     kind = _FORMS.get(letter(name), "") if name else ""
@@ -380,7 +357,7 @@ def person_kind(name: str) -> str:
     if name.endswith(("'s", "’s")):
         return ""  # "works at Jimmy's"
     if rest:
-        return "person" if (word in KIN and rest[0].isupper()) or word in GIVEN_NAMES else ""
+        return "person" if (word in KIN and rest[0].isupper()) or is_given(word, genitive=False) else ""
     return "person" if first[:1].isupper() and (is_given(first) or word in _WORDS["family"]) else ""
 
 

@@ -67,12 +67,11 @@ class Phrases:
         for span in reading.spans:
             if span.form in ("date", "amount"):
                 continue
-            before = reading.tokens[span.start - 1] if span.start else ""
-            before = (
-                before if before in ENGLISH["honorifics"] else ""
-            )  # "president Mandela"; "Dr. Hopper" is one span already
+            # "president Mandela"; "Dr. Hopper" is one span already.
+            is_titled = span.start > 0 and reading.tokens[span.start - 1] in ENGLISH["honorifics"]
             if not names.get(span.name):
-                names[span.name] = reading.kinds.get(span.name) or kind_of(span.name, span.form, before)
+                kind = "person" if is_titled and span.form != "quote" else kind_of(span.name, span.form)
+                names[span.name] = reading.kinds.get(span.name) or kind
             if span.form == "name":
                 for name in variants(reading.tokens, reading.marks, span):
                     names.setdefault(name, kind_of(name))

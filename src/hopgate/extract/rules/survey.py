@@ -71,14 +71,7 @@ def is_rare(word: str, code: str, limit: float) -> bool:
 
 
 def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) -> dict[str, str]:
-    """Give the words that this text makes names, with their kinds: "X runs on Y", "X: A -> B", "called X", "X = Y".
-
-    Examples
-    --------
-    >>> tokens = "uptime-kuma : hazel -> willow".split()
-    >>> introduced(tokens, tokens)
-    {'uptime-kuma': 'service', 'hazel': 'host', 'willow': 'host'}
-    """
+    """Give the words that this text makes names, with their kinds: "X runs on Y", "X: A -> B", "called X", "X = Y"."""
     found: dict[str, str] = {}
     said, given = set(lower), set(tokens)
     text = " ".join(lower[:LONGEST_TEXT])
@@ -116,8 +109,7 @@ def _can_be(kind: str, word: str, given: set[str]) -> bool:
 
 def _is_second(text: str, at: int, key: str) -> bool:
     """Whether a noun stands before what runs somewhere: "redis cache sits on kappa" is about no cache."""
-    before = text[:at].rsplit(" ", 2)[-2:-1]
-    word = before[0] if before else ""
+    word = "".join(text[:at].rsplit(" ", 2)[-2:-1])
     is_noun = word.isalpha() and word not in SMALL and word not in _CALENDAR and not word.endswith(("ly", "ed", "ing"))
     return key == "service" and is_noun and zipf(word, "en") < _VERBS
 

@@ -158,11 +158,9 @@ def tokenise(text: str) -> list[str]:
         text = _SPACES.sub(" ", text)
     tokens: list[str] = _TOKEN.findall(text)
     for at in [at for at, token in enumerate(tokens) if token == "."][::-1] if "." in tokens else ():
-        before = tokens[at - 1].lower() if at else ""
+        before, after = tokens[at - 1].lower() if at else "", "".join(tokens[at + 1 : at + 2])
         # "He says no. Leave it.": a number follows where "no." is one.
-        if before in ENGLISH["abbreviations"] and (
-            before != "no" or (tokens[at + 1 : at + 2] and tokens[at + 1][0].isdigit())
-        ):
+        if before in ENGLISH["abbreviations"] and (before != "no" or after[:1].isdigit()):
             tokens[at - 1 : at + 1] = [tokens[at - 1] + "."]
     return tokens
 

@@ -90,11 +90,7 @@ GIVEN_NAMES = words(table("given_names")["names"])
 SMALL = frozenset().union(*(one.function | one.openers | one.hypothetical for one in LANGUAGES.values()))
 """Words of every language that are never a name by themselves."""
 _TELLING = {code: one.function | frozenset(one.days) for code, one in LANGUAGES.items()}
-# A word that several languages have counts for each of them less.
-_SHARES = {
-    word: [(code, 1 / sum(word in other for other in _TELLING.values())) for code in CODES if word in _TELLING[code]]
-    for word in frozenset().union(*_TELLING.values())
-}
+_CODES_OF = {word: [code for code in CODES if word in _TELLING[code]] for word in frozenset().union(*_TELLING.values())}
 
 
 def language_of(tokens: Iterable[str]) -> str:
@@ -107,9 +103,9 @@ def language_of(tokens: Iterable[str]) -> str:
     ['de', 'fr', 'en']
     """
     scores = dict.fromkeys(CODES, 0.0)
-    for shares in filter(None, map(_SHARES.get, tokens)):
-        for code, share in shares:
-            scores[code] += share
+    for codes in filter(None, map(_CODES_OF.get, tokens)):
+        for code in codes:  # a word that several languages have counts for each of them less
+            scores[code] += 1 / len(codes)
     best = max(scores, key=scores.__getitem__)
     return best if scores[best] > scores["en"] + 0.4 else "en"
 
@@ -159,18 +155,17 @@ def plain(word: str) -> str:
     return "".join(character for character in folded if not unicodedata.combining(character))
 
 
-def is_given(word: str) -> bool:
+def is_given(word: str, *, genitive: bool = True) -> bool:
     """Whether a word is a given name, also in a German genitive."""
     name = plain(word)
-    return name in GIVEN_NAMES or (len(name) > 4 and name[-1] == "s" and name[:-1] in GIVEN_NAMES)
+    return name in GIVEN_NAMES or (genitive and len(name) > 4 and name[-1] == "s" and name[:-1] in GIVEN_NAMES)
 
 
 def is_room(name: str) -> bool:
     """Whether a common noun is a part of a house, where things are kept."""
-    said = name.lower().split()
-    return bool(said) and (
-        said[-1] in ENGLISH["rooms"] or said[0] in ENGLISH["numbered"] or said[-1].endswith(_ROOM_ENDINGS)
-    )
+    first, _, rest = name.lower().strip().partition(" ")
+    last = rest.rpartition(" ")[2] or first
+    return first in ENGLISH["numbered"] or last in ENGLISH["rooms"] or last.endswith(_ROOM_ENDINGS)
 
 
 def filled(pattern: str, groups: Mapping[str, str]) -> str:
