@@ -11,8 +11,6 @@ import pytest
 
 from hopgate import Memory
 from hopgate.extract.files import Replay
-from hopgate.graph.walk import seeds
-from hopgate.graph.walk.config import Walk
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.filters import Filters, Query
 from hopgate.store import memories
@@ -135,18 +133,3 @@ def test_an_answer_is_found_beside_its_question_in_its_scope_and_not_through_a_s
     assert hits[1].path[-3:] == ("ann0", "said just before", "ann1")
     chat.mark_sensitive(["ann1"])
     assert [hit.external_id for hit in chat.recall("ladder", scope="ann")] == ["ann0"]
-
-
-def test_cosines_decide_where_walks_start_but_in_a_conversation(
-    built: KnowledgeBase, chat: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    built.embed()
-    for query, scope, same in (("Who looks after Immich?", "home", False), ("Where is the ladder?", "ann", True)):
-        starts = []
-        for temperature in (0.05, 0.2):
-            monkeypatch.setattr(seeds, "COSINE_TEMPERATURE", temperature)
-            built.graph_leg.walk = Walk(shares=(1, 0, 0))
-            trace = built.legs(query, scope=scope, exact=True)[0].trace
-            assert trace is not None
-            starts.append({seed.node: seed.weight for seed in trace.start.seeds})
-        assert (starts[0] == starts[1]) == same

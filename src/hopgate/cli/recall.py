@@ -140,8 +140,6 @@ def why(hit: Hit) -> str:
         lines.append(f"reranked {hit.rerank_score:.2f}")
     if hit.rerank_cost is not None and hit.rank == 1:
         lines.append(f"({hit.rerank_cost})")
-    if hit.walk_score is not None:
-        lines.append(f"walk {hit.walk_score:.4f}")
     if hit.passage is not None:
         lines.append(f"characters {hit.passage.start}–{hit.passage.end}")
     if hit.matches:

@@ -195,47 +195,15 @@ class GraphLeg:
     def seeds(self, found: LookedUp, base: Scored, legs: Mapping[str, Scored]) -> QuerySeeds:
         """Give where walks start: hits of the base and of statements, what the query names, and facts near enough.
 
-        A fact is not where it lies too far below the nearest memory. Of hits without neighbours cosines count as they
-        are.
+        A fact is not where it lies too far below the nearest memory.
         """
         from hopgate.graph.walk.rank import QuerySeeds
-        from hopgate.graph.walk.seeds import FACT_FLOOR, by_cosine, memory_mass, share_without_neighbours
+        from hopgate.graph.walk.seeds import FACT_FLOOR, memory_mass
 
         dense = legs.get("dense") or ()
         floor = dense[0][1] - FACT_FLOOR if dense else -1.0
         facts = [(edge, cosine) for edge, cosine in found.facts if cosine >= floor]
-        part = share_without_neighbours(found.matrix, memory_mass(base))
-        base = by_cosine(base, dict(dense), part, dense=BASE_FUSER.dense)
         return QuerySeeds(list(found.concepts), facts, memory_mass(base, found.statements))
-
-    def rank_from(self, mass: Mapping[int, float], filters: Filters, depth: int) -> GraphRanking:
-        """Walk from memories alone, each with its mass: the stage after a cross-encoder.
-
-        A memory that is not in the graph scores what one of its mass got on average, so that it does not lose by that.
-
-        Parameters
-        ----------
-        mass : mapping of int to float
-            By the store's ids; the sum does not matter.
-        """
-        from hopgate.graph.walk.rank import QuerySeeds, pool_scores, seeded, source_walks
-        from hopgate.graph.walk.walk_graph import top_k
-
-        with self._store.transaction() as connection:
-            matrix = self._matrix(connection, filters)
-        walk = replace(self.walk, depth=depth)
-        begun = seeded(matrix, QuerySeeds([], [], dict(mass)))
-        if not begun.linked:
-            return GraphRanking([], None, {})
-        walks = source_walks(matrix.graph, begun.starts, walk)
-        scores = walks[:, 0]
-        allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude)
-        known = pool_scores(scores, begun.linked, mass)
-        known |= {int(matrix.memory_ids[at]): float(scores[at]) for at in top_k(scores, depth, allowed=allowed)}
-        shown = self._still_shown(known, filters)
-        hits = sorted([hit for hit in known.items() if hit[0] in shown], key=lambda hit: (-hit[1], hit[0]))
-        trace = WalkTrace(matrix, begun.starts.mixed((1.0, 0.0, 0.0)), walk)
-        return GraphRanking(hits, trace, known, begun.blind)
 
     def explain(self, trace: WalkTrace, memory_id: int) -> tuple[PathPart, ...]:
         """Give the strongest path to a memory: seed concept, relation, concept, … memory, with evidence."""

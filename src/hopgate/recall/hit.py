@@ -69,7 +69,7 @@ class Hit:
         Its place, from 1.
     score : float
         (the legs' contributions + what is granted for legs that could not see the memory + bonus) × prior; the
-        stages after fusion reorder and leave it as it is. It is 0 for what only the last walk brought.
+        cross-encoder reorders and leaves it as it is.
     legs : mapping of leg name to LegPart
         The legs that could see it and say something; empty unless an explanation was asked for.
     path : tuple of str
@@ -83,8 +83,8 @@ class Hit:
         Whether the graph has it.
     as_of : str
         For the graph leg: as of when it walked and why, where the query itself says so.
-    rerank_score, walk_score : float, optional
-        What the cross-encoder and the walk after it gave the memory, where they are on and came to it.
+    rerank_score : float, optional
+        What the cross-encoder gave the memory, where it is on and came to it.
     rerank_cost : RerankCost, optional
         What the cross-encoder read for this query and how long it took; the same for all hits of a query.
     matches : tuple of WordMatch
@@ -105,7 +105,6 @@ class Hit:
     unseen: Mapping[str, float] = field(default_factory=dict)
     in_graph: bool = True
     as_of: str = ""
-    walk_score: float | None = None
     rerank_cost: RerankCost | None = None
     passage: Passage | None = None
     path_parts: tuple[PathPart, ...] = ()
@@ -127,7 +126,6 @@ class Hit:
             values |= {"bonus": self.bonus, "prior": self.prior, "unseen": dict(self.unseen), "in_graph": self.in_graph}
         optional = {
             "rerank_score": self.rerank_score,
-            "walk_score": self.walk_score,
             "rerank_cost": self.rerank_cost and self.rerank_cost.to_dict(),
             "passage": self.passage and asdict(self.passage),
             "path": list(self.path) or None,

@@ -1,11 +1,14 @@
-"""A query's way, from top to bottom: the legs side by side, one pool, fusion, bonus, prior, stages, hits."""
+"""A query's way, from top to bottom: the legs side by side, one pool, fusion, bonus, prior, cross-encoder, hits."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hopgate.memory import Memory
+from hopgate.memory import Memory, cleared
+from hopgate.passages import Extent, is_long
+from hopgate.recall.dense import near_passages
 from hopgate.recall.filters import Query
 from hopgate.recall.fusion import Ranking, fused
 from hopgate.recall.hit import Hit, LegPart, Passage
@@ -13,11 +16,12 @@ from hopgate.recall.legs import Legs, RecallPipeline, pool_of, run_legs
 from hopgate.recall.lexical import exact_matches
 from hopgate.recall.order import ExactMatch, Placed, newest_first, placed, prior_of
 from hopgate.recall.settings import Settings
-from hopgate.recall.stages import Staged, run_stages
 from hopgate.store import memories
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+    from hopgate.recall.rerank import Reranked
 
 
 def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explain: bool = False) -> list[Hit]:
@@ -34,20 +38,28 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
         names = memories.external_ids(connection, sorted(candidates))
         ranking = fused(legs.pool(settings.fuser, names), settings.fuser)
         final, known = _final(connection, legs.query, ranking, settings)
-    staged = run_stages(pipeline, legs.query, list(final), known, settings)
-    order = staged.order[: settings.k]
+        near = _near_passages(connection, legs.query, known)
+    order, passages, read = list(final), {key: spans[0] for key, spans in near.items()}, None
+    if settings.reads:
+        read = _reread(query.text, order, known, near, settings)
+        order[: settings.reads] = [key for key, _ in read.order]
+        passages |= read.passages
+    order = order[: settings.k]
     if settings.sort_by == "recency":
-        order = newest_first(order, [staged.known[key].created_at for key in order])
+        order = newest_first(order, [known[key].created_at for key in order])
+    scores = dict(read.order) if read else {}
     return [
         Hit(
             rank,
-            staged.known[key].external_id,
-            final[key].score if key in final else 0.0,
-            staged.known[key],
-            bonus=final[key].bonus if key in final else 0.0,
-            prior=final[key].prior if key in final else 1.0,
-            **_staged(staged, key),
-            **(_explained(pipeline, legs, ranking, staged, key) if explain else {}),
+            known[key].external_id,
+            final[key].score,
+            known[key],
+            bonus=final[key].bonus,
+            prior=final[key].prior,
+            rerank_score=scores.get(key),
+            rerank_cost=read.cost if read else None,
+            passage=Passage(*passages[key], known[key].content[slice(*passages[key])]) if key in passages else None,
+            **(_explained(pipeline, legs, ranking, key) if explain else {}),
             matches=legs.late.matches(key, names) if explain and legs.late else (),
         )
         for rank, key in enumerate(order, start=1)
@@ -67,32 +79,48 @@ def _final(
     matched = exact_matches(connection, query.text, ranking.ids) if bonus else frozenset()
     hits = placed(ranking, importance, prior_of(settings.prior, settings.sort_by), bonus, matched)
     hits = [hit for hit in hits if hit.id in importance]
-    # A walk after the cross-encoder may bring any of them up.
-    hits = hits[: None if settings.pipeline.walks else max(settings.k, settings.pipeline.deepest)]
+    hits = hits[: max(settings.k, settings.reads)]
     if settings.min_score is not None:
         hits = [hit for hit in hits if hit.score >= settings.min_score]
     known = memories.fetch_by_id(connection, [hit.id for hit in hits], scopes)
     return {hit.id: hit for hit in hits if hit.id in known}, known
 
 
-def _staged(staged: Staged, key: int) -> dict[str, Any]:
-    """What the stages after fusion did for a memory, as a hit has it."""
-    span, content = staged.passages.get(key), staged.known[key].content
-    return {
-        "rerank_score": staged.rerank_scores.get(key),
-        "walk_score": staged.walk_scores.get(key),
-        "rerank_cost": staged.cost,
-        "passage": Passage(*span, content[slice(*span)]) if span else None,
-    }
+def _near_passages(
+    connection: Connection[Any], query: Query, known: Mapping[int, Memory]
+) -> Mapping[int, list[Extent]]:
+    """The passages of the long ones, the nearest to the query first; none without a vector."""
+    if query.vector is None or not any(is_long(memory.content) for memory in known.values()):
+        return {}
+    return near_passages(connection, query.vector, known)
 
 
-def _explained(
-    pipeline: RecallPipeline, legs: Legs, ranking: Ranking[int], staged: Staged, key: int
-) -> Mapping[str, Any]:
-    """What each leg did for a memory and which could not see it; the last walk's path to it, or the graph leg's."""
-    shares = ranking.shares(key) if key in ranking.pool.ids else {}
+def _reread(
+    query: str, order: list[int], known: Mapping[int, Memory], near: Mapping[int, list[Extent]], settings: Settings
+) -> Reranked[int]:
+    """Have the cross-encoder read the top of an order; sensitive memories are not read and keep their places."""
+    from hopgate.recall.rerank import RerankCutShort, load_reranker
+
+    top = order[: settings.reads]
+    texts = dict(cleared((key, known[key]) for key in top))
+    reranker = load_reranker(settings.rerank_model)
+    read = reranker.rerank(query, [(key, texts.get(key)) for key in top], settings.rerank_timeout, near=near)
+    if read.cost.cut_short:
+        # The warning points at the line that called `KnowledgeBase.recall`.
+        warnings.warn(
+            f"the cross-encoder read {read.cost} and the rest keeps its order: "
+            "a larger rerank_timeout gives it longer, a smaller rerank_depth less to read",
+            RerankCutShort,
+            stacklevel=4,
+        )
+    return read
+
+
+def _explained(pipeline: RecallPipeline, legs: Legs, ranking: Ranking[int], key: int) -> Mapping[str, Any]:
+    """What each leg did for a memory and which could not see it; the graph leg's path to it."""
+    shares = ranking.shares(key)
     graph = shares.get("graph")
-    walked = staged.trace if key in staged.walk_scores else legs.trace if graph and graph.rank is not None else None
+    walked = legs.trace if graph and graph.rank is not None else None
     parts = pipeline.graph.explain(walked, key) if walked else ()
     return {
         "legs": {leg: LegPart(*share[:3]) for leg, share in shares.items() if share.seen},

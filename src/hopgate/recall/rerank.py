@@ -43,8 +43,6 @@ class RerankCost:
 
     Examples
     --------
-    >>> RerankCost(30, 30, 350.0) + RerankCost(10, 20, 150.0)
-    RerankCost(pairs=40, asked=50, milliseconds=500.0)
     >>> print(RerankCost(40, 50, 500.0))
     40 of 50 pairs in 500 ms
     """
@@ -57,9 +55,6 @@ class RerankCost:
     def cut_short(self) -> bool:
         """Whether the time was over before all was read."""
         return self.pairs < self.asked
-
-    def __add__(self, other: RerankCost) -> RerankCost:
-        return RerankCost(self.pairs + other.pairs, self.asked + other.asked, self.milliseconds + other.milliseconds)
 
     def __str__(self) -> str:
         read = f"{self.pairs} of {self.asked}" if self.cut_short else f"{self.pairs}"
@@ -113,7 +108,6 @@ class Reranker:
         timeout_s: float,
         *,
         near: Mapping[Id, Sequence[Extent]] = MappingProxyType({}),
-        known: Mapping[Id, float] = MappingProxyType({}),
     ) -> Reranked[Id]:
         """Give the candidates in their new order.
 
@@ -128,19 +122,17 @@ class Reranker:
             The budget, in seconds.
         near : mapping of id to spans
             The passages of long texts, the nearest to the query first; by default those that share most words with it.
-        known : mapping of id to score
-            Candidates that were read already: they are not read again.
         """
         asked = [
             (key, span, text if span is None else passage_text(text, span))
             for key, text in candidates
-            if text is not None and key not in known
+            if text is not None
             for span in _spans(query, text, near.get(key))
         ]
         start = time.monotonic()
         read = self._read(query, [text for _, _, text in asked], timeout_s)
         cost = RerankCost(len(read), len(asked), 1000 * (time.monotonic() - start))
-        scores, speaking = dict(known), dict[Id, Extent]()
+        scores, speaking = dict[Id, float](), dict[Id, Extent]()
         for place, score in sorted(read.items()):
             key, span, _ = asked[place]
             if key not in scores or score > scores[key]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.config import PARTS, Part, Walk, walk_of
@@ -28,101 +27,11 @@ MAX_TIMEOUT_S = 3600
 FILE = "settings.toml"
 BUNDLED_RERANKER = "bundled"
 BY_HAND = "hopgate settings"
-_STEP = re.compile(r"(rerank)(?:\((\d{1,9})\))?|(walk)")
 
 # Of reciprocal ranks, min-max sums and their weights the best on the dev halves of musique, 2wiki and locomo together,
 # within .01, among those that bar no leg: what one leg alone finds and puts first enters the top ten where the others
 # agree and where they have nothing in common, and did so on four of ten questions (docs/measurements.md).
 DEFAULT_FUSER = RRF(k=0, lexical=0.16, dense=0.16, late=1, graph=0.4)
-
-
-class Stage(NamedTuple):
-    """One step after fusion: `rerank`, with how many it reads (none: what `rerank_depth` says), or `walk`."""
-
-    name: str
-    depth: int | None = None
-
-    def __str__(self) -> str:
-        return self.name if self.depth is None else f"{self.name}({self.depth})"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Stages:
-    """The stages of a query after its legs; prints as itself, and states its cost.
-
-    Parameters
-    ----------
-    text : str
-        The stages in their order: `fuse` first, then `rerank`, `rerank(20)` and `walk`. A walk starts from what the
-        cross-encoder believes, so that it follows a `rerank`; a second `rerank` reads only what it has not read.
-
-    Examples
-    --------
-    >>> stages = Stages("fuse>rerank > walk")
-    >>> stages, stages.at_depth(30)
-    (Stages('fuse > rerank > walk'), Stages('fuse > rerank(30) > walk'))
-    >>> Stages("fuse > rerank(30) > walk > rerank(30)").pairs
-    60
-    >>> Stages("walk")
-    Traceback (most recent call last):
-    hopgate.errors.HopgateError: stages begin with fuse, as in 'fuse > rerank > walk', not 'walk'
-    """
-
-    text: str = "fuse"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "text", " > ".join(["fuse", *map(str, self.after)]))
-
-    def __repr__(self) -> str:
-        return f"Stages({self.text!r})"
-
-    def __str__(self) -> str:
-        return self.text
-
-    @property
-    def after(self) -> tuple[Stage, ...]:
-        """The stages that follow fusion."""
-        first, *rest = [step.strip() for step in self.text.split(">")]
-        if first != "fuse":
-            raise HopgateError(f"stages begin with fuse, as in 'fuse > rerank > walk', not {self.text!r}")
-        stages: list[Stage] = []
-        for step in rest:
-            match = _STEP.fullmatch(step)
-            if match is None:
-                raise HopgateError(f"a stage after fuse is rerank, rerank(N) or walk, not {step!r}")
-            stage = Stage(match[1] or match[3], int(match[2]) if match[2] else None)
-            if stage.depth is not None and not 1 <= stage.depth <= MAX_DEPTH:
-                raise HopgateError(f"a cross-encoder reads between 1 and {MAX_DEPTH} candidates, not {stage.depth}")
-            if stage.name == "walk" and (not stages or stages[-1].name != "rerank"):
-                raise HopgateError(
-                    f"a walk starts from what was re-ranked, so that rerank comes before it: {self.text!r}"
-                )
-            stages.append(stage)
-        return tuple(stages)
-
-    @property
-    def pairs(self) -> int:
-        """How many pairs the cross-encoder reads of a query at most, where no memory is long."""
-        return sum(stage.depth or 0 for stage in self.after)
-
-    @property
-    def deepest(self) -> int:
-        """How many of a ranking the stages look at."""
-        return max((stage.depth or 0 for stage in self.after), default=0)
-
-    @property
-    def walks(self) -> bool:
-        """Whether a walk is among them."""
-        return any(stage.name == "walk" for stage in self.after)
-
-    def at_depth(self, depth: int) -> Stages:
-        """Give these stages with a depth for each re-ranking that states none."""
-        steps = (Stage(s.name, s.depth or depth if s.name == "rerank" else None) for s in self.after)
-        return Stages(" > ".join(["fuse", *map(str, steps)]))
-
-
-# Ending with a walk is what the cross-encoder's reading is best used for: docs/measurements.md.
-DEFAULT_STAGES = Stages("fuse > rerank > walk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +69,6 @@ class Settings:
         None, 'the graph leg\'s walk by its fields, such as {"damping": 0.7}; none is the measured one'
     )
     parts: tuple[Part, ...] = setting(PARTS, "the parts of the graph that are used; none is recall without a graph")
-    stages: Stages = setting(DEFAULT_STAGES, "what follows the legs where rerank is on; a walk in it needs a graph")
 
     def __post_init__(self) -> None:
         check(self)
@@ -169,22 +77,20 @@ class Settings:
         object.__setattr__(self, "parts", tuple(part for part in PARTS if part in self.parts))
 
     @property
-    def pipeline(self) -> Stages:
-        """What follows the legs of this query, with every depth: the value that a gate compares, and its cost.
+    def reads(self) -> int:
+        """How many of the fused top the cross-encoder reads: none unless relevance, which it judges, is the order.
 
         Examples
         --------
-        >>> Settings().pipeline, Settings(rerank=True).pipeline
-        (Stages('fuse'), Stages('fuse > rerank(30) > walk'))
+        >>> Settings().reads, Settings(rerank=True).reads, Settings(rerank=True, sort_by="recency").reads
+        (0, 30, 0)
         """
-        # Only relevance can be judged better by reading: a date stays what it is.
-        reads = self.rerank and self.sort_by == "relevance"
-        return self.stages.at_depth(self.rerank_depth) if reads else Stages()
+        return self.rerank_depth if self.rerank and self.sort_by == "relevance" else 0
 
     def replaced(self, changes: Mapping[str, Any]) -> Settings:
         """Give these settings with some changed.
 
-        A leg's name changes its weight; `fuser` and `stages` may be text, and `walk` its fields or JSON.
+        A leg's name changes its weight; `fuser` may be text, and `walk` its fields or JSON.
         """
         if unknown := sorted(set(changes) - set(OPTIONS)):
             raise HopgateError(f"there is no setting {unknown[0]!r}: there are {', '.join(OPTIONS)}")
@@ -194,14 +100,10 @@ class Settings:
         if not isinstance(fuser, Fuser):
             raise HopgateError(f"fuser must be a fuser as it prints, such as {RRF()!r}, not {fuser!r}")
         fuser = fuser.reweighed(**{name: changes[name] for name in LEGS if name in changes})
-        stages = changes.get("stages", self.stages)
-        stages = Stages(stages) if isinstance(stages, str) else stages
-        if not isinstance(stages, Stages):
-            raise HopgateError(f"stages must be text such as {str(DEFAULT_STAGES)!r}, not {stages!r}")
-        rest = {name: value for name, value in changes.items() if name not in (*LEGS, "fuser", "stages")}
+        rest = {name: value for name, value in changes.items() if name not in (*LEGS, "fuser")}
         if rest.get("walk") is not None:
             rest["walk"] = walk_of(rest["walk"])
-        return replace(self, fuser=fuser, stages=stages, **rest)
+        return replace(self, fuser=fuser, **rest)
 
     def only(self, legs: Sequence[str]) -> Settings:
         """Give these settings with every leg switched off that is not named; an unknown name is refused.
@@ -223,12 +125,12 @@ class Settings:
         Examples
         --------
         >>> values = Settings().to_dict()
-        >>> values["graph"], values["stages"], values["walk"]
-        (0.4, 'fuse > rerank > walk', None)
+        >>> values["graph"], values["k"], values["walk"]
+        (0.4, 10, None)
         """
         weights = {name: weight for name, weight in self.fuser.weights.items() if name in LEGS}
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        shown = {"fuser": repr(self.fuser), "stages": str(self.stages), "walk": self.walk and asdict(self.walk)}
+        shown = {"fuser": repr(self.fuser), "walk": self.walk and asdict(self.walk)}
         return {**weights, **values, **shown}
 
 
@@ -253,7 +155,6 @@ class RecallOptions(TypedDict, total=False):
     min_score: float | None
     walk: Walk | Mapping[str, Any] | str | None
     parts: Sequence[Part]
-    stages: Stages | str
 
 
 OPTIONS = {

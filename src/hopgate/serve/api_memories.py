@@ -128,7 +128,6 @@ class HitAnswer(BaseModel):
     prior: float
     in_graph: bool
     rerank_score: float | None
-    walk_score: float | None
     path: Annotated[list[dict[str, str | int | None]], Field(description="The graph's: parts of a kind, text and id.")]
     passage: Passage | None
     matches: list[WordMatch]

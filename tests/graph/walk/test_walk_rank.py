@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matrix_world import matrix_of
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
@@ -21,14 +19,10 @@ from hopgate.graph.walk.seeds import (
     NearFact,
     Shares,
     Starts,
-    by_cosine,
     memory_mass,
-    share_without_neighbours,
     starts,
 )
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, mention_graph, top_k
-from hopgate.recall.fusion import Pool, fused
-from hopgate.recall.graph_leg import BASE_FUSER
 
 
 def town() -> WalkGraph:
@@ -69,39 +63,6 @@ def test_shares_are_kept_and_a_silent_source_leaves_its_share_to_the_others() ->
     both = restart(graph, names=[2], memories=[(3, 0.9)], shares=(0.2, 0.5, 0.3))
     assert both.vector[graph.memories + 2] == pytest.approx(0.5 / 0.7)
     assert both.vector[3] == pytest.approx(0.2 / 0.7)
-
-
-COSINES = st.dictionaries(
-    st.integers(0, 9), st.integers(30, 90).map(lambda percent: percent / 100), min_size=2, max_size=8
-)
-
-
-def base_of(cosines: dict[int, float]) -> list[tuple[int, float]]:
-    return fused(Pool.of({"dense": sorted(cosines.items(), key=lambda hit: -hit[1])}), BASE_FUSER).top()
-
-
-@settings(deadline=None)
-@given(COSINES, st.floats(0.05, 1))
-def test_a_hit_without_a_cosine_keeps_its_part_of_the_mass(cosines: dict[int, float], score: float) -> None:
-    base = [*base_of(cosines), (99, score)]
-    before, after = (memory_mass(by_cosine(base, cosines, part, dense=BASE_FUSER.dense)) for part in (0.0, 1.0))
-    assert after[99] == pytest.approx(before[99])
-    assert sum(after.values()) == pytest.approx(1)
-
-
-def test_a_memory_with_a_neighbour_does_not_stand_alone() -> None:
-    plain = matrix_of({(0, 0): 1.0, (1, 0): 1.0, (2, 1): 1.0}, [], memories=4, concepts=2)
-    assert share_without_neighbours(plain, {0: 0.5, 2: 0.5}) == 1
-    # A matrix that has arcs names them; which memories they join, its graph says.
-    beside = replace(
-        plain,
-        graph=mention_graph(4, 2, Pairs([0, 1, 2], [0, 0, 1], [1.0, 1.0, 1.0]), neighbours=Pairs([0], [1], [1.0])),
-        arc_source=np.zeros(1, np.int32),
-    )
-    assert share_without_neighbours(beside, {0: 0.3, 1: 0.3, 2: 0.2}) == pytest.approx(0.25)
-    # Memory 3 is linked to nothing and 17 is not there: neither tells.
-    assert share_without_neighbours(beside, {0: 0.5, 3: 0.4, 17: 0.1}) == 0
-    assert share_without_neighbours(beside, {3: 1.0}) == 0
 
 
 def start_of(graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), names: Sequence[int] = ()) -> Starts:

@@ -10,23 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp, log
+from math import exp
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.graph.walk.config import COMMON_SHARES, Shares
-from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import WalkGraph
 
 Reason = Literal["memory", "name", "fact"]
 Scored = Sequence[tuple[int, float]]
 SOURCES: tuple[Reason, Reason, Reason] = ("memory", "name", "fact")
 
-# A hit of the base weighs exp((score - best score) / this); where hits have no neighbours, the cosine's part of that is
-# exp(cosine / COSINE_TEMPERATURE) (`by_cosine`).
-BASE_TEMPERATURE, COSINE_TEMPERATURE = 0.15, 0.05
+# A hit of the base weighs exp((score - best score) / this).
+BASE_TEMPERATURE = 0.15
 # So many facts are looked at; each weighs exp((cosine - best cosine) / this). One whose cosine is so far below that of
 # the nearest memory seeds nothing.
 NEAR_FACTS, FACT_TEMPERATURE, FACT_FLOOR = 20, 0.03, 0.25
@@ -142,58 +140,3 @@ def mentioned_in(graph: WalkGraph, concept: int) -> int:
     """How many memories of the graph mention a concept."""
     node = graph.memories + concept
     return int(np.count_nonzero(graph.indices[graph.indptr[node] : graph.indptr[node + 1]] < graph.memories))
-
-
-def share_without_neighbours(matrix: GraphMatrix, mass: Mapping[int, float]) -> float:
-    """Give the part of some memories' mass, of those that the graph links, that is at memories without neighbours.
-
-    In a conversation a weak hit is worth walking from, because the turns around it are often hits too and their walks
-    meet. A passage that follows nothing brings itself alone, and so starts walks by its cosine (`by_cosine`): the base
-    stretches cosines over what the pool has, however little that differs. Measured: docs/measurements.md.
-    """
-    graph = matrix.graph
-    linked = alone = 0.0
-    for memory, at in zip(mass, matrix.memories(list(mass)).tolist(), strict=True):
-        if at >= 0 and not graph.dangling[at]:
-            linked += mass[memory]
-            # Each row is in order: memories come first.
-            alone += mass[memory] * bool(graph.indices[graph.indptr[at]] >= graph.memories)
-    return alone / linked if linked else 0.0
-
-
-def by_cosine(base: Scored, cosines: Mapping[int, float], part: float, *, dense: float) -> Scored:
-    """Give the base's scores as they are where all hits have neighbours, and in cosines where none has.
-
-    Then a difference of `COSINE_TEMPERATURE` between cosines weighs as one of `BASE_TEMPERATURE` between scores,
-    however much the pool's cosines differ. What words give stays as it is. A hit that has no cosine keeps its part of
-    the mass: it could not be seen, which is not the same as being far.
-
-    `cosines` are all of the pool, which the base stretched from its least to its most with the weight `dense`; `part`
-    says how much of the base stands alone.
-
-    Examples
-    --------
-    The second hit's cosine is .1 below the first's, which is two temperatures, and all that the pool has:
-
-    >>> base = [(1, 1.0), (2, 0.3)]
-    >>> by_cosine(base, {1: 0.7, 2: 0.6}, 0, dense=0.7)
-    [(1, 1.0), (2, 0.3)]
-    >>> [(memory, round(score, 2)) for memory, score in by_cosine(base, {1: 0.7, 2: 0.6}, 1, dense=0.7)]
-    [(1, 1.0), (2, 0.7)]
-    """
-    near = {memory: cosines[memory] for memory, _ in base if memory in cosines}
-    span = max(cosines.values()) - min(cosines.values()) if cosines else 0.0
-    if not part or not near or not span > 0:
-        return base
-    nearest = max(near.values())
-    steeper = part * (BASE_TEMPERATURE / COSINE_TEMPERATURE - dense / span)
-    moved = {memory: steeper * (cosine - nearest) for memory, cosine in near.items()}
-    unseen = 0.0
-    if len(near) < len(base):
-        # What a hit with a cosine keeps of its mass on average; from the highest down, so that no exponential is too
-        # large.
-        mass, highest = memory_mass(base), max(moved.values())
-        kept = sum(mass[memory] * exp((by - highest) / BASE_TEMPERATURE) for memory, by in moved.items())
-        if kept > 0:
-            unseen = highest + BASE_TEMPERATURE * log(kept / sum(mass[memory] for memory in near))
-    return [(memory, score + moved.get(memory, unseen)) for memory, score in base]
