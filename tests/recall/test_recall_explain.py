@@ -11,7 +11,7 @@ import hopgate
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.recall.explain import filtered_by, without_filters
+from hopgate.recall.explain import filtered_by
 from hopgate.recall.filters import Filters
 
 MAY, JUNE = datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
@@ -108,6 +108,6 @@ def test_an_unknown_memory_is_refused(asked: KnowledgeBase) -> None:
 def test_filters_without_what_removes_let_the_memory_through() -> None:
     memory = Memory("m", "x", scope="home", created_at=JUNE, superseded_at=JUNE, superseded_by="n")
     filters = Filters(scope=("work", "play"), exclude=(1, 2), known_at=MAY)
-    assert len(filtered_by(1, memory, filters)) == 3
-    free = without_filters(1, memory, filters)
-    assert filtered_by(1, memory, free) == [] and free.exclude == (2,)
+    reasons, free = filtered_by(1, memory, filters)
+    assert len(reasons) == 3
+    assert filtered_by(1, memory, free) == ([], free) and free.exclude == (2,)

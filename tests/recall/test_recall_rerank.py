@@ -89,7 +89,7 @@ def test_only_relevance_is_re_ranked_and_a_sensitive_memory_keeps_its_place(
         assert order_of(filled, sort_by=sort_by, rerank=True, rerank_timeout=ENOUGH) == before
     assert likes.read == []
     before, after = order_of(filled), order_of(filled, rerank=True, rerank_timeout=ENOUGH)
-    assert after[0] == "late" and after.index("secret") == before.index("secret")
+    assert after.index("late") < before.index("late") and after.index("secret") == before.index("secret")
     assert not any("safe" in text for text in likes.read)
 
 

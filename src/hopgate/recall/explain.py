@@ -95,8 +95,8 @@ def explain(
         later = _known(pipeline.store, memory.superseded_by)[1]
         memory = memory if later.scope in filters.scopes else replace(memory, superseded_by=None)
     inside = _linked(pipeline.store, key, filters)
-    removed = filtered_by(key, memory, filters, inside=inside)
-    free = Query(text, without_filters(key, memory, filters, inside=inside))
+    removed, open_filters = filtered_by(key, memory, filters, inside=inside)
+    free = Query(text, open_filters)
     reports = _reports(pipeline, free, key, memory, settings)
     if not removed:
         rank, _ = _place(pipeline, Query(text, filters), settings, external_id)
@@ -139,56 +139,41 @@ def _place(pipeline: RecallPipeline, query: Query, settings: Settings, external_
     return next(((hit.rank, hit.score) for hit in hits if hit.external_id == external_id), (None, 0.0))
 
 
-def filtered_by(key: int, memory: Memory, filters: Filters, *, inside: bool = True) -> list[str]:
-    """Say which filters leave a memory out, a sentence each.
+def filtered_by(key: int, memory: Memory, filters: Filters, *, inside: bool = True) -> tuple[list[str], Filters]:
+    """Say which filters leave a memory out, a sentence each; give filters that let it through and else are the same.
+
+    Who may see the scopes asked for and the memory's own may not see a third, and its ranks would tell of it.
 
     Examples
     --------
-    >>> filtered_by(1, Memory("m1", "It hums.", scope="home"), Filters(scope="work", exclude=(1,)))
+    >>> reasons, free = filtered_by(1, Memory("m1", "It hums.", scope="home"), Filters(scope="work", exclude=(1,)))
+    >>> reasons
     ["scope: it is in 'home', and 'work' was asked for", 'exclude: it is among the ids that were left out']
+    >>> free.scope, free.exclude
+    (('work', 'home'), ())
     """
-    found = []
+    found, free = [], filters
     if filters.scopes is not None and memory.scope not in filters.scopes:
         place = "no scope" if memory.scope is None else repr(memory.scope)
         found.append(f"scope: it is in {place}, and {', '.join(map(repr, filters.scopes))} was asked for")
+        free = replace(free, scope=None if memory.scope is None else [*filters.scopes, memory.scope])
     if key in filters.exclude:
         found.append("exclude: it is among the ids that were left out")
+        free = replace(free, exclude=tuple(other for other in filters.exclude if other != key))
     if not inside:
         found.append("cluster: it is linked to no concept of the cluster that was asked for")
+        free = replace(free, concepts=None)
     if filters.known_at is not None and memory.created_at is not None and memory.created_at > filters.known_at:
         found.append(f"known_at: it is of {_day(memory.created_at)}, which is after {_day(filters.known_at)}")
+        free = replace(free, known_at=None)
     if _superseded(memory, filters):
         taken = f" by {memory.superseded_by!r}" if memory.superseded_by else ""
         found.append(
             f"superseded: it is superseded{taken} since {_day(memory.superseded_at)}, and such memories were not asked "
             "for (include_superseded, or --include-superseded)"
         )
-    return found
-
-
-def without_filters(key: int, memory: Memory, filters: Filters, *, inside: bool = True) -> Filters:
-    """Give filters that let a memory through, and are the same otherwise.
-
-    Examples
-    --------
-    >>> without_filters(1, Memory("m1", "It hums.", scope="home"), Filters(scope="work")).scope
-    ('work', 'home')
-    """
-    late = filters.known_at is not None and memory.created_at is not None and memory.created_at > filters.known_at
-    free = replace(
-        filters,
-        scope=_with_own(filters.scopes, memory.scope),
-        exclude=tuple(other for other in filters.exclude if other != key),
-        known_at=None if late else filters.known_at,
-        concepts=filters.concepts if inside else None,
-    )
     # By the new times: what was not superseded yet at the old ones may be now.
-    return replace(free, superseded=free.superseded or _superseded(memory, free))
-
-
-def _with_own(scopes: list[str] | None, own: str | None) -> Scopes:
-    """The scopes that were asked for and the memory's own: who may see both may not see a third, and its ranks tell."""
-    return None if scopes is None or own is None else [*scopes, own]
+    return found, replace(free, superseded=free.superseded or _superseded(memory, free))
 
 
 def _superseded(memory: Memory, filters: Filters) -> bool:

@@ -19,7 +19,7 @@ import heapq
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from itertools import chain
 from typing import Any
@@ -98,14 +98,8 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the report ready for JSON, None for a weight that nothing reaches."""
-        return {
-            "leg": self.leg,
-            "weight": self.weight,
-            "verdict": self.verdict.value,
-            "fuser": repr(self.fuser),
-            "k": self.k,
-            "prior": repr(self.prior) if self.prior else None,
-        }
+        values = {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+        return {**values, "weight": self.weight, "verdict": self.verdict.value}
 
     def __str__(self) -> str:
         return (
@@ -145,16 +139,6 @@ class Bound(Report):
         if self.weight <= self.favourable.best:
             return Reachability.BARRED
         return Reachability.REACHABLE if self.weight > self.unfavourable.worst else Reachability.AT_BEST
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the bound ready for JSON, None for a weight that nothing reaches."""
-        cases = {name: getattr(self, name) for name in ("needed", "favourable", "unfavourable")}
-        return {
-            **super().to_dict(),
-            "depths": dict(self.depths),
-            "exact": repr(self.exact) if self.exact else None,
-            **{case: {how: _or_none(weight) for how, weight in asdict(of).items()} for case, of in cases.items()},
-        }
 
     def __str__(self) -> str:
         need = self.needed
@@ -308,12 +292,11 @@ class ListReach(Report):
     def to_dict(self) -> dict[str, Any]:
         """Give the summary and what each query needs, ready for JSON."""
         shares = {"first": 0.0, "half": 0.5, "all": 1.0}
-        return {
-            **super().to_dict(),
+        needed = {name: self.needed(share) for name, share in shares.items()}
+        return super().to_dict() | {
             "queries": len(self.by_query),
             "entering": self.entering,
-            "needed": {name: _or_none(self.needed(share)) for name, share in shares.items()},
-            "by_query": {query: _or_none(needed) for query, needed in self.by_query.items()},
+            "needed": _plain(needed),
         }
 
     def __str__(self) -> str:
@@ -436,6 +419,12 @@ def in_words(weight: float) -> str:
     return "impossible" if math.isinf(weight) else f"over {weight:.3f}"
 
 
-def _or_none(weight: float) -> float | None:
-    """None for infinity, which JSON has not."""
-    return None if math.isinf(weight) else weight
+def _plain(value: Any) -> Any:
+    """A field as JSON has it: what prints as itself by its name, and None for infinity."""
+    if isinstance(value, Needed):
+        value = asdict(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, float) and math.isinf(value):
+        return None
+    return value if value is None or isinstance(value, int | float | str) else repr(value)

@@ -14,7 +14,7 @@ from hopgate.recall.fusion import Ranking, fused
 from hopgate.recall.hit import Hit, LegPart, Passage
 from hopgate.recall.legs import Legs, RecallPipeline, pool_of, run_legs
 from hopgate.recall.lexical import exact_matches
-from hopgate.recall.order import ExactMatch, Placed, newest_first, placed, prior_of
+from hopgate.recall.order import ExactMatch, Placed, half_and_half, newest_first, placed, prior_of
 from hopgate.recall.settings import Settings
 from hopgate.store import memories
 
@@ -42,8 +42,7 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
     order, passages, read = list(final), {key: spans[0] for key, spans in near.items()}, None
     if settings.reads:
         read = _reread(query.text, order, known, near, settings)
-        order[: settings.reads] = [key for key, _ in read.order]
-        passages |= read.passages
+        order, passages = _with_read(order, read), passages | read.passages
     order = order[: settings.k]
     if settings.sort_by == "recency":
         order = newest_first(order, [known[key].created_at for key in order])
@@ -114,6 +113,13 @@ def _reread(
             stacklevel=4,
         )
     return read
+
+
+def _with_read(order: list[int], read: Reranked[int]) -> list[int]:
+    """Order what was read, half by fusion's places and half by the cross-encoder's; the rest keeps its place."""
+    by_reader = {key: None for key, score in read.order if score is not None}
+    first = iter(half_and_half([key for key in order if key in by_reader], list(by_reader)))
+    return [next(first) if key in by_reader else key for key in order]
 
 
 def _explained(pipeline: RecallPipeline, legs: Legs, ranking: Ranking[int], key: int) -> Mapping[str, Any]:
