@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.graph.names import LONGEST, NameIndex, name_index, name_words
 from hopgate.memory import cleared
 from hopgate.store import memories, setting_rows
-from hopgate.store.graph import concept_rows, edge_rows, name_rows
+from hopgate.store.graph import arrays, concept_rows, edge_rows, name_rows
 from hopgate.store.graph.name_rows import NameRow, of_small_groups
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ INSIDE_WEIGHT = 0.5
 Texts = defaultdict[str, list[tuple[str, int]]]
 """Texts with whose they are, by scope."""
 
-# Memories linked in one statement, and how many memories or names a new name is carried to at most.
+# Memories, or concepts, linked in one statement, and how many memories or names a new name is carried to at most.
 BATCH = 1000
 MAX_CARRIED = 200
 
@@ -77,19 +77,12 @@ def _is_name_in(word: str, name: str) -> bool:
 
 def link_all(connection: Connection[Any]) -> None:
     """Link every memory to the concepts that it mentions and that its title names, and concepts to those in names."""
-    concept_rows.lock_mentioning(connection)
-    concept_rows.link_all_mentions(connection)
-    shared = setting_rows.scopes(connection) == setting_rows.SHARED
-    names: Texts = defaultdict(list)
-    titles: Texts = defaultdict(list)
-    for row in name_rows.all_names(connection):
-        names[row.scope].append((row.name, row.concept_id))
-    for title in memories.first_lines(connection):
-        titles["" if shared else title.scope].append((title.text, title.memory_id))
-    indexes = {scope: name_index(own) for scope, own in names.items()}
-    _link_titles(connection, indexes, titles)
-    links = [link for scope, own in names.items() for link in inside_links(indexes[scope], own)]
-    edge_rows.replace_name_links(connection, None, links, INSIDE_WEIGHT)
+    memory_ids = memories.kept_ids(connection)
+    concept_rows.unlink_all(connection)
+    link_memories(connection, memory_ids)
+    concept_ids = arrays.concept_ids(connection).tolist()
+    for start in range(0, len(concept_ids), BATCH):
+        link_names(connection, concept_ids[start : start + BATCH])
 
 
 def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
@@ -105,7 +98,9 @@ def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
         scopes = name_rows.scopes_of(connection, known)
         titles: Texts = defaultdict(list)
         for key, text in cleared(known.items()):
-            titles[scopes[key]].append((text.split("\n", 1)[0], key))
+            title = text.split("\n", 1)[0]
+            if len(title) <= memories.MAX_TITLE:
+                titles[scopes[key]].append((title, key))
         _link_titles(connection, _indexes(connection, titles), titles)
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from psycopg.rows import dict_row
 
@@ -345,6 +345,11 @@ def require(connection: Connection[Any], external_ids: Sequence[str], within: Se
     return sorted(known.values())
 
 
+def kept_ids(connection: Connection[Any]) -> list[int]:
+    """Every memory that is not sensitive; until the transaction ends nobody deletes one, not even by a key's check."""
+    return rows.values(connection, "SELECT id FROM memories WHERE NOT is_sensitive ORDER BY id FOR KEY SHARE")
+
+
 def open_ids(connection: Connection[Any], *, limit: int | None = None, after: int = 0) -> list[int]:
     """The next memories after an id that are not sensitive, or all of them."""
     statement = "SELECT id FROM memories WHERE id > %s AND NOT is_sensitive ORDER BY id LIMIT %s"
@@ -519,22 +524,3 @@ def titled(
         "AND NOT m.is_sensitive AND length(split_part(m.content, E'\\n', 1)) < length(t.name) + %s LIMIT %s) AS h",
         ([scope for scope, _ in names], [name for _, name in names], shared, MAX_ADDITION, limit),
     ).fetchall()
-
-
-class Title(NamedTuple):
-    """A memory's first line, and its scope."""
-
-    memory_id: int
-    scope: str
-    text: str
-
-
-def first_lines(connection: Connection[Any]) -> list[Title]:
-    """The first line of every memory where it is no longer than a title could be; of no sensitive one."""
-    return rows.fetch(
-        connection,
-        Title,
-        "SELECT id AS memory_id, coalesce(scope, '') AS scope, split_part(content, E'\\n', 1) AS text FROM memories "
-        "WHERE NOT is_sensitive AND length(split_part(content, E'\\n', 1)) <= %s ORDER BY id",
-        (MAX_TITLE,),
-    )

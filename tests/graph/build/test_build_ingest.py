@@ -176,9 +176,9 @@ def test_names_are_compared_outside_the_lock_and_again_where_the_graph_changed(
 def test_nobody_deletes_a_memory_that_is_being_linked(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     """An owner's own program, which knows of no lock of ours, waits."""
     kb.add(*corpus().memories[:60])
-    real, tried = concept_rows.link_all_mentions, []
+    real, tried = concept_rows.link_mentions, []
 
-    def link(connection: Connection[Any]) -> None:
+    def link(connection: Connection[Any], memory_ids: list[int]) -> None:
         with psycopg.connect(kb.store.dsn) as owner:
             kb.store.find_tables(owner)
             owner.execute("SET LOCAL lock_timeout = '50ms'")
@@ -186,8 +186,8 @@ def test_nobody_deletes_a_memory_that_is_being_linked(kb: KnowledgeBase, monkeyp
                 owner.execute("DELETE FROM memories WHERE id = (SELECT min(memory_id) FROM mentions)")
             tried.append(True)
             owner.rollback()
-        real(connection)
+        real(connection, memory_ids)
 
-    monkeypatch.setattr(concept_rows, "link_all_mentions", link)
+    monkeypatch.setattr(concept_rows, "link_mentions", link)
     kb.build()
     assert tried

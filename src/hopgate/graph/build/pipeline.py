@@ -19,7 +19,7 @@ from hopgate.extract.spec import as_extractor
 from hopgate.graph.build.changes import read_changes, read_judged_ends
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph.build.reading import Reader, Surveys, survey, text_reader, with_stored_turns
-from hopgate.graph.build.resolve import CosineScale, NameResolver, Tally, canonicalise_store, declare
+from hopgate.graph.build.resolve import NameResolver, Scales, Tally, canonicalise_store, declare
 from hopgate.graph.build.sink import GraphSink
 from hopgate.graph.canonicalise import Embed
 from hopgate.guard import guarded
@@ -65,7 +65,7 @@ class GraphBuilder:
     def __init__(self, store: Store, embedding: Embedding) -> None:
         self._store = store
         self._embedding = embedding
-        self._scale = CosineScale()
+        self._scales: Scales = {}
         self._has_space = False
 
     def extract(self, extractor: str | Extractor, **options: Unpack[ExtractOptions]) -> Progress:
@@ -133,7 +133,7 @@ class GraphBuilder:
         return kept
 
     def _resolution(self) -> NameResolver:
-        return NameResolver(embed=self._embedder(), scale=self._scale, forget=self._embedding.forget)
+        return NameResolver(embed=self._embedder(), scales=self._scales, forget=self._embedding.forget)
 
     # Extraction: by the workers of an engine, or by a model as its run says.
 

@@ -64,23 +64,8 @@ class Tally:
     new: int = 0
 
 
-class CosineScale:
-    """Cosines turned into closeness, as a scope's names need it; found once, from the first names there are."""
-
-    def __init__(self) -> None:
-        self._of: dict[str, Callable[[NDArray[np.float32]], NDArray[np.float32]]] = {}
-
-    def fit(self, connection: Connection[Any], scope: str) -> None:
-        """Look at the scope's vectors, unless that was done."""
-        if scope not in self._of:
-            vectors = graph_vectors.sample(connection, scope, SAMPLE)
-            if len(vectors) >= ENOUGH:
-                self._of[scope] = closeness(vectors)
-
-    def __call__(self, scope: str, cosines: Sequence[float]) -> list[float | None]:
-        """Closeness of each; None while there are too few names to measure how alike unrelated ones are."""
-        scale = self._of.get(scope)
-        return list(scale(np.array(cosines, np.float32)).tolist()) if scale else [None] * len(cosines)
+Scales = dict[str, Callable[[NDArray[np.float32]], NDArray[np.float32]]]
+"""How cosines become closeness in each scope; found once, from the first names there are."""
 
 
 class NameResolver:
@@ -98,14 +83,14 @@ class NameResolver:
         self,
         canonicaliser: Canonicaliser | None = None,
         embed: Embed | None = None,
-        scale: CosineScale | None = None,
+        scales: Scales | None = None,
         forget: Callable[[Sequence[str]], None] | None = None,
     ) -> None:
         self._canonicaliser = canonicaliser or Canonicaliser(threshold=MERGE, ask=ASK)
         self._embed = embed
         self._forget = forget
         self._vectors: dict[NameKey, NDArray[np.float32]] = {}
-        self._scale = scale or CosineScale()
+        self._scales = {} if scales is None else scales
         self.tally = Tally()
 
     def prepare(self, store: Store, spellings: Mapping[NameKey, str]) -> None:
@@ -115,8 +100,10 @@ class NameResolver:
             return
         with store.transaction() as connection:
             known = {row.key for row in name_rows.by_keys(connection, spellings) if row.uses}
-            for scope in {scope for scope, _ in spellings}:
-                self._scale.fit(connection, scope)
+            for scope in {scope for scope, _ in spellings} - self._scales.keys():
+                sample = graph_vectors.sample(connection, scope, SAMPLE)
+                if len(sample) >= ENOUGH:
+                    self._scales[scope] = closeness(sample)
         fresh = [key for key in spellings if key not in known]
         if names := list(dict.fromkeys(spellings[key] for key in fresh)):
             vectors = dict(zip(names, self._embed(names), strict=True))
@@ -168,7 +155,9 @@ class NameResolver:
             cosines = {key: cosine for key, cosine in found if key != row.concept_id}
             others = [key for key in ids if key not in cosines and key != row.concept_id]
             cosines |= graph_vectors.cosines(connection, vector, others)
-            near = dict(zip(cosines, self._scale(row.scope, list(cosines.values())), strict=True))
+            near = dict.fromkeys(cosines)
+            if scale := self._scales.get(row.scope):
+                near = dict(zip(cosines, scale(np.array([*cosines.values()], np.float32)).tolist(), strict=True))
         rows: dict[int, list[NameRow]] = {}
         for other in name_rows.of_concepts(connection, sorted({*ids, *near} - {row.concept_id} - unseen)):
             rows.setdefault(other.concept_id, []).append(other)
@@ -187,6 +176,10 @@ class NameResolver:
 # All names at once, while others write.
 
 
+Relations = Mapping[str, Mapping[str, str]]
+"""By scope, the canonical relation of each raw one."""
+
+
 class Material(NamedTuple):
     """All that clusters are made of, as it was in one version of the graph."""
 
@@ -194,14 +187,6 @@ class Material(NamedTuple):
     names: Sequence[NameRow]
     places: Mapping[int, frozenset[str]]
     relations: Mapping[str, Mapping[str, int]]
-
-
-class Clusters(NamedTuple):
-    """Which names are one concept and which relations one relation; `version` is the graph's that they were made of."""
-
-    version: int
-    names: Sequence[Sequence[NameRow]]
-    relations: Mapping[str, Mapping[str, str]]
 
 
 def canonicalise_store(store: Store, embed: Embed | None, show: Callable[[Progress], object]) -> None:
@@ -212,18 +197,15 @@ def canonicalise_store(store: Store, embed: Embed | None, show: Callable[[Progre
 
     def at_once(connection: Connection[Any]) -> None:
         name_rows.lock(connection)
-        _write(_clustered(_read_material(connection), embed), show, connection)
+        read = _read_material(connection)
+        _write(read, _clustered(read, embed), show, connection)
 
     show(Progress(stage="bringing names together"))
     for _ in range(ATTEMPTS):
         read = store.run(_read_material)
         # A hosted embedder takes minutes over all names: before each request it is looked whether one went.
-        same = partial(_is_still, read.version)
-        with (
-            suppress(WithdrawnError),
-            guarded(name_rows.guard(store, same)),
-        ):
-            if store.run(partial(_write, _clustered(read, embed), show)):
+        with suppress(WithdrawnError), guarded(name_rows.guard(store, partial(_is_still, read.version))):
+            if store.run(partial(_write, read, _clustered(read, embed), show)):
                 return
     store.run(at_once)
 
@@ -241,7 +223,7 @@ def _read_material(connection: Connection[Any]) -> Material:
     )
 
 
-def _clustered(read: Material, embed: Embed | None) -> Clusters:
+def _clustered(read: Material, embed: Embed | None) -> tuple[list[list[NameRow]], Relations]:
     """Cluster each scope's names and relations: the long part, for which nobody needs to wait."""
     by_scope: dict[str, list[NameRow]] = defaultdict(list)
     for row in read.names:
@@ -258,26 +240,31 @@ def _clustered(read: Material, embed: Embed | None) -> Clusters:
         scope: canonicalise_relations(counts, embed if len(counts) <= MAX_EMBEDDED else None)
         for scope, counts in read.relations.items()
     }
-    return Clusters(read.version, list(clusters.values()), relations)
+    return [members for members in clusters.values() if len(members) > 1], relations
 
 
-def _write(clusters: Clusters, show: Callable[[Progress], object], connection: Connection[Any]) -> bool:
+def _write(
+    read: Material,
+    clusters: tuple[list[list[NameRow]], Relations],
+    show: Callable[[Progress], object],
+    connection: Connection[Any],
+) -> bool:
     """Merge the concepts of each cluster, unless the graph changed meanwhile; what people decided stays so."""
     name_rows.lock(connection)
-    if version.current(connection) != clusters.version:
+    if not _is_still(read.version, connection):
         return False
+    names, relations = clusters
     decided = take_apart(connection)
-    several = [members for members in clusters.names if len(members) > 1]
-    known = name_rows.by_id(connection, [row.id for members in several for row in members])
+    known = name_rows.by_id(connection, [row.id for members in names for row in members])
     concept = {row.id: row.concept_id for row in known}
     merges = []
-    for members in several:
+    for members in names:
         kept, *others = sorted(members, key=lambda row: (-row.uses, -len(row.name), row.name))
         merges += [(concept[kept.id], concept[other.id]) for other in others]
     journal.merge(connection, merges, method=f"global, threshold {MERGE}")
     join_aliases(connection)
     apply_rulings(connection, decided)
-    for scope, canonical in clusters.relations.items():
+    for scope, canonical in relations.items():
         fact_rows.set_canonical(connection, scope, canonical)
     show(Progress(stage="deriving edges"))
     rederive_all(connection)

@@ -250,24 +250,9 @@ def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
         )
 
 
-def lock_mentioning(connection: Connection[Any]) -> None:
-    """Let nobody delete a memory that is about to be linked, as the check of a key would."""
-    connection.execute("SELECT FROM memories WHERE id IN (SELECT memory_id FROM mentions) ORDER BY id FOR KEY SHARE")
-
-
-def link_all_mentions(connection: Connection[Any]) -> None:
-    """Derive anew which concepts all memories talk about, from their mentions, and count them.
-
-    The memories are locked: see `lock_mentioning`.
-    """
-    connection.execute("DELETE FROM memory_concepts")
-    connection.execute(
-        # In the order of the key: its index then grows at its end, and not all over.
-        f"WITH made AS ({_LINK} GROUP BY 1, 2 ORDER BY memory_id, concept_id RETURNING concept_id) "
-        "UPDATE concepts c SET memory_count = coalesce(k.n, 0) FROM concepts o LEFT JOIN (SELECT concept_id, "
-        "count(*) AS n FROM made GROUP BY concept_id) AS k ON k.concept_id = o.id "
-        "WHERE c.id = o.id AND c.memory_count <> coalesce(k.n, 0)"
-    )
+def unlink_all(connection: Connection[Any]) -> None:
+    """Forget which concepts all memories talk about."""
+    connection.execute("DELETE FROM memory_concepts; UPDATE concepts SET memory_count = 0 WHERE memory_count > 0")
 
 
 def link_titles(connection: Connection[Any], links: Sequence[tuple[int, int]], weight: float) -> None:
