@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
-    from hopgate.exports.memories import ConceptPage
     from hopgate.extract.model.judge import Judge
     from hopgate.graph.build.curate import Curation, Proposal
     from hopgate.graph.build.merge import Change, MergeProposal, RemovalPreview
@@ -92,7 +91,7 @@ class ConceptGraph:
         *,
         kind: str | None = None,
         search: str | None = None,
-        limit: int = 50,
+        limit: int | None = 50,
         offset: int = 0,
         **part: Unpack[Part],
     ) -> list[Concept]:
@@ -281,14 +280,6 @@ class ConceptGraph:
         from hopgate.exports.graph import statement_rows
 
         return statement_rows(self._store.run(graph_vectors.all_statements))
-
-    def pages(self) -> list[ConceptPage]:
-        """Give every concept with its edges, for a page of its own."""
-        from hopgate.exports.graph import concept_pages
-
-        with self._looking() as (connection, view):
-            stated = [edge for edge in edge_rows.visible(connection, view) if edge.relation != edge_rows.NAME_INSIDE]
-            return concept_pages(concept_rows.listed(connection, limit=None), stated)
 
     def mentions(self) -> dict[str, list[str]]:
         """Give the names of the concepts that each memory talks about, by its external id; no sensitive one has any."""

@@ -159,7 +159,7 @@ def test_a_damaged_backup_is_refused_and_nothing_is_restored(kb: KnowledgeBase, 
 def test_a_vault_takes_titles_that_are_long_in_bytes(tmp_path: Path) -> None:
     titles = ("記" * 90, "記" * 90, "🦉" * 90, "é" * 100, "x" * 300)
     made = [Memory(f"m{number}", "It hums.", title=title) for number, title in enumerate(titles)]
-    assert write_vault(tmp_path / "vault", made, [], {}) == (0, len(made))
+    assert write_vault(tmp_path / "vault", made, [], [], {}) == (0, len(made))
     names = sorted(path.name for path in (tmp_path / "vault" / "Memories").iterdir())
     assert len(names) == len(made) and all(len(name.encode()) <= 255 for name in names)
     assert f"{'記' * 80}.md" in names and f"{'記' * 80} 2.md" in names and f"{'é' * 100}.md" in names
@@ -212,7 +212,7 @@ def test_no_cell_is_a_formula_and_what_is_written_is_the_owners_alone(kb: Knowle
     assert [row[2] for row in rows] == ["'=1+1", "'- one", "''=x", "'tis", "'+49"]
     assert [memory.text for memory in read_source(tmp_path / "all.csv").memories] == [memory.text for memory in made]
     write_network(node_link([], []), tmp_path / "graph.json")
-    write_vault(tmp_path / "vault", [Memory("m1", "It hums.", title="<b>[[x]]")], [], {})
+    write_vault(tmp_path / "vault", [Memory("m1", "It hums.", title="<b>[[x]]")], [], [], {})
     assert stat.S_IMODE((tmp_path / "graph.json").stat().st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "vault").stat().st_mode) == 0o700
     [page] = (tmp_path / "vault" / "Memories").iterdir()

@@ -25,7 +25,7 @@ import hopgate
 from hopgate import Memory
 from hopgate.embed import embedder_from
 from hopgate.errors import HopgateError
-from hopgate.exports.memories import ConceptPage, write_vault
+from hopgate.exports.memories import write_vault
 from hopgate.extract.model.openai import OpenAI
 from hopgate.guard import SensitivityRules
 from hopgate.http import RetryPolicy
@@ -33,6 +33,8 @@ from hopgate.kb import KnowledgeBase
 from hopgate.store import backup
 from hopgate.store import server as embedded_server
 from hopgate.store.backup import MANIFEST
+from hopgate.store.graph.concept_rows import Concept
+from hopgate.store.graph.edge_rows import Edge
 
 NOTE = Memory("m", "Ada Byron keeps the key in London.")
 
@@ -109,8 +111,9 @@ def test_graphs_and_vaults_show_names_and_obey_none(kb: KnowledgeBase, run: Runn
     kb.build()
     graph = ElementTree.fromstring(run("graph", "export", "--format", "graphml", "--memories").out)
     assert len(graph.findall(".//{*}node")) >= 3
-    page = ConceptPage("<img src=x> [a](b)", "k: {x}", ("a\u2028b",), (("says |[x](y)", "<b>", True, ()),))
-    write_vault(tmp_path / "vault", [], [page], {})
+    concept = Concept(1, "<img src=x> [a](b)", ("a\u2028b",), "k: {x}", 0)
+    said = Edge("it", "says |[x](y)", "<b>", 1.0, None, None, None, None, ("m1",), source_id=1)
+    write_vault(tmp_path / "vault", [], [concept], [said], {})
     (written,) = (tmp_path / "vault" / "Concepts").glob("*.md")
     assert not [one for one in ("<img", "[a](b)", "<b>", "\u2028") if one in written.read_text()]
 

@@ -297,7 +297,9 @@ def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
 
 def _write_file(kb: KnowledgeBase, form: str, out: Path) -> str:
     if form == "obsidian":
-        concepts, count = write_vault(out, kb.export(), kb.graph.pages(), kb.graph.mentions())
+        concepts, count = write_vault(
+            out, kb.export(), kb.graph.concepts(limit=None), kb.graph.edges(), kb.graph.mentions()
+        )
         return f"{counted(concepts, 'concept')} and {counted(count, 'memory')}"
     return counted((write_parquet(kb.export(), out) if form == "parquet" else create(out, kb.export())), "memory")
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from hopgate.errors import HopgateError
-from hopgate.exports.memories import ConceptPage
 from hopgate.files import private_opener
 
 if TYPE_CHECKING:
@@ -131,20 +130,3 @@ def _when(start: datetime | None, end: datetime | None, weight: float) -> dict[s
     confidence = {"confidence": round(weight, 6)} if weight != 1 else {}
     days = {"valid_from": start, "valid_to": end}
     return confidence | {name: moment.astimezone(UTC).date().isoformat() for name, moment in days.items() if moment}
-
-
-def concept_pages(concepts: Iterable[Concept], edges: Iterable[Edge]) -> list[ConceptPage]:
-    """Give each concept with the edges out of it and into it, for pages of a vault."""
-    ends: dict[int, list[tuple[str, str, bool, tuple[str, ...]]]] = {}
-    for edge in edges:
-        ends.setdefault(edge.source_id, []).append((edge.relation, edge.target, True, edge.evidence))
-        ends.setdefault(edge.target_id, []).append((edge.relation, edge.source, False, edge.evidence))
-    return [
-        ConceptPage(
-            concept.name,
-            concept.kind or "",
-            tuple(alias for alias in concept.aliases if alias != concept.name),
-            tuple(ends.get(concept.id, ())),
-        )
-        for concept in concepts
-    ]

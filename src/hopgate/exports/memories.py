@@ -6,16 +6,19 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from hopgate.corpus import COLUMNS, EXTRA, READERS, no_formula, to_record
 from hopgate.errors import HopgateError
 from hopgate.files import private_folder, private_opener
 from hopgate.memory import Memory, cleared
+
+if TYPE_CHECKING:
+    from hopgate.store.graph.concept_rows import Concept
+    from hopgate.store.graph.edge_rows import Edge
 
 # Rows of a Parquet file that are written at once.
 BATCH = 10_000
@@ -80,18 +83,12 @@ MAX_NAME = 100
 MAX_NAME_BYTES = 240
 
 
-@dataclass(frozen=True, slots=True)
-class ConceptPage:
-    """A concept for its page: its names, and its edges as (relation, other concept, outgoing, evidence)."""
-
-    name: str
-    kind: str
-    aliases: tuple[str, ...]
-    edges: tuple[tuple[str, str, bool, tuple[str, ...]], ...]
-
-
 def write_vault(
-    out: Path, memories: Iterable[Memory], concepts: Sequence[ConceptPage], mentions: Mapping[str, Sequence[str]]
+    out: Path,
+    memories: Iterable[Memory],
+    concepts: Sequence[Concept],
+    edges: Iterable[Edge],
+    mentions: Mapping[str, Sequence[str]],
 ) -> tuple[int, int]:
     """Write a new vault, with the names of the concepts that each memory mentions; give how many of both it has."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -100,7 +97,7 @@ def write_vault(
         private_folder(folder)
     open_ones = list(cleared((memory, memory) for memory in memories))
     taken: set[str] = set()
-    of_concept = {page.name: _file_name(page.name, taken) for page in concepts}
+    of_concept = {concept.name: _file_name(concept.name, taken) for concept in concepts}
     of_memory = {memory.external_id: _file_name(memory.title or memory.external_id, taken) for memory, _ in open_ones}
     about: dict[str, list[str]] = {}
     for memory, _ in open_ones:
@@ -109,9 +106,17 @@ def write_vault(
             about.setdefault(name, []).append(memory.external_id)
         text = "\n".join(_memory_page(memory, [of_concept[name] for name in linked], of_memory))
         (out / "Memories" / f"{of_memory[memory.external_id]}.md").write_text(text, encoding="utf-8")
-    for page in concepts:
-        text = "\n".join(_concept_page(page, of_concept, of_memory, about.get(page.name, ())))
-        (out / "Concepts" / f"{of_concept[page.name]}.md").write_text(text, encoding="utf-8")
+    stated: dict[int, list[Edge]] = {}
+    for edge in edges:
+        # No memory says of two names that one stands in the other.
+        if edge.evidence:
+            for end in {edge.source_id, edge.target_id}:
+                stated.setdefault(end, []).append(edge)
+    for concept in concepts:
+        page = _concept_page(concept, stated.get(concept.id, ()), of_concept, of_memory)
+        memories_of = [f"- [[{of_memory[key]}]]" for key in about.get(concept.name, ())]
+        text = "\n".join([*page, *(["\n## Memories\n", *memories_of] if memories_of else []), ""])
+        (out / "Concepts" / f"{of_concept[concept.name]}.md").write_text(text, encoding="utf-8")
     return len(concepts), len(open_ones)
 
 
@@ -153,24 +158,22 @@ def _memory_page(memory: Memory, linked: Sequence[str], memories: Mapping[str, s
 
 
 def _concept_page(
-    page: ConceptPage, concepts: Mapping[str, str], memories: Mapping[str, str], about: Sequence[str]
+    concept: Concept, edges: Iterable[Edge], concepts: Mapping[str, str], memories: Mapping[str, str]
 ) -> Iterator[str]:
     yield "---"
-    if page.aliases:
-        yield f"aliases: {yaml_text(list(page.aliases))}"
-    if page.kind:
-        yield f"kind: {yaml_text(page.kind)}"
-    yield f"---\n# {escaped_markdown(page.name)}\n"
-    for relation, other, outgoing, evidence in page.edges:
+    if aliases := [alias for alias in concept.aliases if alias != concept.name]:
+        yield f"aliases: {yaml_text(aliases)}"
+    if concept.kind:
+        yield f"kind: {yaml_text(concept.kind)}"
+    yield f"---\n# {escaped_markdown(concept.name)}\n"
+    for edge in edges:
+        outgoing = edge.source_id == concept.id
+        other = edge.target if outgoing else edge.source
         link = f"[[{concepts[other]}]]" if other in concepts else escaped_markdown(other)
-        named = escaped_markdown(relation)
+        named = escaped_markdown(edge.relation)
         sentence = f"{named} {link}" if outgoing else f"{link} {named} it"
-        shown = [f"[[{memories[key]}]]" for key in evidence if key in memories]
+        shown = [f"[[{memories[key]}]]" for key in edge.evidence if key in memories]
         yield f"- {sentence}" + (f" ({', '.join(shown)})" if shown else "")
-    if about:
-        yield "\n## Memories\n"
-        yield from (f"- [[{memories[key]}]]" for key in about)
-    yield ""
 
 
 # Somebody's words inside a page of Markdown: shown, and not obeyed.
