@@ -58,9 +58,7 @@ run_options = together(
     path("--types", "A types.toml with the kinds and relations that a model should prefer."),
     count("--together", "Memories in one call to a model.", most=100, show_default="100 for openai, 1 for llama"),
     count("--limit", "Only the first so many memories."),
-    count("--max-tokens", "Begin no memory once so many tokens are spent."),
-    count("--concurrency", "Memories extracted from at once.", 1),
-    count("--batch", "Memories written in one transaction.", 64),
+    click_options(options_of(Run)),
 )
 
 
@@ -89,7 +87,7 @@ def extract(kb: KnowledgeBase, limit: int | None, statements: bool, **given: Any
     extractor = make_extractor(kb, given)
     with progress_line() as show:
         read = kb.upkeep.write_statements if statements else kb.extract
-        done = read(extractor, run=Run(**given), limit=limit, show=show)
+        done = read(extractor, run=parameters.made(Run, given), limit=limit, show=show)
     states = kb.extraction_states()
     counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
     lines = [*_run_lines(done), f"memories: {counts}"]
@@ -120,7 +118,6 @@ def build(kb: KnowledgeBase, tie_break: bool, judge: bool, rebuild: bool, limit:
     from hopgate.extract.model.judge import Judge
 
     engine, extractor = parameters.made(Engine, given), make_extractor(kb, given)
-    run = Run(**{option: given.pop(option) for option in ("max_tokens", "concurrency", "batch")})
     opinion = Judge(extractor) if tie_break else None
     # Names that another extractor found are no ground to resolve these against one by one.
     another = limit is None and kb.upkeep.status()["extractor"] not in ("", extractor.identity.extractor)
@@ -128,7 +125,7 @@ def build(kb: KnowledgeBase, tie_break: bool, judge: bool, rebuild: bool, limit:
         built = kb.build(
             extractor,
             judge=Judge(extractor) if judge else None,
-            run=run,
+            run=parameters.made(Run, given),
             rebuild=rebuild or another,
             show=show,
             engine=engine,

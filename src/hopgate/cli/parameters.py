@@ -100,7 +100,8 @@ def path(name: str, help: str, **more: Any) -> Callable[[Any], Any]:
 
 def count(name: str, help: str, default: int | None = None, *, most: int = MOST, **more: Any) -> Callable[[Any], Any]:
     """Declare an option that counts, from 1."""
-    return click.option(name, type=click.IntRange(1, most), default=default, help=help, **more)
+    kind = Declared(Option(name.strip("-"), int, default, help, low=1, high=most))
+    return click.option(name, type=kind, default=default, help=help, **more)
 
 
 def date(text: str) -> datetime:

@@ -15,7 +15,7 @@ from hopgate.cli import output, parameters
 from hopgate.cli.graph import extractor_options, make_extractor
 from hopgate.cli.memories import fields, form
 from hopgate.cli.output import Shown, counted, progress, progress_line, say
-from hopgate.cli.parameters import PATH, Where, as_json, click_options, count, flag, on_store, several, with_store
+from hopgate.cli.parameters import PATH, Where, as_json, click_options, count, flag, on_store, with_store
 from hopgate.errors import HopgateError
 from hopgate.options import options_of
 from hopgate.scale.engine import Engine
@@ -23,6 +23,7 @@ from hopgate.sources.source import ReadOptions
 from hopgate.sources.tables import parse_map
 from hopgate.store import connect, owners_table, server
 from hopgate.store import schema as schema_of
+from hopgate.store.owners_table import OwnersTable
 from hopgate.store.store import open_store
 
 if TYPE_CHECKING:
@@ -192,35 +193,18 @@ def db() -> None:
 
 
 # Which table of the owner's holds memories, and in which columns.
-owners_options = parameters.together(
-    click.option(
-        "--memories",
-        metavar="SCHEMA.TABLE",
-        help="A table of yours, such as public.notes, whose rows are memories.",
-        show_default="hopgate.memories, a table of its own",
-    ),
-    fields,
-    click.option("--hide", metavar="SQL", help="Rows that are no memories, such as 'deleted_at IS NOT NULL'."),
-    click.option("--superseded", metavar="SQL", help="Rows that gave way, such as \"content LIKE '[SUPERSEDED]%'\"."),
-    several(
-        "--not-sensitive",
-        "A column that is called like a flag of secrets and is none; again for more.",
-        metavar="COLUMN",
-    ),
-)
+owners_options = parameters.together(click_options(options_of(OwnersTable)), fields)
 
 
-def _owners(
-    memories: str | None, fields: Sequence[str], vectors: str | None = None, **conditions: Any
-) -> owners_table.OwnersTable | str | None:
-    """The owner's table as the options say it."""
-    columns = {IN_TABLE.get(field, field): column for field, column in parse_map(fields).items()}
-    if memories is not None and memories != schema_of.OWN:
-        flags = conditions.pop("not_sensitive")
-        return owners_table.OwnersTable(memories, columns, not_flags=flags, embedding=vectors, **conditions)
-    if columns or vectors or any(conditions.values()):
+def _owners(given: dict[str, Any]) -> OwnersTable | str | None:
+    """The owner's table as the options say it, taking them."""
+    columns = {IN_TABLE.get(field, field): column for field, column in parse_map(given.pop("fields")).items()}
+    if given["name"] is not None and given["name"] != schema_of.OWN:
+        return parameters.made(OwnersTable, given, columns=columns)
+    own = given.pop("name")
+    if columns or any(given.values()):
         raise HopgateError("columns and conditions are those of a table of yours: name it with --memories")
-    return memories
+    return None if own is None else str(own)
 
 
 @contextlib.contextmanager
@@ -232,11 +216,10 @@ def _connected(where: Where) -> Iterator[Any]:
 
 @db.command("upgrade")
 @owners_options
-@click.option("--embedding-column", "vectors", metavar="COLUMN", help="Its column of vectors, with --embedder.")
 @click.option("--embedder", help="Who made these vectors.")
 @on_store
 @as_json
-def upgrade(where: Where, vectors: str | None, embedder: str | None, as_json: bool, **given: Any) -> None:
+def upgrade(where: Where, embedder: str | None, as_json: bool, **given: Any) -> None:
     """Make hopgate's tables, in a schema of their own.
 
     With --memories the rows of your table are memories, now and as your programs write them. Nothing of the table is
@@ -244,10 +227,11 @@ def upgrade(where: Where, vectors: str | None, embedder: str | None, as_json: bo
 
     Example: hopgate db upgrade --dsn postgresql://me@host/notes --memories public.notes --map scope=user_id
     """
+    vectors = given["embedding"]
     if (vectors is None) != (embedder is None):
         raise HopgateError("say both which column holds vectors and who made them: --embedding-column and --embedder")
-    owners = _owners(vectors=vectors, **given)
-    if isinstance(owners, owners_table.OwnersTable):
+    owners = _owners(given)
+    if isinstance(owners, OwnersTable):
         with _connected(where) as connection:
             for notice in owners_table.notices(connection, owners):
                 sys.stderr.write(f"hopgate: {notice}\n")
@@ -268,7 +252,7 @@ def schema(where: Where, **given: Any) -> None:
 
     Example: hopgate db schema > hopgate.sql
     """
-    owners = _owners(**given)
+    owners = _owners(given)
     with _connected(where) as connection:
         say(f"BEGIN;\n\n{schema_of.sql_text(connection, owners)}COMMIT;")
 

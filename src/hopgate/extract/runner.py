@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol
 from hopgate.errors import HopgateError, UnreachableError, WithdrawnError
 from hopgate.extract.extraction import ContextualExtractor, Extraction, Extractor, ExtractorIdentity, Source, failed
 from hopgate.guard import SendingGuard, guarded
+from hopgate.options import check, setting
 from hopgate.progress import Progress
 from hopgate.redact import redacted
 
@@ -60,31 +61,20 @@ class Sink(Protocol):
 class Run:
     """The settings of a run.
 
-    Parameters
-    ----------
-    batch : int
-        Memories written in one transaction.
-    concurrency : int
-        Memories asked about at once; for a local model 1 is right.
-    max_tokens : int, optional
-        The spending cap: no memory is begun once this many tokens are spent. What is left is left for another run.
-    patience : int
-        This many failures in a row, and nothing else, end a run: the server is gone, not one memory bad.
-
     Examples
     --------
     >>> Run(batch=32, max_tokens=100_000)
     Run(batch=32, concurrency=1, max_tokens=100000, patience=50)
     """
 
-    batch: int = 64
-    concurrency: int = 1
-    max_tokens: int | None = None
-    patience: int = 50
+    batch: int = setting(64, "memories written in one transaction", low=1)
+    concurrency: int = setting(1, "memories asked about at once; for a local model 1 is right", low=1)
+    max_tokens: int | None = setting(None, "begin no memory once so many tokens are spent: a later run goes on", low=1)
+    # The server is gone, then, and not one memory bad.
+    patience: int = setting(50, "so many failures in a row, and nothing else, end a run", low=1)
 
     def __post_init__(self) -> None:
-        if min(self.batch, self.concurrency, self.patience) < 1:
-            raise HopgateError("batch, concurrency and patience must be at least 1")
+        check(self)
 
     def over(
         self,

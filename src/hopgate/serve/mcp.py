@@ -413,7 +413,7 @@ def mount(app: FastAPI, kb: KnowledgeBase, bounds: Bounds) -> None:
     inner = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=MAX_MESSAGE,
-        # Host and Origin are looked at before, by `Access`.
+        # Host and Origin are looked at before, by `Guard`.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     # Before the pages, which take every address that nobody else does.

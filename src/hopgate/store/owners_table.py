@@ -18,6 +18,7 @@ import psycopg
 from psycopg import sql
 
 from hopgate.errors import HopgateError
+from hopgate.options import setting
 from hopgate.store.rows import value, values
 
 if TYPE_CHECKING:
@@ -69,13 +70,19 @@ class OwnersTable:
     'public.notes'
     """
 
-    name: str  # with its schema, such as "public.notes"
+    name: str = setting(
+        meaning="a table of yours, such as public.notes, whose rows are memories",
+        called="memories",
+        shown="hopgate.memories, a table of its own",
+    )
     # By field of a memory the column that it stands in; a column that is called like a field is that field.
     columns: Mapping[str, str] = field(default_factory=dict)
-    hide: str | None = None  # in SQL: rows that meet it are no memories, such as "deleted_at IS NOT NULL"
-    superseded: str | None = None  # rows that meet it have been, such as "content LIKE '[SUPERSEDED]%'"
-    not_flags: Sequence[str] = ()  # columns that are called like a flag of sensitivity and are none
-    embedding: str | None = None  # a column of vectors to begin with: see `copy_vectors`
+    hide: str | None = setting(None, "in SQL the rows that are no memories, such as 'deleted_at IS NOT NULL'")
+    superseded: str | None = setting(None, "in SQL the rows that gave way, such as \"content LIKE '[SUPERSEDED]%'\"")
+    not_sensitive: tuple[str, ...] = setting((), "a column that is called like a flag of secrets and is none")
+    embedding: str | None = setting(
+        None, "its column of vectors to begin with, with --embedder", called="embedding_column"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +230,7 @@ def _conflicts(connection: Connection[Any], owners: OwnersTable, table: _Table) 
     for name, column in table.mapped.items():
         if column.type not in FIELDS[name]:
             yield f"the column {column.name} is {column.type}, which {name} cannot be read from"
-    passed_over = {*owners.not_flags, *(column.name for column in table.mapped.values())}
+    passed_over = {*owners.not_sensitive, *(column.name for column in table.mapped.values())}
     for flag in table.columns:
         if flag.lower() in FLAGS and flag not in passed_over:
             yield (
