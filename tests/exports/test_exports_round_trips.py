@@ -72,28 +72,33 @@ def test_an_export_ingested_is_an_equal_store(
         made[0] = Memory("m0", superseded_by="m1", **rows[0])  # type: ignore[arg-type]
     kb.add(*made)
     path = tmp_path / f"all.{form}"
-    main_quietly("export", "--format", form, "--out", str(path), "--dsn", dsn)
+    exported(dsn, form, path)
     with hopgate.open(other) as second:
         second.delete([memory.external_id for memory in second.export()])
         second.ingest(path)
         assert list(second.export()) == list(kb.export())
 
 
-def main_quietly(*arguments: str) -> None:
-    try:
+def run(*arguments: str) -> None:
+    with pytest.raises(SystemExit) as end:
         main(list(arguments))
-    except SystemExit as end:
-        assert not end.code, arguments
+        raise SystemExit(0)
+    assert not end.value.code, arguments
+
+
+def exported(dsn: str, form: str, path: Path) -> str:
+    """Write a form of a store; give what is in the file."""
+    run("export", "--format", form, "--out", str(path), "--dsn", dsn)
+    return path.read_text() if path.is_file() and form != "sqlite" else ""
 
 
 def test_triples_give_the_same_edges(kb: KnowledgeBase, other: str, dsn: str, tmp_path: Path) -> None:
     fill(kb)
-    main_quietly("export", "--out", str(tmp_path / "c.jsonl"), "--dsn", dsn)
-    main_quietly("export", "--format", "triples", "--out", str(tmp_path / "t.jsonl"), "--dsn", dsn)
-    assert "Hilton" not in (tmp_path / "t.jsonl").read_text()
-    main_quietly("ingest", str(tmp_path / "c.jsonl"), "--later", "--dsn", other)
-    replay = ("build", "--extractor", "replay", "--model", str(tmp_path / "t.jsonl"))
-    main_quietly(*replay, "--single-valued", "lives in", "--dsn", other)
+    exported(dsn, "jsonl", tmp_path / "c.jsonl")
+    assert "Hilton" not in exported(dsn, "triples", tmp_path / "t.jsonl")
+    run("ingest", str(tmp_path / "c.jsonl"), "--later", "--dsn", other)
+    replay = ("--extractor", "replay", "--model", str(tmp_path / "t.jsonl"), "--single-valued", "lives in")
+    run("build", *replay, "--dsn", other)
     with hopgate.open(other) as second:
         assert facts(second) == facts(kb) and len(facts(kb)) == 3
         assert {c.name: c.kind for c in second.graph.concepts()} == {c.name: c.kind for c in kb.graph.concepts()}
@@ -138,19 +143,14 @@ def test_every_table_of_hopgate_is_in_a_backup(kb: KnowledgeBase) -> None:
 def test_a_damaged_backup_is_refused_and_nothing_is_restored(kb: KnowledgeBase, other: str, tmp_path: Path) -> None:
     fill(kb)
     kb.upkeep.backup(tmp_path / "good")
-    damaged = tmp_path / "damaged"
-    with zipfile.ZipFile(tmp_path / "good") as old, zipfile.ZipFile(damaged, "w") as new:
+    with zipfile.ZipFile(tmp_path / "good") as old, zipfile.ZipFile(tmp_path / "changed", "w") as new:
         for name in old.namelist():
             new.writestr(name, old.read(name).replace(b"London", b"Londin"))
     (tmp_path / "cut").write_bytes((tmp_path / "good").read_bytes()[:-400])
     (tmp_path / "odd").write_bytes(b"no archive")
+    reasons = {"changed": "is damaged", "cut": "not a backup", "odd": "not a backup", "gone": "No such"}
     with hopgate.open(other) as second:
-        for name, reason in (
-            ("damaged", "is damaged"),
-            ("cut", "not a backup"),
-            ("odd", "not a backup"),
-            ("gone", "No such"),
-        ):
+        for name, reason in reasons.items():
             with pytest.raises(HopgateError, match=reason):
                 second.upkeep.restore(tmp_path / name)
         assert len(second) == 0
@@ -170,7 +170,7 @@ def test_a_vault_has_a_page_a_concept_and_nothing_sensitive(
 ) -> None:
     fill(kb)
     out = tmp_path / "vault"
-    main_quietly("export", "--format", "obsidian", "--out", str(out), "--dsn", dsn)
+    exported(dsn, "obsidian", out)
     ada = (out / "Concepts" / "Ada Lovelace.md").read_text()
     assert "- lives in [[London]] ([[m1]])" in ada and "- [[m1]]" in ada
     assert "[[Ada Lovelace]] lives in it" in (out / "Concepts" / "London.md").read_text()
@@ -186,25 +186,28 @@ def test_a_vault_has_a_page_a_concept_and_nothing_sensitive(
 def test_other_forms(
     kb: KnowledgeBase, other: str, tmp_path: Path, dsn: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main_quietly("graph", "export", "--dsn", dsn)
+    run("graph", "export", "--dsn", dsn)
     assert json.loads(capsys.readouterr().out)["nodes"] == []
     fill(kb)
     for form, sign in (("graphml", "<graphml"), ("json", '"links"')):
-        main_quietly("graph", "export", "--format", form, "--dsn", dsn)
+        run("graph", "export", "--format", form, "--dsn", dsn)
         printed = capsys.readouterr().out
         assert sign in printed and "Ada Lovelace" in printed and "Hilton" not in printed
-    main_quietly("export", "--format", "sqlite", "--out", str(tmp_path / "m.sqlite"), "--dsn", dsn)
+    exported(dsn, "sqlite", tmp_path / "m.sqlite")
     with hopgate.open(other) as second:
         second.ingest(tmp_path / "m.sqlite")
-        rows = [(m.external_id, m.content, m.tags, m.is_sensitive, m.created_at) for m in second.export()]
-    assert rows == [(m.external_id, m.content, m.tags, m.is_sensitive, m.created_at) for m in kb.export()]
+        rows, others = (
+            [(m.external_id, m.content, m.tags, m.is_sensitive, m.created_at) for m in one.export()]
+            for one in (second, kb)
+        )
+    assert rows == others
     for arguments, reason in ((["--format", "docx"], "'docx' is not one of"), (["--format", "parquet"], "give --out")):
         with pytest.raises(SystemExit):
             main(["export", *arguments, "--dsn", dsn])
         assert reason in capsys.readouterr().err
 
 
-def test_no_cell_is_a_formula_and_what_is_written_is_the_owners_alone(kb: KnowledgeBase, tmp_path: Path) -> None:
+def test_no_cell_is_a_formula_and_what_is_written_is_the_owners_alone(tmp_path: Path) -> None:
     made = [Memory(f"m{at}", text) for at, text in enumerate(("=1+1", "- one", "'=x", "'tis", "+49"))]
     with (tmp_path / "all.csv").open("w", newline="") as out:
         write_csv(made, out)
@@ -220,14 +223,11 @@ def test_no_cell_is_a_formula_and_what_is_written_is_the_owners_alone(kb: Knowle
 
 
 def test_statements_come_back(kb: KnowledgeBase, dsn: str, tmp_path: Path) -> None:
-    kb.add(hopgate.Memory("m1", "Yes, the blue one."), hopgate.Memory("m2", "The code is 4711."))
-    (tmp_path / "in.jsonl").write_text(
-        '{"doc_id": "m1", "statement": "Ada bought the blue kettle.", "subject": "Ada", "valid_from": "2024-03-01"}\n'
-        '{"doc_id": "m2", "statement": "The code of the safe is 4711."}\n'
-    )
+    kb.add(Memory("m1", "Yes, the blue one."), Memory("m2", "The code is 4711."))
+    row = {"doc_id": "m1", "statement": "Ada bought the blue kettle.", "subject": "Ada", "valid_from": "2024-03-01"}
+    secret = {"doc_id": "m2", "statement": "The code of the safe is 4711."}
+    (tmp_path / "in.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(secret)}\n")
     kb.build(statements=tmp_path / "in.jsonl")
     assert len(kb.graph.statements()) == 2
     kb.mark_sensitive(["m2"])
-    main_quietly("export", "--format", "statements", "--out", str(tmp_path / "out.jsonl"), "--dsn", dsn)
-    row = {"doc_id": "m1", "statement": "Ada bought the blue kettle.", "subject": "Ada", "valid_from": "2024-03-01"}
-    assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [row]
+    assert json.loads(exported(dsn, "statements", tmp_path / "out.jsonl")) == row
