@@ -11,7 +11,7 @@ from word_endpoint import WordEndpoint, serving
 import hopgate
 from hopgate import HopgateError, Memory
 from hopgate.embed import EmbeddingCache
-from hopgate.embed.late import BundledLate, joined, late_matches
+from hopgate.embed.late import BundledLate
 from hopgate.kb import KnowledgeBase
 from hopgate.store import vectors
 
@@ -35,12 +35,8 @@ def kept(kb: KnowledgeBase) -> dict[str, Any]:
         return {names[key]: rows for key, rows in vectors.tokens_of(connection, list(names)).items()}
 
 
-def test_tokens_come_with_the_vector_and_find_the_memory(filled: KnowledgeBase) -> None:
-    there = kept(filled)
-    assert set(there) == {"a", "b"}
-    query = BundledLate().query_tokens("where is the boiler").rows
-    near, far = late_matches(query, *joined([there["a"], there["b"]])).mean(axis=0)
-    assert near > far + 0.1
+def test_tokens_come_with_the_vector(filled: KnowledgeBase) -> None:
+    assert set(kept(filled)) == {"a", "b"}
     with filled.store.transaction() as connection:
         space = vectors.space(connection)
     assert space is not None and space.late == BundledLate().identity

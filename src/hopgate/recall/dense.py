@@ -60,7 +60,7 @@ def dense_leg(
     *,
     depth: int = 50,
     exact: bool,
-    passages: bool | None = None,
+    passages: bool = True,
 ) -> list[tuple[int, float]]:
     """Rank memories by the cosine of their vector, or of the best of their passages, and the query's.
 
@@ -68,16 +68,10 @@ def dense_leg(
     scopes of less than 20,000 memories, of which an index over all scopes finds few. Otherwise the HNSW index is
     asked; where it gives up before the filters are satisfied (it visits `hnsw.max_scan_tuples` at most), every vector
     that they let through is compared after all.
-
-    Parameters
-    ----------
-    passages : bool, optional
-        Whether the store has passages of long memories, where the caller has just read its space; asked otherwise.
+    Where no memory is so long that it has `passages` none are asked for.
     """
     condition, parameters = filters.sql()
     values = {**parameters, "vector": as_text(vector), "depth": depth}
-    if passages is None:
-        passages = vectors.has_passages(connection)
     if not exact and filters.scopes is not None:
         exact = count_kept(connection, filters.scopes) < vectors.EXACT_WITHIN
     if not exact:

@@ -81,23 +81,17 @@ def has_memories(store: Store) -> bool:
 
 def write_backup(store: Store, path: Path) -> Manifest:
     """Write a store into a new file, which is there wholly or not at all, and read it back."""
-    with new_file(path) as draft:
-        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
-            manifest = _write(store, archive)
-        check_backup(draft)
-    return manifest
-
-
-def _write(store: Store, archive: zipfile.ZipFile) -> Manifest:
     tables: dict[str, TableCopy] = {}
-    with store.snapshot() as connection:
-        _write_alike(connection)
-        for table in schema.own_tables():
-            if columns := {column.name: column.type for column in _columns_of(connection, table)}:
-                with archive.open(f"tables/{table}.copy", "w", force_zip64=True) as out:
-                    tables[table] = _summed(columns, _copied(connection, table, columns), out.write)
-    manifest = Manifest(schema.VERSION, tables)
-    archive.writestr(MANIFEST, json.dumps({"format": FORMAT, **asdict(manifest)}, indent=1))
+    with new_file(path) as draft:
+        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive, store.snapshot() as connection:
+            _write_alike(connection)
+            for table in schema.own_tables():
+                if columns := {column.name: column.type for column in _columns_of(connection, table)}:
+                    with archive.open(f"tables/{table}.copy", "w", force_zip64=True) as out:
+                        tables[table] = _summed(columns, _copied(connection, table, columns), out.write)
+            manifest = Manifest(schema.VERSION, tables)
+            archive.writestr(MANIFEST, json.dumps({"format": FORMAT, **asdict(manifest)}, indent=1))
+        check_backup(draft)
     return manifest
 
 
@@ -197,8 +191,7 @@ def _read_manifest(path: Path) -> Manifest:
 def _table_bytes(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
     """A table's rows as COPY has them."""
     with archive.open(f"tables/{name}.copy") as stream:
-        while chunk := stream.read(1 << 20):
-            yield chunk
+        yield from iter(lambda: stream.read(1 << 20), b"")
 
 
 # ---- Restoring -------------------------------------------------------------------------------------------------------
@@ -215,15 +208,12 @@ def read_backup(store: Store, path: Path, finish: Finish) -> Manifest:
             f"{path} has schema {manifest.schema}, and this hopgate needs {schema.VERSION}: restore it with the "
             "version that made it, export there, and ingest here"
         )
-    with store.transaction() as connection:
-        _require_empty(connection)
-        if table := owners_table.followed(connection):
-            raise HopgateError(f"this store follows {table}: restore into one of hopgate's own, --data NEW-FOLDER")
-        rules = [setting_rows.sensitivity(connection)]
     try:
         with store.transaction() as connection, zipfile.ZipFile(path) as archive:
-            rules.append(_load(connection, archive, manifest))
-            finish(connection, rules)
+            _require_empty(connection)
+            if table := owners_table.followed(connection):
+                raise HopgateError(f"this store follows {table}: restore into one of hopgate's own, --data NEW-FOLDER")
+            finish(connection, [_load(connection, archive, manifest)])
     except (RefusedRowError, psycopg.ProgrammingError):
         raise HopgateError(
             f"{path} holds what this store cannot take: nothing was restored; use another backup"

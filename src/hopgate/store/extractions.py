@@ -49,16 +49,17 @@ class StoreCache:
 
         def work(connection: Connection[Any]) -> None:
             known = readable(connection, [source for source, _ in made])
-            kept = [
-                (known[str(source.memory_id)].id, source, one) for source, one in made if str(source.memory_id) in known
+            rows = [
+                (known[name].id, source.text_hash, json.dumps(one.to_dict(), ensure_ascii=False, separators=(",", ":")))
+                for name, source, one in ((str(source.memory_id), source, one) for source, one in made)
+                if name in known
             ]
-            lines = [json.dumps(one.to_dict(), ensure_ascii=False, separators=(",", ":")) for _, _, one in kept]
             connection.execute(
                 "INSERT INTO extraction_cache (memory_id, extractor_hash, text_hash, extraction) "
                 "SELECT m, %s, t, e FROM unnest(%s::bigint[], %s::text[], %s::json[]) AS made (m, t, e) "
                 "ON CONFLICT (memory_id, extractor_hash) "
                 "DO UPDATE SET text_hash = excluded.text_hash, extraction = excluded.extraction",
-                (identity.hash, [key for key, _, _ in kept], [source.text_hash for _, source, _ in kept], lines),
+                (identity.hash, *columns_of(rows, 3)),
             )
 
         self._store.run(work)

@@ -440,7 +440,7 @@ def read_with(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
         "JOIN mentions named ON named.memory_id = told.id "
         "JOIN mentions meant ON meant.memory_id = later.id AND meant.name_id = named.name_id "
         # As whole words: "Canada" is not Ada.
-        "WHERE told.id = ANY(%s) AND NOT coalesce(later.content, '') ~* ('\\m' || "
+        "WHERE told.id = ANY(%s) AND NOT later.content ~* ('\\m' || "
         "regexp_replace(meant.spelling, '([^[:alnum:][:space:]])', '\\\\\\1', 'g') || '\\M') ORDER BY 1",
         (list(ids),),
     )

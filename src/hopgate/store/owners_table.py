@@ -110,16 +110,11 @@ class _Table:
         return [name for name, column in self.columns.items() if column.required and name not in known]
 
 
-def conflicts(connection: Connection[Any], owners: OwnersTable) -> list[str]:
-    """What stands in the way of following a table, each as a sentence."""
-    return list(_conflicts(connection, owners, _look_up(connection, owners)))
-
-
 def notices(connection: Connection[Any], owners: OwnersTable) -> list[str]:
     """What the owner should know before a table is followed, each as a sentence; nothing where one is in the way."""
-    table = _look_up(connection, owners)
-    if any(_conflicts(connection, owners, table)):
+    if any(conflicts(connection, owners)):
         return []
+    table = _look_up(connection, owners)
     told = [
         f"hopgate cannot add memories to {owners.name}, because it has no value for its column {name}: give that a "
         "default, or add rows by your own programs"
@@ -217,7 +212,9 @@ def _look_up(connection: Connection[Any], owners: OwnersTable) -> _Table:
     return _Table(rows[0][1], columns, columns[key] if key else None, mapped)
 
 
-def _conflicts(connection: Connection[Any], owners: OwnersTable, table: _Table) -> Iterator[str]:
+def conflicts(connection: Connection[Any], owners: OwnersTable) -> Iterator[str]:
+    """What stands in the way of following a table, each as a sentence."""
+    table = _look_up(connection, owners)
     if table.key is None:
         yield f"{owners.name} has no primary key of one column: give it one"
     for name, named in owners.columns.items():

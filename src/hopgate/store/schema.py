@@ -95,11 +95,8 @@ def conflicts(connection: Connection[Any], owners: OwnersTable | None = None) ->
         "AND relkind IN ('r', 'v', 'm', 'p', 'f') ORDER BY 1",
         (SCHEMA,),
     )
-    found = owners_table.conflicts(connection, owners) if owners is not None else []
-    if names:
-        others = f"the schema {SCHEMA} holds tables that hopgate did not make ({', '.join(names)})"
-        found.insert(0, f"{others}: move them elsewhere")
-    return found
+    others = f"the schema {SCHEMA} holds tables that hopgate did not make ({', '.join(names)}): move them elsewhere"
+    return [others] * bool(names) + list(owners_table.conflicts(connection, owners) if owners is not None else ())
 
 
 def guards(connection: Connection[Any]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.store import memories
-from hopgate.store.rows import fetch, value, values
+from hopgate.store.rows import columns_of, fetch, value, values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -108,8 +108,7 @@ def supersede(
         "UPDATE memories m SET superseded_by = b.id, superseded_at = greatest(m.created_at, b.created_at), "
         "superseded_reason = p.reason FROM unnest(%s::bigint[], %s::bigint[], %s::text[]) AS p (gone, by, reason) "
         "JOIN memories b ON b.id = p.by WHERE m.id = p.gone",
-        tuple(list(column) for column in zip(*((gone.id, by, why) for gone, by, why in chosen.values()), strict=True))
-        or ([], [], []),
+        columns_of([(gone.id, by, why) for gone, by, why in chosen.values()], 3),
     )
     return {name: gone for name, (gone, _, _) in chosen.items()}
 
@@ -154,7 +153,7 @@ def record_superseded(connection: Connection[Any], rows: Sequence[tuple[str, str
         "FROM unnest(%s::text[], %s::text[], %s::timestamptz[]) AS p (gone, by, since) "
         "JOIN memories b ON b.external_id = p.by WHERE m.external_id = p.gone "
         "RETURNING m.external_id",
-        [list(given) for given in zip(*rows, strict=True)],
+        columns_of(rows, 3),
     )
     for gone, by, _ in rows:
         if gone not in marked:

@@ -273,11 +273,6 @@ def from_sql(texts: Sequence[str]) -> NDArray[np.float32]:
     return np.array([HalfVector.from_text(text).to_list() for text in texts], np.float32)
 
 
-def has_passages(connection: Connection[Any]) -> bool:
-    """Whether any memory is long, so that a search has passages to look at."""
-    return bool(value(connection, "SELECT EXISTS (SELECT 1 FROM passages)"))
-
-
 def search_wide(connection: Connection[Any], depth: int) -> None:
     """Let HNSW return `depth` rows after filtering: it returns fewer, silently, when `ef_search` is smaller.
 

@@ -376,12 +376,11 @@ def replace_clusters(
     """Put newly found clusters in the place of the last ones, and note which ids were given."""
     key, last = _key(scopes), max([last_cluster_id(connection, scopes), *(row.id for row in rows)])
     connection.execute("DELETE FROM clusters WHERE scopes = %s AND resolution = %s", (key, resolution))
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            "INSERT INTO clusters (scopes, resolution, id, concept_ids, graph_version, modularity, last_id) "
-            "VALUES (%s, %s, %s, %s, %s, %s, %s)",
-            [(key, resolution, row.id, list(row.concept_ids), row.graph_version, row.modularity, last) for row in rows],
-        )
+    connection.cursor().executemany(
+        "INSERT INTO clusters (scopes, resolution, id, concept_ids, graph_version, modularity, last_id) "
+        "VALUES (%s, %s, %s, %s, %s, %s, %s)",
+        [(key, resolution, row.id, list(row.concept_ids), row.graph_version, row.modularity, last) for row in rows],
+    )
     connection.execute(
         "DELETE FROM clusters WHERE (scopes, resolution) NOT IN (SELECT scopes, resolution FROM clusters "
         "GROUP BY 1, 2 ORDER BY (scopes, resolution) = ('', 1) DESC, max(made_at) DESC, 1, 2 LIMIT %s)",

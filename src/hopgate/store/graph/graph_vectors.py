@@ -236,13 +236,13 @@ class StatementRow(NamedTuple):
 
 def add_statements(connection: Connection[Any], rows: Iterable[StatementRow]) -> int:
     """Store statements; one that a memory has already is left as it is. Give how many are new."""
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            "INSERT INTO statements (memory_id, statement, subject, weight, valid_from, valid_to, recorded_at) "
-            "VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
-            list(rows),
-        )
-        return max(0, cursor.rowcount)
+    cursor = connection.cursor()
+    cursor.executemany(
+        "INSERT INTO statements (memory_id, statement, subject, weight, valid_from, valid_to, recorded_at) "
+        "VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+        list(rows),
+    )
+    return max(0, cursor.rowcount)
 
 
 @dataclass(frozen=True, slots=True)
