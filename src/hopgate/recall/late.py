@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from hopgate.recall.evidence import Evidence
     from hopgate.recall.lexical import Leg
 
-# A word that is matched by less than this beyond the usual explains nothing.
-LEAST = 0.05
+# A word explains nothing that is matched by less than this beyond the usual, or by less than this part of the best one.
+LEAST, LEAST_PART = 0.05, 0.5
 
 
 class LateReading(NamedTuple):
@@ -44,7 +44,9 @@ class LateReading(NamedTuple):
             word = self.words[token]
             if any(map(str.isalnum, word)) and score >= max(LEAST, best[word].score if word in best else 0.0):
                 best[word] = WordMatch(word, round(score, 4), names[self.memories[by]], part)
-        return tuple(sorted(best.values(), key=lambda match: self.words.index(match.word)))
+        least = LEAST_PART * max((match.score for match in best.values()), default=0.0)
+        told = [match for match in best.values() if match.score >= least]
+        return tuple(sorted(told, key=lambda match: self.words.index(match.word)))
 
 
 def late_reading(
