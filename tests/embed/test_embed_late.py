@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hopgate.embed import EmbeddingCache, embedder_from, sentence_transformers
-from hopgate.embed.late import SCALE, BundledLate, joined, late_matches, late_model
+from hopgate.embed.late import SCALE, BundledLate, LateModel, joined, late_matches, late_model
 from hopgate.embed.texts import TextModels
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
@@ -25,9 +25,15 @@ def model() -> BundledLate:
     return BundledLate()
 
 
+def tokens_of(model: LateModel, *texts: str) -> list[Any]:
+    """A store's way to the tokens of memories that have their vectors."""
+    cleared = [Cleared(text) for text in texts]
+    return [made.tokens for made in TextModels(embedder_from("bge-small"), model).made(cleared, range(len(texts)))]
+
+
 def test_a_row_is_a_token_of_unit_length_and_does_not_depend_on_other_texts(model: BundledLate) -> None:
-    alone, *_ = model.memory_tokens([SHORT])
-    together = model.memory_tokens([SHORT, Cleared("Bread needs flour, water, salt and time.")])
+    [alone] = tokens_of(model, SHORT)
+    together = tokens_of(model, SHORT, "Bread needs flour, water, salt and time.")
     assert np.array_equal(alone, together[0])
     # The first token, the mark, seven words and signs, the last.
     assert alone.shape == (10, model.identity.dimension) and alone.dtype == np.int8
@@ -46,7 +52,7 @@ def test_a_query_has_a_word_and_a_row_for_each_token(model: BundledLate) -> None
 
 def test_a_long_text_is_read_in_passages_to_its_end(model: BundledLate) -> None:
     filler = "".join(f"Sentence number {n} tells of boxes. " for n in range(80))
-    with_end, without = model.memory_tokens([Cleared(filler + "The spare key hangs in the shed."), Cleared(filler)])
+    with_end, without = tokens_of(model, filler + "The spare key hangs in the shed.", filler)
     assert len(without) > 512
     query = model.query_tokens("where does the spare key hang").rows
     near, far = late_matches(query, *joined([with_end, without])).mean(axis=0)
@@ -55,9 +61,7 @@ def test_a_long_text_is_read_in_passages_to_its_end(model: BundledLate) -> None:
 
 def test_matches_are_the_best_of_each_memory_and_scores_their_mean(model: BundledLate) -> None:
     query = model.query_tokens("Who waters the plants?").rows
-    tokens = model.memory_tokens(
-        [Cleared("Bea gives the flowers water on Mondays."), Cleared("The NAS needs a new disk.")]
-    )
+    tokens = tokens_of(model, "Bea gives the flowers water on Mondays.", "The NAS needs a new disk.")
     matches = late_matches(query, *joined(tokens))
     for at, rows in enumerate(tokens):
         assert np.allclose(matches[:, at], (query @ rows.astype(np.float32).T / SCALE).max(axis=1), atol=1e-6)
@@ -124,5 +128,5 @@ def test_any_multi_vector_encoder_of_sentence_transformers_can_be_named(monkeypa
         "some/colbert", 4, "sentence-transformers:some/colbert")  # fmt: skip
     words, rows = model.query_tokens("where is it")
     assert words == ("", "where", "is", "it", "") and np.allclose(rows, 0.5)
-    (tokens,) = model.memory_tokens([SHORT])
+    [tokens] = tokens_of(model, SHORT)
     assert tokens.shape == (8, 4) and set(tokens.ravel()) == {64}

@@ -25,4 +25,3 @@ largest_component, between_queries  # fields of `hopgate graph stats`
 _.to_networkx  # public: the graph for networkx
 _.api_keys, _.endpoint_metrics, _.endpoint_props, _.endpoint_slots, _.n_ctx  # a parameter of a GGUF that is run
 _.n_parallel, _.n_threads, _.ui, _.verbosity, _.warmup  # a parameter of a GGUF that is run
-memory_tokens  # a model's own way to its tokens; a store makes them with the vectors

@@ -16,7 +16,6 @@ from hopgate.embed.bundled import MAX_TOKENS, Bundled, ModelFiles
 from hopgate.embed.embedder import Identity
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
-from hopgate.passages import passage_text, passages
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -34,8 +33,6 @@ QUERY_MARK, TEXT_MARK = 1, 2
 BASIS = "late_basis.npy"
 # A number of a unit row as a byte: 127 is 1.
 SCALE = 127
-# Of a long memory so many passages are read, some 32,000 characters and 7,000 tokens.
-MOST_PASSAGES = 32
 BUNDLED, OFF = "bundled", "off"
 
 Floats = NDArray[np.float32]
@@ -73,11 +70,6 @@ class LateModel(ABC):
         """Give the tokens of texts that are read whole."""
         return [np.round(rows * SCALE).astype(np.int8) for rows in self._rows(texts)]
 
-    def memory_tokens(self, texts: Sequence[Cleared]) -> list[Tokens]:
-        """Give the tokens of memories' contents; those of a long one are its passages', one after the other."""
-        read = [late_parts(text) for text in texts]
-        return gathered(read, self.tokens([part for parts in read for part in parts]))
-
 
 class BundledLate(LateModel):
     """answerai-colbert-small-v1, int8: its last layer, on the directions in which tokens differ most.
@@ -90,7 +82,7 @@ class BundledLate(LateModel):
     >>> from hopgate.memory import Memory, cleared
     >>> memories = {"a": Memory("a", "The NAS is in the cellar."), "b": Memory("b", "Bread recipe")}
     >>> model = BundledLate()
-    >>> tokens = model.memory_tokens([text for _, text in cleared(memories.items())])
+    >>> tokens = model.tokens([text for _, text in cleared(memories.items())])
     >>> query = model.query_tokens("where is the NAS?")
     >>> query.words
     ('', '', 'where', 'is', 'the', 'NAS', '?', '')
@@ -158,17 +150,6 @@ def late_model(spec: str, threads: int | None = None) -> LateModel | None:
 def unit(rows: Floats) -> Floats:
     """Give rows of unit length."""
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
-
-
-def late_parts(text: Cleared) -> list[Cleared]:
-    """What a late-interaction model reads of a memory's content: its passages where it is long."""
-    return [passage_text(text, span) for span in passages(text)[:MOST_PASSAGES]] or [text]
-
-
-def gathered(read: Sequence[Sequence[Cleared]], tokens: Sequence[Tokens]) -> list[Tokens]:
-    """Put the tokens of all parts together again, a memory's in one array."""
-    rows = iter(tokens)
-    return [np.concatenate([next(rows) for _ in parts]) for parts in read]
 
 
 def joined(tokens: Sequence[Tokens]) -> tuple[Tokens, NDArray[np.intp]]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.embed.cache import EmbeddingCache, Making, kept
 from hopgate.embed.embedder import Embedder
-from hopgate.embed.late import LateModel, Tokens, gathered, late_parts
+from hopgate.embed.late import LateModel, Tokens
 from hopgate.memory import Cleared
 from hopgate.passages import passage_text, passages
+
+# Of a long memory's passages so many have tokens, some 32,000 characters and 7,000 tokens.
+MOST_PASSAGES = 32
 
 
 class Made(NamedTuple):
@@ -40,12 +43,18 @@ class TextModels:
             [] if place in embedded else [text, *(passage_text(text, span) for span in passages(text))]
             for place, text in enumerate(texts)
         ]
-        late_read = [late_parts(text) for text in texts] if self.late else []
-        makings = [Making(self.embedder.identity, "document", list(chain(*read)), self.embedder.documents)]
-        if self.late:
-            makings.append(Making(self.late.identity, "tokens", list(chain(*late_read)), self.late.tokens))
-        vectors, *tokens = kept(self.cache, *makings)
-        rows = iter(vectors)
-        own = [np.stack([next(rows) for _ in parts]) if parts else None for parts in read]
-        late = gathered(late_read, tokens[0]) if self.late else [None] * len(texts)
-        return [Made(*both) for both in zip(own, late, strict=True)]
+        embedding = Making(self.embedder.identity, "document", list(chain(*read)), self.embedder.documents)
+        if self.late is None:
+            [vectors] = kept(self.cache, embedding)
+            return [Made(rows) for rows in _joined(read, vectors)]
+        late_read = [[passage_text(text, span) for span in passages(text)[:MOST_PASSAGES]] or [text] for text in texts]
+        reading = Making(self.late.identity, "tokens", list(chain(*late_read)), self.late.tokens)
+        vectors, tokens = kept(self.cache, embedding, reading)
+        both = zip(_joined(read, vectors), _joined(late_read, tokens), strict=True)
+        return [Made(*of_memory) for of_memory in both]
+
+
+def _joined(read: Iterable[Sequence[Cleared]], made: Sequence[NDArray[Any]]) -> list[NDArray[Any] | None]:
+    """Put what was made of all parts together again, a memory's in one array."""
+    rows = iter(made)
+    return [np.vstack([next(rows) for _ in parts]) if parts else None for parts in read]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -287,7 +288,7 @@ def whatsapp(place: Place, options: ReadOptions) -> Records:
         spoken = WHATSAPP_AUTHOR.fullmatch("\n".join(line.parts))
         if not spoken or _MEDIA.fullmatch(spoken[2].strip()):
             continue
-        when = _moment(line, order, file)
+        when = _moment(line, order, file).isoformat()
         key = numbered(f"whatsapp:{chat}:{digest(options.id_key, when, spoken[1], spoken[2])}")
         text = f"{spoken[1]}: {spoken[2].strip()}"
         more = {"thread": f"whatsapp:{chat}", "category": chat, "created_at": when, "reply_to": before}
@@ -326,23 +327,22 @@ def _whatsapp_lines(text: str) -> list[ChatLine]:
 def _date_order(lines: Sequence[ChatLine], file: Place) -> str:
     """How the dates are to be read: by a number above 12, or by the one order in which time never runs back."""
     fits = []
-    for name, (year, month, day) in ORDERS.items():
-        dates = [(line.date[year] % 100, line.date[month], line.date[day]) for line in lines]
-        # A year of two digits may lie anywhere; one of four shows where it is.
-        years = all(line.date[year] > 31 or line.date[year] < 100 for line in lines)
-        other = any(line.date[place] > 99 for line in lines for place in (month, day))
-        if years and not other and all(m <= 12 and 1 <= d <= 31 for _, m, d in dates) and dates == sorted(dates):
-            fits.append(name)
+    for name, order in ORDERS.items():
+        with suppress(HopgateError):
+            days = [_moment(line, order, file).date() for line in lines]
+            if days == sorted(days):
+                fits.append(name)
+    # A year of two digits may lie anywhere; few programs begin with it.
     plain = [name for name in fits if name != "ymd"] or fits
     if len(plain) != 1:
         raise HopgateError(f"{file}: its dates can be read in {len(plain)} ways: say --date-order dmy or mdy")
     return plain[0]
 
 
-def _moment(line: ChatLine, order: tuple[int, int, int], file: Place) -> str:
+def _moment(line: ChatLine, order: tuple[int, int, int], file: Place) -> datetime:
     year, month, day = (line.date[at] for at in order)
     try:
-        return datetime(year + 2000 if year < 100 else year, month, day, *line.clock, tzinfo=UTC).isoformat()
+        return datetime(year + 2000 if year < 100 else year, month, day, *line.clock, tzinfo=UTC)
     except ValueError:
         raise HopgateError(
             f"{file}, line {line.number}: not a date in the order {line.date}: see --date-order"
