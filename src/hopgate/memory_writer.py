@@ -13,7 +13,6 @@ from hopgate.guard import SensitivityRules
 from hopgate.memory import Memory
 from hopgate.store import clearance, journal, memories, setting_rows, superseded, vectors
 from hopgate.store.graph import version
-from hopgate.store.memories import FOLLOWERS
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -216,7 +215,7 @@ class MemoryWriter:
         name_rows.lock(connection)
         # Turns that were read with these before them: "she" may have got a name there. Under the graph's lock, so that
         # whoever is writing one has written it, or looks at these turns again before it does.
-        stated = sorted({*ids, *followers, *memories.turns_after(connection, ids, limit=FOLLOWERS)})
+        stated = sorted({*ids, *followers, *memories.turns_after(connection, ids)})
         ids = sorted({*ids, *followers, *memories.read_with(connection, ids)})
         # Before the commit, so that no failure can leave them.
         self._embedding.forget([*contents, *fact_rows.texts_of_memories(connection, ids, stated)])

@@ -137,7 +137,8 @@ def relink(connection: Connection[Any], changed: Sequence[NameRow], *, leaving_o
     link_names(connection, sorted(owners))
     spelt = [row.key for row in rows] + [(row.scope, row.name) for row in rows if row.name.casefold() != row.normal]
     shared = setting_rows.scopes(connection) == setting_rows.SHARED
-    titled = memories.titled(connection, spelt, limit=MAX_CARRIED + 1, shared=shared)
+    wanted = [(None if shared else scope, name) for scope, name in spelt]
+    titled = memories.holding(connection, wanted, limit=MAX_CARRIED + 1, titles=True)
     carriers = set(of_small_groups(titled, MAX_CARRIED))
     link_memories(connection, sorted(carriers - set(leaving_out)))
 

@@ -33,8 +33,6 @@ _COLUMNS = (
     "is_sensitive, scope, created_at, title_length, thread, reply_to, source, search_language AS language, "
     "superseded_at, (SELECT b.external_id FROM memories b WHERE b.id = memories.superseded_by) AS superseded_by"
 )
-# So many turns after a memory may have been read with it: some of them were perhaps sensitive then, or are now.
-FOLLOWERS = 8
 # So many memories are written by one statement, or fewer where they are large: a value of PostgreSQL's ends at 1 GiB.
 CHUNK, CHUNK_CHARACTERS = 5000, 16 << 20
 # From so many memories on the planner may sample their words: it keeps those of some ten memories and more, and needs
@@ -196,7 +194,7 @@ def _followers(connection: Connection[Any], moved: list[int]) -> tuple[int, ...]
     from hopgate.store.graph import name_rows
 
     name_rows.lock(connection)
-    turns = {*read_with(connection, moved), *turns_after(connection, moved, limit=FOLLOWERS)}
+    turns = {*read_with(connection, moved), *turns_after(connection, moved)}
     return tuple(sorted(turns - {*moved}))
 
 
@@ -446,15 +444,9 @@ def read_with(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
     )
 
 
-def turns_after(connection: Connection[Any], ids: Sequence[int], *, limit: int) -> list[int]:
+def turns_after(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
     """The memories that follow each of these in its thread: whoever stated something about one was shown these."""
-    return rows.values(
-        connection,
-        "SELECT DISTINCT later.id FROM memories told CROSS JOIN LATERAL (SELECT m.id FROM memories m "
-        "WHERE m.thread = told.thread AND m.scope IS NOT DISTINCT FROM told.scope AND m.created_at >= told.created_at "
-        "AND m.id <> told.id ORDER BY m.created_at, m.id LIMIT %s) later WHERE told.id = ANY(%s) ORDER BY 1",
-        (limit, list(ids)),
-    )
+    return rows.values(connection, "SELECT hopgate_turns_after(%s) ORDER BY 1", (list(ids),))
 
 
 def md5(text: str) -> str:
@@ -489,38 +481,21 @@ def count_kept(connection: Connection[Any], scopes: Sequence[str] | None = None)
 # ---- Words and titles ------------------------------------------------------------------------------------------------
 
 
-def with_word(
-    connection: Connection[Any], words: Sequence[str], *, limit: int, within: str | None = None
+def holding(
+    connection: Connection[Any], names: Sequence[tuple[str | None, str]], *, limit: int, titles: bool = False
 ) -> list[tuple[int, int]]:
     """Memories that hold one of some words in lower case, as (memory, number of the word), at most `limit` a word.
 
-    By default of any scope; `within` is one, or "" for memories without.
+    Each comes with the scope whose memories are looked for, "" for those without one, or none for all. With `titles`
+    they are names, and the memories those whose first line may be one of them.
     """
-    if not words:
-        return []
-    scoped = "" if within is None else "AND coalesce(m.scope, '') = %(scope)s "
-    return connection.execute(
-        "SELECT h.id, t.number FROM unnest(%(words)s::text[]) WITH ORDINALITY AS t (word, number) "
-        "CROSS JOIN LATERAL (SELECT m.id FROM memories m "
-        "WHERE m.search_vector @@ phraseto_tsquery(hopgate_language()::regconfig, t.word) "
-        f"AND NOT m.is_sensitive {scoped}"
-        "AND m.content ~ ('(^|[^[:alnum:]_-])' || t.word || '($|[^[:alnum:]_-])') LIMIT %(limit)s) AS h",
-        {"words": list(words), "limit": limit, "scope": within},
-    ).fetchall()
-
-
-def titled(
-    connection: Connection[Any], names: Sequence[tuple[str, str]], *, limit: int, shared: bool
-) -> list[tuple[int, int]]:
-    """Memories whose first line may be one of the names, as (memory, number of the name), at most `limit` a name.
-
-    A name comes with the scope whose memories are looked for; where scopes are `shared` those of every one are.
-    """
+    place = "m.content ~ ('(^|[^[:alnum:]_-])' || t.name || '($|[^[:alnum:]_-])')"
+    if titles:
+        place = f"length(split_part(m.content, E'\\n', 1)) < length(t.name) + {MAX_ADDITION}"
     return connection.execute(
         "SELECT h.id, t.number FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS t (scope, name, number) "
         "CROSS JOIN LATERAL (SELECT m.id FROM memories m "
         "WHERE m.search_vector @@ phraseto_tsquery(hopgate_language()::regconfig, t.name) "
-        "AND (%s OR coalesce(m.scope, '') = t.scope) "
-        "AND NOT m.is_sensitive AND length(split_part(m.content, E'\\n', 1)) < length(t.name) + %s LIMIT %s) AS h",
-        ([scope for scope, _ in names], [name for _, name in names], shared, MAX_ADDITION, limit),
+        f"AND (t.scope IS NULL OR coalesce(m.scope, '') = t.scope) AND NOT m.is_sensitive AND {place} LIMIT %s) AS h",
+        (*rows.columns_of(names, 2), limit),
     ).fetchall()

@@ -666,6 +666,15 @@ BEGIN
 END
 $body$;
 
+-- The turns after memories that may have been read with them: some of them were perhaps sensitive then, or are now.
+CREATE FUNCTION hopgate_turns_after(ids bigint[]) RETURNS SETOF bigint
+LANGUAGE sql STABLE SET search_path = hopgate, pg_temp AS $body$
+  SELECT DISTINCT later.id FROM memories m, LATERAL (
+    SELECT f.id FROM memories f WHERE f.thread = m.thread AND f.scope IS NOT DISTINCT FROM m.scope
+      AND f.created_at >= m.created_at AND f.id <> m.id ORDER BY f.created_at, f.id LIMIT 8
+  ) AS later WHERE m.id = ANY(ids)
+$body$;
+
 -- All that was made of these memories' texts, in the transaction that changes them: they wait for a vector and for the
 -- graph again. So do the turns after them, which may have taken a name over from them. Edges are without their evidence
 -- at once; intervals that depended on it are derived anew by the next build.
@@ -677,10 +686,7 @@ DECLARE
   raws text[];
 BEGIN
   PERFORM hopgate_forget_vectors(ids);
-  SELECT coalesce(array_agg(DISTINCT later.id), '{}') || ids INTO turns FROM memories m, LATERAL (
-    SELECT f.id FROM memories f WHERE f.thread = m.thread AND f.scope IS NOT DISTINCT FROM m.scope
-      AND (f.created_at, f.id) > (m.created_at, m.id) ORDER BY f.created_at, f.id LIMIT 8
-  ) AS later WHERE m.id = ANY(ids);
+  turns := ARRAY(SELECT hopgate_turns_after(ids)) || ids;
   DELETE FROM statements WHERE memory_id = ANY(turns);
   DELETE FROM extraction_cache WHERE memory_id = ANY(turns);
   IF NOT EXISTS (SELECT FROM extractions WHERE memory_id = ANY(turns)) THEN

@@ -151,6 +151,7 @@ def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str)
             survey.capitals[word] += 1 + survey.lower[word]
         elif row.kind in LOWER_KINDS:
             survey.introduced.setdefault(word, row.kind if row.kind != "name" else "")
-    for _, number in memories.with_word(connection, lower, limit=RECURS, within=shared_or(connection, scope)):
+    within = shared_or(connection, scope)
+    for _, number in memories.holding(connection, [(within, word) for word in lower], limit=RECURS):
         survey.lower[lower[number - 1]] += 1
     return survey

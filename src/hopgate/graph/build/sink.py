@@ -253,8 +253,8 @@ def mentions_of_new_names(
         if row.kind in LOWER_KINDS and row.name.islower() and " " not in row.name:
             by_scope[row.scope].append(row)
     for scope, rows in by_scope.items():
-        words = [row.name for row in rows]
-        holders = memories.with_word(connection, words, limit=MAX_CARRIED + 1, within=shared_or(connection, scope))
+        within = shared_or(connection, scope)
+        holders = memories.holding(connection, [(within, row.name) for row in rows], limit=MAX_CARRIED + 1)
         often = Counter(number for _, number in holders)
         made += [
             (memory, rows[number - 1].id, rows[number - 1].name, rows[number - 1].kind or "")
