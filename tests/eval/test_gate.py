@@ -116,15 +116,6 @@ def test_what_was_kept_and_then_changed_is_found_out(
     assert verify(out, fingerprint) != []
 
 
-def test_the_same_data_give_the_same_gate(store: KnowledgeBase, demo: Dataset, judged: tuple[Judgement, Path]) -> None:
-    few = replace(demo, splits={**demo.splits, "test": dict(list(demo.splits["test"].items())[:20])})
-    one, two = (gate_store(store, few, PLAN, ledger=NOBODY) for _ in range(2))
-    # What it took is measured, and may differ.
-    assert [arm.run for arm in one.evidence.arms.values()] == [arm.run for arm in two.evidence.arms.values()]
-    kept = [replace(claim, cost=judged[0].main.cost) for claim in one.claims]
-    assert kept == [replace(claim, cost=judged[0].main.cost) for claim in two.claims]
-
-
 def test_a_sensitive_memory_is_a_label_and_its_id_stands_nowhere(
     store: KnowledgeBase, demo: Dataset, tmp_path: Path
 ) -> None:
