@@ -389,7 +389,7 @@ def test_several_sets_give_a_mean_one_where_nothing_changed_counts_and_one_that_
     gained = [judge(evidence(*gains(80, 1.0, seed=seed))) for seed in range(2)]
     still = judge(evidence([5] * 80, [5] * 80))
     made = judge(evidence([1] * 80, [9] * 80, metadata={"made": True}))
-    (two,), (three,) = over_sets([*gained, made]), over_sets([*gained, still])
+    two, three = (over_sets([*gained, other])["concepts"] for other in (made, still))
     assert (two.sets, three.sets) == (2, 3) and three.difference < two.difference < 0.2
     assert three.interval[0] < three.difference < three.interval[1] and two.next_set is None
     assert three.next_set is not None and three.next_set[0] < three.interval[0]

@@ -118,8 +118,8 @@ def gate(  # noqa: PLR0912 - the ways in, one after the other
     else:
         for each in judgements:
             show_judgement(each)
-        for found in together:
-            say(str(found))
+        for part, found in together.items():
+            say(f"{part} {found}")
         if apply:
             none = "nothing was applied: no part opened (--force applies the recommended arm all the same)"
             say(f"\napplied to the store: {applied['fuser']}" if applied else f"\n{none}")

@@ -26,6 +26,7 @@ from hopgate.recall.graph_leg import BASE_FUSER, LookedUp
 from hopgate.recall.late import late_reading
 from hopgate.recall.legs import Legs, complete, pool_of
 from hopgate.recall.lexical import Leg
+from hopgate.recall.order import half_and_half
 from hopgate.recall.settings import Settings
 from hopgate.store.vectors import tokens_of
 
@@ -81,7 +82,7 @@ class Lists:
 
 
 class Reader:
-    """Orders the first of a ranking as the bundled cross-encoder does, which reads each pair once.
+    """Orders the first of a ranking as recall does with the bundled cross-encoder, which reads each pair once.
 
     Memories without a text that may be read, as sensitive ones, keep their places.
     """
@@ -99,7 +100,7 @@ class Reader:
         new = [id for id in there if (query, id) not in self._scores]
         for place, score in self._encoder.score(self._asked[query], [self._texts[id] for id in new]):
             self._scores[query, new[place]] = score
-        best = iter(sorted(there, key=lambda id: -self._scores[query, id]))
+        best = iter(half_and_half(there, sorted(there, key=lambda id: -self._scores[query, id])))
         return [next(best) if id in self._texts else id for id in ids[:READ]] + list(ids[READ:])
 
 

@@ -182,36 +182,32 @@ class Differences:
 
 @dataclass(frozen=True)
 class Pooled:
-    """The mean gain over data sets like these, its error, and the standard deviation of the sets' true gains."""
+    """The mean gain over data sets like these with its interval, and where the true gain of one further set lies.
 
-    mean: float
-    error: float
-    tau: float
+    Nothing can be said of a further set from two (Higgins et al. 2009).
+    """
+
     sets: int
+    difference: float
+    interval: tuple[float, float]
+    next_set: tuple[float, float] | None
+    error: float
 
-    def interval(self, alpha: float) -> tuple[float, float]:
-        """Where the mean over sets like these lies."""
-        reach = _t(alpha / 2, self.sets - 1) * self.error
-        return self.mean - reach, self.mean + reach
-
-    def next_set(self, alpha: float) -> tuple[float, float] | None:
-        """Where the true gain of one further set lies; nothing can be said from two (Higgins et al. 2009)."""
-        if self.sets < 3:
-            return None
-        reach = _t(alpha / 2, self.sets - 2) * math.hypot(self.tau, self.error)
-        return self.mean - reach, self.mean + reach
+    def __str__(self) -> str:
+        low, high = self.interval
+        line = f"over {self.sets} sets: {self.difference:+.3f} ({low:+.3f} to {high:+.3f})"
+        return line + (", in the next set {:+.3f} to {:+.3f}".format(*self.next_set) if self.next_set else "")
 
 
-def pooled(estimates: Sequence[float], errors: Sequence[float]) -> Pooled:
+def pooled(estimates: Sequence[float], errors: Sequence[float], alpha: float) -> Pooled:
     """Random-effects mean of two sets or more: the spread by Paule and Mandel, the error by Hartung and Knapp.
 
     The error is never below that of the usual weighted mean (Röver, Knapp and Friede 2015).
 
     Examples
     --------
-    >>> found = pooled([0.08, 0.02, 0.05], [0.02, 0.015, 0.02])
-    >>> round(found.mean, 3), round(found.tau, 2), [round(end, 2) for end in found.interval(0.05)]
-    (0.048, 0.02, [-0.03, 0.12])
+    >>> print(pooled([0.08, 0.02, 0.05], [0.02, 0.015, 0.02], 0.05))
+    over 3 sets: +0.048 (-0.028 to +0.124), in the next set -0.333 to +0.429
     """
     gains, variances = np.asarray(estimates, dtype=np.float64), np.asarray(errors, dtype=np.float64) ** 2
     if len(gains) < 2 or len(gains) != len(variances) or not (variances > 0).all() or not np.isfinite(variances).all():
@@ -231,7 +227,11 @@ def pooled(estimates: Sequence[float], errors: Sequence[float]) -> Pooled:
         between = float(brentq(lambda value: weighed(value)[2] - free, 0.0, most, xtol=1e-15))
     weights, mean, squares = weighed(between)
     error = math.sqrt(max(1.0, squares / free) / float(weights.sum()))
-    return Pooled(mean, error, math.sqrt(between), len(gains))
+    reach, further = _t(alpha / 2, free) * error, None
+    if free > 1:
+        beyond = _t(alpha / 2, free - 1) * math.hypot(math.sqrt(between), error)
+        further = mean - beyond, mean + beyond
+    return Pooled(len(gains), mean, (mean - reach, mean + reach), further, error)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -13,7 +13,7 @@ import numpy as np
 from hopgate.errors import HopgateError
 from hopgate.eval.checks import Check, Status, check_all
 from hopgate.eval.evidence import CONCEPTS, NO_COST, RUNS, TITLES, Cost, Evidence, Rung
-from hopgate.eval.inference import Differences, holm, pooled, rank_p, spent
+from hopgate.eval.inference import Differences, Pooled, holm, pooled, rank_p, spent
 from hopgate.eval.plan import LEAST_CLUSTERS
 from hopgate.recall.fusers import FUSERS
 
@@ -177,35 +177,18 @@ def strongest(evidence: Evidence, names: Sequence[str]) -> str:
     return max(names, key=lambda name: sum(evidence.values(evidence.arms[name].run).values()))
 
 
-@dataclass(frozen=True)
-class Together:
-    """One part over several data sets: the mean gain, its interval, and where the next set's gain would lie."""
-
-    part: str
-    sets: int
-    difference: float
-    interval: tuple[float, float]
-    next_set: tuple[float, float] | None
-
-    def __str__(self) -> str:
-        low, high = self.interval
-        line = f"{self.part} over {self.sets} sets: {self.difference:+.3f} ({low:+.3f} to {high:+.3f})"
-        return line + (", in the next set {:+.3f} to {:+.3f}".format(*self.next_set) if self.next_set else "")
-
-
-def over_sets(judgements: Sequence[Judgement]) -> tuple[Together, ...]:
+def over_sets(judgements: Sequence[Judgement]) -> dict[str, Pooled]:
     """Put the claims of several data sets together, part by part: a random-effects mean (Hartung and Knapp)."""
     valid = [judgement for judgement in judgements if judgement.verdict is not Verdict.INVALID]
     tests = [test for judgement in valid for test in _tests(judgement.evidence) if test.nearest.groups > 1]
-    alpha, found = min(judgement.level for judgement in judgements), []
+    alpha, found = min(judgement.level for judgement in judgements), {}
     for part in dict.fromkeys(test.rung.part for test in tests):
         nearest = [test.nearest for test in tests if test.rung.part == part]
         if len(nearest) >= 2:
             # Where every difference is the same its error is that of one more question, not none.
             errors = [each.error or each.imagining(1.0).error for each in nearest]
-            mean = pooled([each.mean for each in nearest], errors)
-            found.append(Together(part, mean.sets, mean.mean, mean.interval(alpha), mean.next_set(alpha)))
-    return tuple(found)
+            found[part] = pooled([each.mean for each in nearest], errors, alpha)
+    return found
 
 
 def _tests(evidence: Evidence) -> list[_Test]:
