@@ -20,24 +20,18 @@ MAY, JUNE = datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
 @pytest.fixture(scope="module")
 def asked(module_dsn: str) -> Iterator[KnowledgeBase]:
     with hopgate.open(module_dsn) as kb:
-        fill(kb)
+        kb.add(
+            Memory("m1", "Ada Lovelace lives in London.", scope="home", created_at=MAY),
+            Memory("m2", "Bea Miller feeds the cat in London.", scope="work", created_at=JUNE),
+            Memory("m3", "The vault in London is locked.", is_sensitive=True, created_at=MAY),
+            Memory("m4", "A kettle.", created_at=MAY),
+            Memory("old", "Ada Lovelace lived in Paris.", created_at=MAY, superseded_by="m1", superseded_at=JUNE),
+            Memory("out", "Nothing of the kind.", created_at=MAY),
+        )
+        kb.embed()
+        kb.build()
+        kb.add(Memory("new", "A boat on the Thames."))
         yield kb
-
-
-def fill(kb: KnowledgeBase) -> None:
-    kb.add(
-        Memory("m1", "Ada Lovelace lives in London.", scope="home", created_at=MAY),
-        Memory("m2", "Bea Miller feeds the cat in London.", scope="work", created_at=JUNE),
-        Memory("m3", "The vault in London is locked.", is_sensitive=True, created_at=MAY),
-        Memory("m4", "A kettle.", created_at=MAY),
-        Memory(
-            "old", "Ada Lovelace lived in Paris, not London.", created_at=MAY, superseded_by="m1", superseded_at=JUNE
-        ),
-        Memory("out", "Nothing of the kind.", created_at=MAY),
-    )
-    kb.embed()
-    kb.build()
-    kb.add(Memory("new", "A boat on the Thames."))
 
 
 def test_a_hit_is_said_to_be_one_with_its_rank_in_every_leg(asked: KnowledgeBase) -> None:

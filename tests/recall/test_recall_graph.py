@@ -14,7 +14,6 @@ from hopgate.extract.files import Replay
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.filters import Filters, Query
 from hopgate.store import memories
-from hopgate.store.graph import graph_vectors
 
 MEMORIES = (
     Memory("owner", "Quillon looks after Immich.", scope="home", created_at=datetime(2024, 1, 1, tzinfo=UTC)),
@@ -42,94 +41,59 @@ def built(kb: KnowledgeBase, tmp_path: Path) -> KnowledgeBase:
     return kb
 
 
-BOTH = ("lexical", "graph")
+def found(kb: KnowledgeBase, query: str, **options: Any) -> list[str]:
+    return [hit.external_id for hit in kb.recall(query, legs=("graph",), prior=1.0, **options)]
 
 
-def _ids(kb: KnowledgeBase, query: str, legs: tuple[str, ...] = ("graph",), **options: Any) -> list[str]:
-    return [hit.external_id for hit in kb.recall(query, legs=legs, prior=1.0, **options)]
-
-
-def test_it_reaches_what_shares_no_word_with_the_query(built: KnowledgeBase) -> None:
+def test_it_reaches_what_shares_no_word_with_the_query_and_tells_the_path(built: KnowledgeBase) -> None:
     assert "rack" not in {hit.external_id for hit in built.recall("Quillon", legs=("lexical",))}
-    assert "rack" in _ids(built, "Quillon") and _ids(built, "zzz") == []
+    paths = {hit.external_id: hit.path for hit in built.recall("Quillon", legs=("graph",), explain=True)}
+    assert paths["rack"][0] == "Quillon" and paths["rack"][-1] == "rack"
+    assert any("looks after [owner]" in step for step in paths["rack"])
+    assert any("runs on" in step for step in paths["rack"])
+    assert found(built, "zzz") == []
     built.delete([memory.external_id for memory in MEMORIES])
-    assert _ids(built, "Quillon") == []
+    assert found(built, "Quillon") == []
 
 
-def test_the_path_tells_seed_relation_concept_and_memory(built: KnowledgeBase) -> None:
-    hits = built.recall("Quillon", legs=("graph",), explain=True)
-    path = next(hit.path for hit in hits if hit.external_id == "rack")
-    assert path[0] == "Quillon" and path[-1] == "rack"
-    assert any("looks after [owner]" in step for step in path) and any("runs on" in step for step in path)
-
-
-def test_scope_exclude_and_sensitivity(built: KnowledgeBase) -> None:
-    assert _ids(built, "Quillon", scope="work") == []
-    assert "rack" not in _ids(built, "Quillon", exclude=["rack"])
-    assert "secret" not in _ids(built, "Quillon kestrel-nine")
-    built.mark_sensitive(["rack"])
-    assert "rack" not in _ids(built, "Quillon")
-
-
-def test_as_of_and_known_at_walk_the_graph_of_that_time(built: KnowledgeBase) -> None:
+def test_scope_exclude_sensitivity_and_times(built: KnowledgeBase) -> None:
+    assert found(built, "Quillon", scope="work") == []
+    assert "rack" not in found(built, "Quillon", exclude=["rack"])
+    assert "secret" not in found(built, "Quillon kestrel-nine")
     before, after = datetime(2024, 2, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
-    assert "rack" in _ids(built, "Quillon", as_of=before)
+    assert "rack" in found(built, "Quillon", as_of=before)
     edges = {(edge.source, edge.target) for edge in built.graph.edges("Immich", as_of=after)}
     assert ("Immich", "hazel") in edges and ("Immich", "whimbrel") not in edges
-    assert "moved" not in _ids(built, "Immich", known_at=before)
-    assert "moved" in _ids(built, "Immich", known_at=after)
-
-
-def test_an_evaluation_compares_every_fact(built: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bool] = []
-    real_read = graph_vectors.near_facts
-
-    def read(connection: Any, view: Any, nearest: graph_vectors.Nearest) -> list[tuple[int, float]]:
-        asked.append(nearest.exact)
-        return real_read(connection, view, nearest)
-
-    built.embed()
-    monkeypatch.setattr(graph_vectors, "near_facts", read)
-    built.recall("Quillon")
-    built.recall("Quillon", exact=True)
-    built.legs("Quillon", exact=True)
-    assert asked == [False, True, True]
-
-
-CHAT = tuple(
-    Memory(
-        f"{scope}{number}",
-        text,
-        scope=scope,
-        thread="evening",
-        created_at=datetime(2024, 5, 1, 20, number, tzinfo=UTC),
-    )
-    for scope in ("ann", "bea")
-    for number, text in enumerate(("Where did you put the ladder?", "Behind the shed.", "Thanks, found it.", "Bye!"))
-)
-
-
-@pytest.fixture
-def chat(kb: KnowledgeBase) -> KnowledgeBase:
-    kb.add(*CHAT)
-    kb.build("phrases")
-    return kb
+    assert "moved" not in found(built, "Immich", known_at=before)
+    assert "moved" in found(built, "Immich", known_at=after)
+    built.mark_sensitive(["rack"])
+    assert "rack" not in found(built, "Quillon")
 
 
 def test_a_memory_outside_the_graph_gets_no_score_of_it_and_is_said_to_be_outside(built: KnowledgeBase) -> None:
     built.add(Memory("new", "Quillon looks after the boat.", scope="home"))
     with built.store.transaction() as connection:
-        new, owner = memories.ids_of(connection, ["new"])[0], memories.ids_of(connection, ["owner"])[0]
+        new, owner = (memories.ids_of(connection, [key])[0] for key in ("new", "owner"))
     ranking = built.graph_leg.rank(Query("Quillon", Filters("home")), [(new, 1.0), (owner, 1.0)], 10)
     assert new not in dict(ranking.hits) and new not in ranking.scores and owner in ranking.scores
     assert ranking.blind == {new}
 
 
 def test_an_answer_is_found_beside_its_question_in_its_scope_and_not_through_a_sensitive_turn(
-    chat: KnowledgeBase,
+    kb: KnowledgeBase,
 ) -> None:
-    hits = chat.recall("ladder", legs=BOTH, scope="ann", explain=True)
+    turns = ("Where did you put the ladder?", "Behind the shed.", "Thanks, found it.", "Bye!")
+    for scope in ("ann", "bea"):
+        times = [datetime(2024, 5, 1, 20, minute, tzinfo=UTC) for minute in range(len(turns))]
+        kb.add(
+            *(
+                Memory(f"{scope}{n}", text, scope=scope, thread="evening", created_at=times[n])
+                for n, text in enumerate(turns)
+            )
+        )
+    kb.build("phrases")
+    hits = kb.recall("ladder", legs=("lexical", "graph"), scope="ann", explain=True)
     assert [hit.external_id for hit in hits] == ["ann0", "ann1", "ann2", "ann3"]
     assert hits[1].path[-3:] == ("ann0", "said just before", "ann1")
-    chat.mark_sensitive(["ann1"])
-    assert [hit.external_id for hit in chat.recall("ladder", scope="ann")] == ["ann0"]
+    kb.mark_sensitive(["ann1"])
+    assert [hit.external_id for hit in kb.recall("ladder", scope="ann")] == ["ann0"]
