@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source
@@ -52,6 +53,6 @@ class FileCache:
         return kept
 
     def put(self, identity: ExtractorIdentity, made: Sequence[tuple[Source, Extraction]]) -> None:
-        lines = "".join(json.dumps([source.text_hash, identity.hash, one.to_dict()]) + "\n" for source, one in made)
+        lines = "".join(json.dumps([source.text_hash, identity.hash, asdict(one)]) + "\n" for source, one in made)
         with self.lock, self.path.open("a") as file:
             file.write(lines)

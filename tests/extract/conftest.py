@@ -8,10 +8,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
+from answering import answering
 from patience import PATIENCE
 
 GOOD_FACT = {"subject": "Ada", "relation": "owns", "object": "NAS", "valid_from": "2024-03"}
@@ -52,106 +54,73 @@ def completion(text: str, finish: str = "stop") -> bytes:
     return json.dumps({"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 20}}).encode()
 
 
-class Server(ThreadingHTTPServer):
+def refused(status: int, why: str, headers: dict[str, str] | None = None) -> tuple[Any, ...]:
+    return status, {"error": {"message": why}}, headers or {}
+
+
+@dataclass
+class ChatServer:
     """Counts what it was asked; `formats` are the response formats it accepts, `most` the memories of a call."""
 
-    daemon_threads = True
+    url: str = ""
+    formats: set[str] = field(default_factory=lambda: {"json_schema", "json_object", "none"})
+    asked: Counter[str] = field(default_factory=Counter)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
+    most: int = 1000
+    lock: Any = field(default_factory=threading.Lock)
+    release: threading.Event = field(default_factory=threading.Event)
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.formats: set[str] = {"json_schema", "json_object", "none"}
-        self.asked: Counter[str] = Counter()
-        self.requests: list[dict[str, Any]] = []
-        self.waits: list[float] = []
-        self.most = 1000
-        self.lock = threading.Lock()
-        self.release = threading.Event()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up on a stalled reply is what some tests are about."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def __call__(self, _: BaseHTTPRequestHandler, raw: str) -> tuple[Any, ...]:
+        body = json.loads(raw)
         rows = json.loads(body["messages"][-1]["content"])
         case = case_of(rows[0]["text"]) if len(rows) == 1 else "several"
-        with self.server.lock:
-            self.server.requests.append(body)
-            self.server.asked[case] += len(rows)
-            count = self.server.asked[case]
-        if len(rows) > 1:
-            self.several(rows)
-            return
-        wanted = body.get("response_format", {"type": "none"})["type"]
-        if wanted not in self.server.formats:
-            self.refuse(400, f"response_format {wanted} is not supported")
-        elif case == "busy" and count == 1:
-            self.server.waits.append(time.monotonic())
-            self.refuse(429, "slow down", {"Retry-After": "0.2"})
-        elif case == "error" or (case == "once" and count == 1):
-            self.refuse(500, "out of order")
-        elif case == "key":
-            self.refuse(401, "who are you")
-        elif case == "not-json":
-            self.send(200, b"<html>gateway</html>")
-        elif case == "no-choice":
-            self.send(200, b'{"choices": []}')
-        elif case == "bad-bytes":
-            self.send(200, completion(GOOD_TEXT).replace(b"Ada", b"A\xff\xfeda"))
-        elif case == "stall":
-            # Promise a body, send some of it, and keep the line open.
-            self.send(200, b'{"choices": [', {"Content-Length": "1000"})
-            self.server.release.wait(PATIENCE)
-        else:
+        with self.lock:
+            self.requests.append(body)
+            self.asked[case] += len(rows)
+            count = self.asked[case]
             if case == "busy":
-                self.server.waits.append(time.monotonic())
-            self.send(200, completion(ANSWERS.get(case, GOOD_TEXT)))
+                self.waits.append(time.monotonic())
+        wanted = body.get("response_format", {"type": "none"})["type"]
+        if len(rows) > 1:
+            return self.several(rows)
+        if wanted not in self.formats:
+            return refused(400, f"response_format {wanted} is not supported")
+        if case == "busy" and count == 1:
+            return refused(429, "slow down", {"Retry-After": "0.2"})
+        if case == "error" or (case == "once" and count == 1):
+            return refused(500, "out of order")
+        if case == "key":
+            return refused(401, "who are you")
+        odd = {"not-json": b"<html>gateway</html>", "no-choice": b'{"choices": []}', "stall": self.stall()}
+        odd["bad-bytes"] = completion(GOOD_TEXT).replace(b"Ada", b"A\xff\xfeda")
+        return 200, odd.get(case) or completion(ANSWERS.get(case, GOOD_TEXT))
 
-    def several(self, rows: list[dict[str, str]]) -> None:
+    def stall(self) -> Iterator[bytes]:
+        """Some of a body, and the line stays open."""
+        yield b'{"choices": ['
+        self.release.wait(PATIENCE)
+
+    def several(self, rows: list[dict[str, str]]) -> tuple[Any, ...]:
         """Answer about several memories at once, each as its text asks."""
         entries = []
         for row in rows:
             if case := TOLD.get(case_of(row["text"])):
                 entries += [{"id": row["id"], **json.loads(case)}] * (2 if "twice" in row["text"] else 1)
         whole, first = json.dumps({"memories": entries}), rows[0]["text"]
-        if "too large" in first or len(rows) > self.server.most:
-            self.refuse(413, "too large")
-        elif "out of order" in first:
-            self.refuse(500, "out of order")
-        elif "breaks off" in first:
-            self.send(200, completion(whole[:-40], "length"))
-        else:
-            self.send(200, completion(whole), pieces=50 if "in pieces" in first else 1 << 20)
-
-    def refuse(self, status: int, why: str, headers: dict[str, str] | None = None) -> None:
-        self.send(status, json.dumps({"error": {"message": why}}).encode(), headers)
-
-    def send(self, status: int, raw: bytes, headers: dict[str, str] | None = None, pieces: int = 1 << 20) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(raw)), **(headers or {})}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        for at in range(0, len(raw), pieces):
-            self.wfile.write(raw[at : at + pieces])
-            self.wfile.flush()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Keep the tests' output quiet."""
+        if "too large" in first or len(rows) > self.most:
+            return refused(413, "too large")
+        if "out of order" in first:
+            return refused(500, "out of order")
+        if "breaks off" in first:
+            return 200, completion(whole[:-40], "length")
+        answer = completion(whole)
+        return 200, iter(answer[at : at + 50] for at in range(0, len(answer), 50)) if "in pieces" in first else answer
 
 
 @pytest.fixture
-def chat_server() -> Iterator[Server]:
-    with Server() as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield running
-        running.release.set()
-        running.shutdown()
-        thread.join()
+def chat_server() -> Iterator[ChatServer]:
+    server = ChatServer()
+    with answering(server) as server.url:
+        yield server
+        server.release.set()

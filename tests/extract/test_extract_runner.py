@@ -19,13 +19,25 @@ import pytest
 from extraction_caches import DictCache, FileCache, Rows
 
 from hopgate.errors import HopgateError
-from hopgate.extract.extraction import Extraction, ExtractorIdentity, Mention, Source, State, failed, found, sources
+from hopgate.extract.extraction import (
+    Extraction,
+    ExtractorIdentity,
+    Fact,
+    Mention,
+    Source,
+    State,
+    failed,
+    found,
+    sources,
+)  # fmt: skip
 from hopgate.extract.files import Replay
 from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.runner import Run
+from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared, Memory
 from hopgate.progress import Progress
+from hopgate.store.extractions import StoreCache
 
 
 @dataclass
@@ -212,3 +224,28 @@ def test_a_sensitive_memory_reaches_no_extractor_no_cache_and_no_sink(chat_serve
     assert len(kept) == 3, "a replay is not cached"
     for path in kept:
         assert CANARY.encode() not in path.read_bytes()
+
+
+SOURCE = Source("m1", Cleared("Ada owns the NAS."))
+FOUND = Extraction((Mention("Canarybird", "bird"),), (Fact("a", "b", "c", "2019", None, 0.5),), State.COMPLETE)
+NOTHING = Extraction(state=State.EMPTY, reason="nothing")
+
+
+def test_an_empty_extraction_is_a_hit_another_prompt_misses_and_going_back_hits(kb: KnowledgeBase) -> None:
+    kb.add(Memory("m1", SOURCE.text))
+    cache = StoreCache(kb.store)
+    first, second = (ExtractorIdentity("llama", "m", prompt=prompt) for prompt in ("a", "b"))
+    cache.put(first, [])
+    cache.put(first, [(SOURCE, FOUND)])
+    assert cache.get(second, [SOURCE.text_hash]) == cache.get(first, []) == {}
+    cache.put(second, [(SOURCE, NOTHING)])
+    assert cache.get(second, [SOURCE.text_hash]) == {SOURCE.text_hash: NOTHING}
+    assert cache.get(first, [SOURCE.text_hash]) == {SOURCE.text_hash: FOUND}
+
+
+def test_everything_that_changes_an_answer_changes_the_key() -> None:
+    changes: list[dict[str, Any]] = [{"model": "n"}, {"prompt": "q"}, {"grammar": "g"}, {"parameters": {"seed": 1}}]
+    hashes = {ExtractorIdentity(**{"extractor": "llama", "model": "m"} | change).hash for change in [{}, *changes]}
+    assert len(hashes) == 5
+    read = [SOURCE, Source("m1", SOURCE.text, tags=("x",)), Source("m1", SOURCE.text, keywords=("x",))]
+    assert len({source.text_hash for source in read}) == 3

@@ -18,8 +18,7 @@ OWNER = "I"
 
 # What one memory may bring into a graph. A text with more names is a list, which says little of any of them, and all
 # who write wait while they are resolved: 4,000 held the graph's lock for 46 s.
-MAX_NAMES = 200
-MAX_FACTS = 200
+MAX_NAMES = MAX_FACTS = 200
 
 
 class State(StrEnum):
@@ -138,13 +137,9 @@ class Extraction:
             answer_tokens=self.answer_tokens + answer_tokens,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """The extraction as plain values, as a cache keeps it."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Extraction:
-        """Make the extraction that `to_dict` gave, also after a way through JSON."""
+        """Make the extraction whose `asdict` this is, also after a way through JSON."""
         parts = {
             "mentions": tuple(Mention(**mention) for mention in row["mentions"]),
             "facts": tuple(Fact(**fact) for fact in row["facts"]),
@@ -256,10 +251,7 @@ class Extractor(Protocol):
 
 @runtime_checkable
 class ContextualExtractor(Extractor, Protocol):
-    """An extractor that makes use of what other memories show (`Source.known`, `Source.before`), as the rules do.
-
-    A model reads one memory at a time and needs none of it.
-    """
+    """An extractor that makes use of what other memories show (`Source.known`, `Source.before`), as the rules do."""
 
     @property
     def changes(self) -> bool:

@@ -44,11 +44,6 @@ def extractor_from(
         For `llama` and `openai`: a `types.toml` with the kinds and relations that are wanted.
     together : int, optional
         For `llama` and `openai`: the most memories that go into one call; by default 1 and 100.
-
-    Examples
-    --------
-    >>> extractor_from("phrases")
-    Phrases(changes=True)
     """
     if name not in NAMES:
         raise HopgateError(f"there is no extractor {name!r}: use one of {', '.join(NAMES)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,7 +51,7 @@ class StoreCache:
         def work(connection: Connection[Any]) -> None:
             known = readable(connection, [source for source, _ in made])
             rows = [
-                (known[name].id, source.text_hash, json.dumps(one.to_dict(), ensure_ascii=False, separators=(",", ":")))
+                (known[name].id, source.text_hash, json.dumps(asdict(one), ensure_ascii=False, separators=(",", ":")))
                 for name, source, one in ((str(source.memory_id), source, one) for source, one in made)
                 if name in known
             ]

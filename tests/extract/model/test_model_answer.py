@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -50,7 +51,7 @@ def test_whatever_a_model_writes_is_read_without_an_error(answer: str, cut: bool
     ground = fold(f"{SOURCE.text} homelab")
     found = [mention.name for mention in extraction.mentions]
     assert all(fold(name) in ground for fact in extraction.facts for name in (*found, fact.subject, fact.object))
-    assert Extraction.from_dict(json.loads(json.dumps(extraction.to_dict()))) == extraction
+    assert Extraction.from_dict(json.loads(json.dumps(asdict(extraction)))) == extraction
     assert extraction.state.done or extraction.reason
 
 

@@ -103,9 +103,8 @@ class Llama(ChatExtractor):
 
 def _installed() -> str:
     """Return the first runtime that is installed."""
-    for runtime in RUNTIMES:
-        if find_spec(runtime) is not None:
-            return runtime
+    for runtime in filter(find_spec, RUNTIMES):
+        return runtime
     raise HopgateError("nothing is installed that runs a GGUF file: run pip install 'hopgate[llm]'")
 
 

@@ -182,14 +182,12 @@ def _is_name_at_start(  # noqa: PLR0911
 def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
     """Whether what follows a word is said of people, projects and services: "is led by", "replaces", "is Bea's son"."""
     rest = [word for word in lower[at + 1 : at + 5] if word not in _WORDS["adverbs"]]
-    if not rest:
-        return False
-    if rest[0] in _WORDS["name_verbs"]:
-        return True
-    if rest[0] in ("and", "und", "et", "y", "&"):
+    first = rest[0] if rest else ""
+    if first in ("and", "und", "et", "y", "&"):
         return marks[at + 2 : at + 3] == "U" and zipf(lower[at], "en") < 3.9
-    is_state = rest[0] in ("is", "was", "are", "has", "est", "es", "è", "wird", "wurde")
-    return is_state and ((len(rest) > 1 and rest[1] in _WORDS["participles"]) or "P" in marks[at + 2 : at + 4])
+    is_state = first in ("is", "was", "are", "has", "est", "es", "è", "wird", "wurde")
+    is_told = is_state and (not _WORDS["participles"].isdisjoint(rest[1:2]) or "P" in marks[at + 2 : at + 4])
+    return first in _WORDS["name_verbs"] or is_told
 
 
 def _is_german_name(  # noqa: PLR0911

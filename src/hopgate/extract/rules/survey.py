@@ -26,16 +26,14 @@ from hopgate.memory import Cleared, Memory
 
 LONGEST_TEXT = 2000
 """Of a longer text only so many tokens are searched for what they introduce."""
-# By zipf: what is rarer is a name when it is met in two memories, or where one introduces it.
-RARE, INTRODUCED = 2.5, 4.2
+# By zipf: what is rarer is a name when it is met in two memories, or where one introduces it; "put" is no noun.
+RARE, INTRODUCED, _VERBS = 2.5, 4.2, 5.0
 WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
 _CALENDAR = frozenset(
     word
     for language in LANGUAGES.values()
     for word in (*language.months, *language.days, *(f"{day}s" for day in language.days), *language.shifts)
 )
-# By zipf: "put gitea on birch".
-_VERBS = 5.0
 _ENDINGS = ("ed", "ing", "er", "ers", "ly", "ish", "y", "ness", "able", "less", "d", "es", "ier")
 _TABLE = table("names")
 _WORDS = word_sets("names")

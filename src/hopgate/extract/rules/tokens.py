@@ -79,11 +79,9 @@ def _mark(token: str) -> str:
         return "¶"
     if not token.strip(".!?…。！？"):
         return "."
-    if token in _MARK_OF:
-        return _MARK_OF[token]
-    if len(token) > 1 and (first in _FIRST or token.startswith("[[")):
+    if len(token) > 1 and token not in _MARK_OF and (first in _FIRST or token.startswith("[[")):
         return _FIRST.get(first, "L")
-    return "H" if len(token) > 2 else "'"
+    return _MARK_OF.get(token, "H" if len(token) > 2 else "'")
 
 
 # What a token of several marks and letters begins with.

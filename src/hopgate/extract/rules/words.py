@@ -39,8 +39,6 @@ def word_sets(name: str) -> dict[str, frozenset[str]]:
 
 
 ENGLISH = word_sets("words")
-TITLES = ENGLISH["honorifics"] - {"st", "saint"} | ENGLISH["titles"]
-"""Before a person's name, in any of the languages; a saint is mostly a church."""
 _ROOM_ENDINGS = ("zimmer", "keller", "küche", "schrank", "regal", "schuppen", "kammer", "kamer")
 
 
