@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hopgate.embed import CachedEmbedder, EmbeddingCache, Identity
+from hopgate.embed import CachedEmbedder, Embedder, EmbeddingCache, Identity
 from hopgate.embed import cache as cached_module
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared, Memory, cleared
@@ -24,7 +24,7 @@ TINY = Identity("tiny", 3, spec="tiny")
 OTHER = Identity("other", 2, spec="other")
 
 
-class Counting:
+class Counting(Embedder):
     """A real embedder over letters, which counts what it is asked and fails when told to."""
 
     identity = TINY
@@ -33,16 +33,14 @@ class Counting:
         self.asked: list[str] = []
         self.fail_on = ""
 
-    def documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def _rows(self, texts: Sequence[str], prompt: str) -> NDArray[np.float32]:
         self.asked += texts
         if self.fail_on in texts:
             raise HopgateError("the endpoint is gone")
-        rows = np.array([[len(text) + 1, text.count("a"), 1] for text in texts], dtype=np.float32)
-        norms: NDArray[np.float32] = np.linalg.norm(rows, axis=1, keepdims=True)
-        return rows / norms
+        return np.array([[len(text) + 1, text.count("a"), 1] for text in texts], dtype=np.float32)
 
     def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return -self.documents(texts)
+        return -super().queries(texts)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.embed.embedder import Identity, PromptedEmbedder
+from hopgate.embed.embedder import Embedder, Identity
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ BGE_SMALL = ModelFiles(
 """The default embedder: bge-small-en-v1.5, int8."""
 
 
-class BgeSmall(PromptedEmbedder):
+class BgeSmall(Embedder):
     """bge-small-en-v1.5: the vector of the first token, at unit length.
 
     Nothing is loaded before the first text. A text's vector does not depend on the texts embedded with it.

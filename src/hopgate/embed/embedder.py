@@ -10,7 +10,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import parse_qsl, quote
 
 import numpy as np
@@ -63,25 +63,8 @@ class Identity:
         return asdict(self)
 
 
-class Embedder(Protocol):
-    """Texts in, float32 rows of unit length out: `(len(texts), identity.dimension)`."""
-
-    @property
-    def identity(self) -> Identity:
-        """Which embedder this is."""
-        ...
-
-    def documents(self, texts: Sequence[Cleared]) -> Vectors:
-        """Embed memories' contents, which have passed the guard."""
-        ...
-
-    def queries(self, texts: Sequence[str]) -> Vectors:
-        """Embed queries."""
-        ...
-
-
-class PromptedEmbedder(ABC):
-    """An embedder whose prompts are its identity's: what it gives is scaled to unit length, and checked."""
+class Embedder(ABC):
+    """Texts in, float32 rows of unit length out: `(len(texts), identity.dimension)`; what a model gives is checked."""
 
     @property
     @abstractmethod
@@ -95,8 +78,8 @@ class PromptedEmbedder(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.identity.name!r})"
 
-    def documents(self, texts: Sequence[str]) -> Vectors:
-        """Embed memories' contents, behind the document prompt."""
+    def documents(self, texts: Sequence[Cleared]) -> Vectors:
+        """Embed memories' contents, which have passed the guard, behind the document prompt."""
         return self._embed(texts, self.identity.document_prompt)
 
     def queries(self, texts: Sequence[str]) -> Vectors:

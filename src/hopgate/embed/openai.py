@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from hopgate.embed.embedder import Identity, PromptedEmbedder, with_options
+from hopgate.embed.embedder import Embedder, Identity, with_options
 from hopgate.errors import HopgateError
 from hopgate.http import KEY_VARIABLE, JsonClient, Reply, RetryPolicy
 
 
 @dataclass(frozen=True, repr=False)
-class OpenAIEmbedder(PromptedEmbedder):
+class OpenAIEmbedder(Embedder):
     """Vectors from an endpoint."""
 
     model: str  # as the endpoint knows it

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hopgate.embed.embedder import Identity, PromptedEmbedder, with_options
+from hopgate.embed.embedder import Embedder, Identity, with_options
 from hopgate.embed.late import Floats, LateModel, QueryTokens, unit
 from hopgate.errors import HopgateError
 from hopgate.redact import redacted
@@ -22,7 +22,7 @@ KNOWN_PROMPTS = (
 )
 
 
-class SentenceTransformers(PromptedEmbedder):
+class SentenceTransformers(Embedder):
     """A sentence-transformers model on whatever device it finds, by its name on the hub or its directory.
 
     Parameters
