@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -107,19 +106,17 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     assert not running(odd) and not list(tmp_path.rglob("oops"))
 
 
-def test_a_file_in_place_of_the_directory(tmp_path: Path) -> None:
+def test_what_is_no_folder_for_a_store_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(HopgateError, match="is a file: give --data a directory"):
-        hopgate.open(tmp_path / "file")
-    with pytest.raises(HopgateError, match="cannot be written"):
-        hopgate.open(tmp_path / "file" / "below")
-
-
-def test_a_folder_that_is_half_a_cluster_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "pg").mkdir()
-    (tmp_path / "pg" / "PG_VERSION").write_text("16")
-    with pytest.raises(HopgateError, match="is not a whole PostgreSQL cluster: move it away"):
-        hopgate.open(tmp_path)
+    (tmp_path / "half" / "pg").mkdir(parents=True)
+    (tmp_path / "half" / "pg" / "PG_VERSION").write_text("16")
+    for place, reason in (
+        ("file", "is a file: give --data a directory"),
+        ("file/below", "cannot be written"),
+        ("half", "is not a whole PostgreSQL cluster: move it away"),
+    ):
+        with pytest.raises(HopgateError, match=reason):
+            hopgate.open(tmp_path / place)
 
 
 # ---- Who died --------------------------------------------------------------------------------------------------------
@@ -162,36 +159,32 @@ def test_a_pid_file_that_names_somebody_else_harms_nobody(folder: Path, server: 
         innocent.kill()
 
 
-TEMPORARY = textwrap.dedent(
-    """
-    import sys, time
-    import hopgate, hopgate.cli
-    from hopgate.store.server import throwaway_folder
+TEMPORARY = """
+import time
+import hopgate, hopgate.cli
+from hopgate.store.server import throwaway_folder
 
-    def main(*_, **__):
-        with throwaway_folder() as folder, hopgate.open(folder, linger=1) as kb:
-            print(folder, flush=True)
-            time.sleep(600)
+def main(*_, **__):
+    with throwaway_folder() as folder, hopgate.open(folder, linger=1):
+        print(folder, flush=True)
+        time.sleep(600)
 
-    hopgate.cli.application.main = main
-    hopgate.cli.main()
-    """
-)
+hopgate.cli.application.main = main
+hopgate.cli.main()
+"""
 
 
 def test_sigterm_ends_the_temporary_server_and_store() -> None:
     # A short path, which a socket's name has room in.
     with tempfile.TemporaryDirectory(prefix="h-") as place:
-        command = [sys.executable, "-c", TEMPORARY]
-        environment = {**os.environ, "TMPDIR": place}
+        command, environment = [sys.executable, "-c", TEMPORARY], {**os.environ, "TMPDIR": place}
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as running_command:
             assert running_command.stdout is not None
             store = Path(running_command.stdout.readline().strip())
             server = process_of(store)
             running_command.terminate()
             assert running_command.wait(PATIENCE) == 128 + signal.SIGTERM
-        assert not store.parent.exists()
-        assert not alive(server)
+        assert not store.parent.exists() and not alive(server)
 
 
 # ---- What is meant for other servers, and waiting for a connection ---------------------------------------------------
@@ -302,11 +295,9 @@ def test_a_server_stopped_by_hand_and_a_folder_that_goes_end_the_watch(
     os.utime(tmp_path / ".users", (0, 0))
     # Nothing runs there: the watch ends at once.
     embedded_server.watch(tmp_path, 1.0)
-    assert not embedded_server.watched(tmp_path)
     os.utime(tmp_path / ".users")
-    watch = threading.Thread(target=embedded_server.watch, args=(tmp_path, 3600.0))
-    watch.start()
-    wait_for(lambda: embedded_server.watched(tmp_path))
-    shutil.rmtree(tmp_path)
-    watch.join(PATIENCE)
-    assert not watch.is_alive()
+    with ThreadPoolExecutor(1) as pool:
+        watch = pool.submit(embedded_server.watch, tmp_path, 3600.0)
+        wait_for(lambda: embedded_server.watched(tmp_path))
+        shutil.rmtree(tmp_path)
+        watch.result(PATIENCE)

@@ -110,9 +110,7 @@ def test_whatever_is_typed_is_answered(notes, query):
 
 
 def test_a_query_without_words_is_looked_for_literally(notes):
-    assert ids(notes.leg("%")) == ["d"]
-    assert ids(notes.leg("_")) == ["d"]
-    assert ids(notes.leg("\\")) == ["d"]
+    assert [ids(notes.leg(query)) for query in ("%", "_", "\\")] == [["d"]] * 3
     assert ids(notes.leg(".", exclude={"e"}, depth=3)) == ["b", "c", "s"]
     assert ids(notes.leg(".", scope="home")) == ["b", "a"]
 
