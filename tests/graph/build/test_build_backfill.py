@@ -8,52 +8,34 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 from graph_content import Scripted, content, version
+from word_endpoint import DIMENSION
 
 import hopgate
 from hopgate.demo import corpus
-from hopgate.embed.embedder import Identity
 from hopgate.extract.extraction import Fact, Mention, found
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.runner import Run
 from hopgate.graph.build import pipeline
-from hopgate.graph.build.pipeline import GraphBuilder
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.scale.engine import Engine
-from hopgate.store import vectors
 from hopgate.store.graph import fact_rows, graph_vectors
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
-SAME = {"nyc": "gotham", "gotham": "gotham"}
-
-
-class Words:
-    """A small real embedder: a text is the sum of its words; two words are known to mean the same."""
-
-    identity = Identity("words", 48, "words")
-
-    def documents(self, texts):
-        rows = []
-        for text in texts:
-            seeds = (zlib.crc32(SAME.get(word, word).encode()) for word in text.lower().split())
-            rows.append(sum(np.random.default_rng(seed).standard_normal(48) for seed in seeds))
-        made = np.array(rows, np.float32)
-        return made / np.linalg.norm(made, axis=1, keepdims=True)
-
-
-class Embeds:
-    def embedder(self):
-        return Words()
-
-    def forget(self, texts):
-        """Nothing is kept."""
 
 
 @pytest.fixture
-def embedding(kb) -> GraphBuilder:
-    with kb.store.transaction() as connection:
-        vectors.claim(connection, Words.identity)
-    return GraphBuilder(kb.store, Embeds())
+def embedding(kb, endpoint):
+    """A store whose embedder knows that two words mean the same."""
+
+    def vector(text):
+        words = [zlib.crc32(word.encode()) for word in text.lower().replace("nyc", "gotham").split()]
+        return sum(np.random.default_rng(word).standard_normal(DIMENSION) for word in words).tolist()
+
+    endpoint.vector = vector
+    kb.add(Memory("any", "x"))
+    kb.embed(endpoint.spec)
+    return kb
 
 
 def add(kb, keys) -> None:

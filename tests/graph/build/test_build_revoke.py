@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import psycopg
-from graph_content import Scripted, content, version
+from graph_content import content
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -58,28 +58,3 @@ def test_revoking_some_memories_is_as_if_they_had_never_been(kb, dsn, story):
         connection.execute(f"TRUNCATE {TABLES} CASCADE")
     write(kb, [row for row in rows if row[0] not in gone])
     assert after == content(kb)
-
-
-def test_an_interval_that_a_deleted_memory_had_closed_opens_again(kb):
-    kb.add(Memory("a", "x", created_at=DAY), Memory("b", "y", created_at=DAY + timedelta(9)))
-    said = {
-        "a": found([], [Fact("immich", "runs on", "nas", "2024-01-01")]),
-        "b": found([], [Fact("immich", "runs on", "server", "2024-01-08")]),
-    }
-    kb.build(Scripted(said), single_valued=["runs on"])
-    assert any("2024-01-08" in row and '"nas"' in row for row in content(kb)["edges"])
-    before = version(kb)
-    kb.delete(["b"])
-    assert version(kb) > before
-    (edge,) = content(kb)["edges"]
-    assert '"nas"' in edge and "2024-01-08" not in edge
-    assert not any("server" in row for row in content(kb)["concepts"])
-
-
-def test_a_memory_that_only_carries_a_name_is_unlinked_too(kb):
-    kb.add(Memory("a", "one"), Memory("b", "is here", title="Ada"))
-    kb.build(Scripted({"a": found([Mention("Ada")], [])}))
-    assert any(row.startswith('["b"') for row in content(kb)["memory_concepts"])
-    kb.mark_sensitive(["b"])
-    assert not any(row.startswith('["b"') for row in content(kb)["memory_concepts"])
-    assert content(kb)["concepts"] == ['["Ada", ["Ada"], null, 1]']
