@@ -81,13 +81,9 @@ def test_a_replay_gives_each_name_and_fact_once_by_id(tmp_path: Path) -> None:
         (read_triples, {**FACT, "valid_from": "2020", "valid_to": "2019"}, "is before valid_from"),
         (read_triples, {**FACT, "subject": "A\0da"}, "NUL"),
         (read_triples, {**FACT, "doc_id": "m9"}, "doc_id 'm9' is not in the corpus"),
-        (read_statements, {**STATED, "doc_id": "m9"}, "is not in the corpus"),
         (read_statements, {**STATED, "statement": " "}, "statement must be a text that is not empty"),
         (read_statements, {**STATED, "statement": "x" * 3000}, "at most 2,000 characters"),
         (read_statements, {**STATED, "subject": 3}, "subject must be a text"),
-        (read_statements, {**STATED, "subject": "a\0b"}, "NUL"),
-        (read_statements, {**STATED, "valid_from": "2025", "valid_to": "2024"}, "is before valid_from"),
-        (read_statements, {**STATED, "confidence": 2}, "confidence must be a number"),
     ],
 )  # fmt: skip
 def test_a_bad_row_is_refused_with_file_line_and_reason(

@@ -34,18 +34,15 @@ def ask(chat_server: Any, *cases: str, **settings: Any) -> list[Extraction]:
 
 
 def test_a_good_answer_becomes_mentions_and_dated_facts(chat_server: Any) -> None:
-    [extraction] = ask(chat_server, "good")
-    assert extraction.state is State.COMPLETE
+    used = OpenAI("tiny", chat_server.url)
+    [extraction] = used.extract(memories("good"))
     assert [(mention.name, mention.kind) for mention in extraction.mentions] == [("Ada", "person"), ("NAS", "device")]
     [fact] = extraction.facts
     assert (fact.subject, fact.relation, fact.object, fact.valid_from) == ("Ada", "owns", "NAS", "2024-03")
     assert (extraction.prompt_tokens, extraction.answer_tokens) == (100, 20)
-    [request] = chat_server.requests
-    used = OpenAI("tiny", chat_server.url)
-    used.extract(memories("good"))
     assert pickle.loads(pickle.dumps(used)) == used, "also one that was asked goes to other processes"
-    assert request["response_format"]["type"] == "json_schema"
-    assert request["temperature"] == 0 and request["seed"] == 0
+    [request] = chat_server.requests
+    assert request["response_format"]["type"] == "json_schema" and request["temperature"] == request["seed"] == 0
     # Without a types.toml a model is told the relations of the rules, so that its facts end each other.
     assert "'runs on'" in request["messages"][0]["content"]
 
