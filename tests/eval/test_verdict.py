@@ -83,11 +83,11 @@ def test_few_questions_or_few_conversations_open_nothing_in_general(
 def test_conversations_that_agree_do_not_open_by_chance() -> None:
     """Attack 4: no effect, questions of one conversation alike; by questions alone a quarter of such gates opened."""
     opened = 0
-    for seed in range(40):
+    for seed in range(20):
         groups = [at % 10 for at in range(200)]
         made = evidence(*gains(200, 0.0, seed=seed, groups=10, icc=0.14), groups=groups)
         opened += judge(made).verdict == "OPEN"
-    assert opened <= 4
+    assert opened <= 2
 
 
 def test_every_base_must_be_beaten_in_whatever_order_they_are_named() -> None:

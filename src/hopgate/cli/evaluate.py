@@ -17,14 +17,10 @@ from hopgate.options import options_of
 
 if TYPE_CHECKING:
     from hopgate.eval.data.dataset import Dataset
-    from hopgate.eval.measures import Measure
     from hopgate.eval.plan import Plan
     from hopgate.eval.verdict import Judgement
 
 PAGE = "page.html"
-# More problems than this are counted and not listed: they are usually one and the same.
-LISTED = 50
-
 # With --exit-code.
 STATUS = {"OPEN": 0, "CLOSED": 10, "INCONCLUSIVE": 11, "INVALID": 12}
 MEASURES = ("recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr")
@@ -257,8 +253,7 @@ def check(folder: Path, as_json: bool) -> None:
     with progress("reading"):
         read, problems = check_dataset(folder)
     if read is None:
-        more = [f"… and {len(problems) - LISTED:,} more"] if len(problems) > LISTED else []
-        output.show(as_json, {"problems": problems}, problems[:LISTED] + more)
+        output.show(as_json, {"problems": problems}, problems)
         raise HopgateError(f"{folder} has {counted(len(problems), 'problem')}: a gate would refuse it")
     _show_dataset(read, as_json, problems=[])
 
@@ -279,33 +274,27 @@ def score(folder: Path, runs: Sequence[Path], split: str, measure: Sequence[str]
     Example: hopgate dataset score my-dataset bm25.run --measure recall@10
     """
     from hopgate.eval.data.dataset import read_dataset
-    from hopgate.eval.measures import parse_measure
-
-    measures = [parse_measure(name) for name in measure or MEASURES]
-    read = read_dataset(folder)
-    rows = [_scored(read, split, path, measures) for path in runs]
-    lines = []
-    for row in rows:
-        figures = "  ".join(f"{name} {figure:.3f}" for name, figure in row["measures"].items())
-        lines.append(f"{row['run']}: {figures}  ({counted(row['queries'], 'query')}, {row['missing']} not in the run)")
-    output.show(as_json, rows, lines)
-
-
-def _scored(read: Dataset, split: str, path: Path, measures: Sequence[Measure]) -> dict[str, Any]:
     from hopgate.eval.data.runs import read_run
-    from hopgate.eval.measures import mean_score
+    from hopgate.eval.measures import mean_score, parse_measure
 
-    qrels, run = read.split(split), read_run(path)
-    known = {memory.external_id for memory in read.memories}
-    for query, ranking in run.items():
-        if unknown := next((memory for memory, _ in ranking if memory not in known), None):
-            raise HopgateError(f"{path}: the query {query!r} ranks {unknown!r}, which is not in the data set's corpus")
-    return {
-        "run": str(path),
-        "queries": len(qrels),
-        "missing": len(qrels.keys() - run.keys()),
-        "measures": {str(measure): mean_score(measure, run, qrels) for measure in measures},
-    }
+    rows: list[dict[str, Any]] = []
+    measures, read = [parse_measure(name) for name in measure or MEASURES], read_dataset(folder)
+    qrels, known = read.split(split), {memory.external_id for memory in read.memories}
+    for file in runs:
+        run = read_run(file)
+        listed = {memory: query for query, ranking in run.items() for memory, _ in ranking}
+        if unknown := listed.keys() - known:
+            told = f"the query {listed[min(unknown)]!r} ranks {min(unknown)!r}"
+            raise HopgateError(f"{file}: {told}, which is not in the data set's corpus")
+        figures = {str(each): mean_score(each, run, qrels) for each in measures}
+        missing = len(qrels.keys() - run.keys())
+        rows.append({"run": str(file), "queries": len(qrels), "missing": missing, "measures": figures})
+    lines = [
+        f"{row['run']}: {'  '.join(f'{name} {figure:.3f}' for name, figure in row['measures'].items())}  "
+        f"({counted(row['queries'], 'query')}, {row['missing']} not in the run)"
+        for row in rows
+    ]
+    output.show(as_json, rows, lines)
 
 
 def _show_dataset(read: Dataset, as_json: bool, **more: Any) -> None:
