@@ -21,13 +21,17 @@ from hopgate.store.graph.visible import View
 LAST = date(2027, 1, 1)
 
 
-@pytest.fixture
-def world(kb):
-    share_scopes(kb)
-    made = corpus()
-    kb.add(*made.memories)
-    kb.build(of_triples(made.triples), single_valued=made.single_valued)
-    return made
+made = corpus()
+
+
+@pytest.fixture(scope="module")
+def world(module_dsn):
+    """The synthetic corpus with its triples, which is only looked at."""
+    with hopgate.open(module_dsn) as kb:
+        share_scopes(kb)
+        kb.add(*made.memories)
+        kb.build(of_triples(made.triples), single_valued=made.single_valued)
+        yield kb
 
 
 def evening(day: date) -> datetime:
@@ -42,18 +46,18 @@ def told(kb, as_of: date | None, known_at: date | None = None) -> set[tuple[str,
     return {(row.source, row.relation, row.target) for row in rows}
 
 
-def changing(world):
+def changing():
     groups: dict[tuple[str, str], list] = {}
-    for fact in world.facts:
-        if fact.relation in world.single_valued:
+    for fact in made.facts:
+        if fact.relation in made.single_valued:
             groups.setdefault((fact.subject, fact.relation), []).append(fact)
     return [facts for facts in groups.values() if len(facts) > 1]
 
 
-def moments(world) -> list[tuple[date, date | None]]:
+def moments() -> list[tuple[date, date | None]]:
     """Days before, on and after changes, with what was known before, on and after they were told."""
     found: list[tuple[date, date | None]] = []
-    for facts in changing(world)[::4]:
+    for facts in changing()[::4]:
         for fact in facts[1:]:
             began, at = fact.valid_from, fact.recorded_at
             days = [began - timedelta(1), began, began + timedelta(1)]
@@ -61,33 +65,33 @@ def moments(world) -> list[tuple[date, date | None]]:
     return found
 
 
-def test_as_of_and_known_at_answer_as_the_timeline_does(kb, world):
+def test_as_of_and_known_at_answer_as_the_timeline_does(world):
     """Only single-valued relations end; where a fact's start is unknown it held at least since it was told."""
-    asked = moments(world)
+    asked = moments()
     assert len(asked) > 100
-    single = {(facts[0].subject, facts[0].relation) for facts in changing(world)}
+    single = {(facts[0].subject, facts[0].relation) for facts in changing()}
     for as_of, known_at in asked[:: max(1, len(asked) // 80)]:
         expected = {
             (fact.subject, fact.relation, fact.object)
-            for fact in world.facts
+            for fact in made.facts
             if fact.holds(as_of, known_at) and (fact.subject, fact.relation) in single
         }
-        answered = {row for row in told(kb, as_of, known_at) if row[:2] in single}
+        answered = {row for row in told(world, as_of, known_at) if row[:2] in single}
         assert answered == expected, (as_of, known_at)
 
 
-def test_recall_walks_the_graph_as_it_was(kb, world):
+def test_recall_walks_the_graph_as_it_was(world):
     """The graph leg reaches the new host's memory through the edge only while the edge holds and is known."""
-    facts = next(facts for facts in changing(world) if facts[0].relation == "runs on")
+    facts = next(facts for facts in changing() if facts[0].relation == "runs on")
     old, new = facts[0], facts[1]
     before = datetime.combine(new.recorded_at - timedelta(1), time.max, UTC)
-    hits = kb.recall(f"{old.subject}", legs=("graph",), k=50, known_at=before)
+    hits = world.recall(f"{old.subject}", legs=("graph",), k=50, known_at=before)
     assert hits and new.evidence[0] not in {hit.external_id for hit in hits}
     assert all(hit.memory.created_at <= before for hit in hits)
-    later = kb.recall(f"{old.subject}", legs=("graph",), k=50)
+    later = world.recall(f"{old.subject}", legs=("graph",), k=50)
     assert {old.evidence[0], new.evidence[0]} <= {hit.external_id for hit in later}
     then, now = (
-        kb.graph.edges(old.subject, as_of=datetime.combine(new.valid_from + timedelta(days), time(12), UTC))
+        world.graph.edges(old.subject, as_of=datetime.combine(new.valid_from + timedelta(days), time(12), UTC))
         for days in (-1, 1)
     )
     assert (old.object in {row.target for row in then}, new.object in {row.target for row in then}) == (True, False)
