@@ -220,17 +220,24 @@ def ask(action: str, *, yes: bool) -> None:
 
 
 def confirm(store: Store, action: str, *, yes: bool, backup: str = "") -> None:
-    """Ask whether to change a store, which is named, and write a backup before; `backup` names it, empty for none."""
-    from hopgate.files import private_folder
-    from hopgate.store.backup import has_memories, write_backup
+    """Ask whether to change a store, which is named, and back it up before; `backup` names that, empty for none."""
     from hopgate.store.connect import shown
-    from hopgate.store.server import default_directory
 
     ask(f"{action}, in {shown(store.directory or store.dsn)}", yes=yes)
-    if not backup or not has_memories(store):
+    if backup:
+        back_up(store, backup)
+
+
+def back_up(store: Store, before: str) -> None:
+    """Write a backup of a store before a command changes it, and say where it is; none of a store without memories."""
+    from hopgate.files import private_folder
+    from hopgate.store.backup import has_memories, write_backup
+    from hopgate.store.server import default_directory
+
+    if not has_memories(store):
         return
     folder = (store.directory or default_directory()) / BACKUPS
     private_folder(folder)
-    path = folder / f"before-{backup}-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.hopgate"
+    path = folder / f"before-{before}-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.hopgate"
     write_backup(store, path)
     sys.stderr.write(f"hopgate: a backup of what there was is in {path}; hopgate restore reads it\n")

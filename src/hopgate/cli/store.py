@@ -302,9 +302,12 @@ def drop(where: Where, yes: bool, backup: bool) -> None:
 
     Example: hopgate db drop --yes
     """
+    # Before anything is started: the place may be a typo.
+    place = connect.shown(connect.located(where.place))
+    parameters.ask(f"take away all of hopgate's tables, memories included, in {place}", yes=yes)
     with where.reached() as store:
-        before = "drop" if backup else ""
-        parameters.confirm(store, "take away all of hopgate's tables, memories included", yes=yes, backup=before)
+        if backup:
+            parameters.back_up(store, "drop")
         with contextlib.closing(connect.connect(store.dsn)) as connection, connection.transaction():
             lost = schema_of.guards(connection)
             schema_of.drop(connection)
