@@ -329,11 +329,7 @@ def _prepare(directory: Path) -> None:
     try:
         if not directory.exists():
             private_folder(directory)
-        if closed := _closed_to_server(binaries() / "postgres"):
-            raise HopgateError(
-                f"PostgreSQL does not run as root, and the user {SERVER_USER!r} cannot enter {closed}, where hopgate "
-                "is installed: install it elsewhere, or run hopgate as an ordinary user"
-            )
+        _require_reachable(binaries() / "postgres")
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
@@ -343,17 +339,19 @@ def _prepare(directory: Path) -> None:
         ) from None
 
 
-def _closed_to_server(path: Path) -> Path | None:
-    """As root, the folder above `path` that the server's user cannot pass through, if there is one."""
+def _require_reachable(program: Path) -> None:
+    """As root, refuse a program below a folder that the server's user cannot pass through."""
     who = _account()
     if who is None:
-        return None
-    for folder in path.resolve().parents:
+        return
+    for folder in program.resolve().parents:
         status = folder.stat()
         its_own = status.st_uid == who.pw_uid and stat.S_IXUSR
         if not status.st_mode & (its_own or (status.st_gid == who.pw_gid and stat.S_IXGRP) or stat.S_IXOTH):
-            return folder
-    return None
+            raise HopgateError(
+                f"PostgreSQL does not run as root, and the user {SERVER_USER!r} cannot enter {folder}, where hopgate "
+                "is installed: install it elsewhere, or run hopgate as an ordinary user"
+            )
 
 
 def _initialise(directory: Path) -> None:

@@ -185,4 +185,5 @@ def arcs(connection: Connection[Any], scopes: Sequence[str] | None = None) -> Li
     """
     given = {"full": FULL_WEIGHT, "step": STEP, "least": LEAST, "half": HALF_S, "scopes": scopes and list(scopes)}
     found, _, _ = read(connection, {**_ENDS, "kind": "i4"}, _ARCS.format(within=in_scopes(scopes)), given)
-    return Links(**found, kinds=ARC_KINDS, id=_NO_IDS)
+    order = np.lexsort((found["target"], found["source"], found["kind"]))
+    return Links(**{name: column[order] for name, column in found.items()}, kinds=ARC_KINDS, id=_NO_IDS)

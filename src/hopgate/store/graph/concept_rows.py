@@ -34,30 +34,36 @@ class Concept:
 
 _ANY = View()
 _NO_VALUE = f"c.kind IS DISTINCT FROM '{VALUE}'"
-_COLUMNS = "c.id, c.canonical_name AS name, c.aliases, c.kind, c.scope"
 
 
-def _known(view: View) -> str | None:
-    """A table of how many memories that the view shows talk about each concept; None where all of them are counted."""
-    if view.known_at is None and not (view.shared and view.scopes is not None):
-        return None
-    return (
-        "(SELECT concept_id, count(*)::integer AS known FROM memory_concepts x JOIN memories m ON m.id = x.memory_id "
-        f"WHERE {view.memories('m')} GROUP BY concept_id) AS n ON n.concept_id = c.id"
+def _is_counted(view: View) -> bool:
+    """Whether the memories that talk about a concept are counted by what the view shows of them."""
+    return view.known_at is not None or (view.shared and view.scopes is not None)
+
+
+def _read(connection: Connection[Any], view: View, where: str, **given: Any) -> list[Concept]:
+    """Concepts `c` in view, with their counts `n` where the view counts, those of most memories first."""
+    count, counts = "c.memory_count", ""
+    if _is_counted(view):
+        count = "coalesce(n.known, 0)"
+        counts = (
+            "LEFT JOIN (SELECT concept_id, count(*)::integer AS known FROM memory_concepts x "
+            f"JOIN memories m ON m.id = x.memory_id WHERE {view.memories('m')} GROUP BY concept_id) AS n "
+            "ON n.concept_id = c.id"
+        )
+    return fetch(
+        connection,
+        Concept,
+        f"SELECT c.id, c.canonical_name AS name, c.aliases, c.kind, c.scope, {count} AS memory_count FROM concepts c "
+        f"{counts} WHERE {where} AND {view.concepts('c')} "
+        f"ORDER BY {count} DESC, c.id LIMIT %(limit)s OFFSET %(offset)s",
+        view.parameters(**{"limit": None, "offset": 0, **given}),
     )
 
 
 def get(connection: Connection[Any], concept_id: int, view: View = _ANY) -> Concept:
     """One concept by id; an unknown id, or one of another scope, is refused."""
-    known = _known(view)
-    count, joined = ("coalesce(n.known, 0)", f"LEFT JOIN {known}") if known else ("c.memory_count", "")
-    rows = fetch(
-        connection,
-        Concept,
-        f"SELECT {_COLUMNS}, {count} AS memory_count FROM concepts c {joined} "
-        f"WHERE c.id = %(id)s AND {view.concepts('c')}",
-        view.parameters(id=concept_id),
-    )
+    rows = _read(connection, view, "c.id = %(id)s", id=concept_id)
     if not rows:
         raise HopgateError(f"there is no concept {concept_id}: hopgate concepts list shows them")
     return rows[0]
@@ -107,27 +113,20 @@ def listed(
 
     With an as-of in view only those with an edge that was true then; with a known-at memories made later do not count.
     """
-    known = _known(view)
-    count, source = ("n.known", f"concepts c JOIN {known}") if known else ("c.memory_count", "concepts c")
-    of_kind = f"(c.kind = %(kind)s OR %(kind)s::text IS NULL AND {_NO_VALUE})"
-    conditions = f"{of_kind} AND {view.concepts('c')}"
+    where = f"(c.kind = %(kind)s OR %(kind)s::text IS NULL AND {_NO_VALUE})"
+    if _is_counted(view):
+        where += " AND n.known > 0"
     if search:
-        conditions += (
+        where += (
             " AND EXISTS (SELECT 1 FROM unnest(c.aliases || c.canonical_name) AS a (name) "
             "WHERE strpos(lower(a.name), lower(%(search)s)) > 0)"
         )
     if view.as_of is not None:
-        conditions += (
+        where += (
             " AND EXISTS (SELECT 1 FROM concept_edges e WHERE (e.src_id = c.id OR e.dst_id = c.id) "
-            f"AND e.relation <> %(inside)s AND {view.edges('e')})"
+            f"AND e.relation <> '{NAME_INSIDE}' AND {view.edges('e')})"
         )
-    return fetch(
-        connection,
-        Concept,
-        f"SELECT {_COLUMNS}, {count} AS memory_count FROM {source} WHERE {conditions} "
-        f"ORDER BY {count} DESC, c.id LIMIT %(limit)s OFFSET %(offset)s",
-        view.parameters(kind=kind, search=search, limit=limit, offset=offset, inside=NAME_INSIDE),
-    )
+    return _read(connection, view, where, kind=kind, search=search, limit=limit, offset=offset)
 
 
 def names(connection: Connection[Any], concept_ids: Sequence[int]) -> dict[int, str]:
