@@ -17,7 +17,7 @@ import pytest
 from cli_run import Runner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracle import broken, digest
+from reliability.oracle import broken, digest
 from shard_files import LONG, POISON, RAY, SECRET, TAGGED, cluster, notes, write_shards
 from word_endpoint import WordEndpoint, embed
 
