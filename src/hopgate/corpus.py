@@ -150,18 +150,14 @@ def to_record(memory: Memory, *, dated: bool = False) -> dict[str, Any]:
     before = {name: read(metadata.get(name), name) for name, read in READERS.items()}
     before["thread"] = before["thread"] or metadata.get("session")
     for name in READERS:
-        now = getattr(memory, name)
+        now, old = getattr(memory, name), before[name]
         # A memory that came without a date has the date of its arrival, which was not in the file.
-        arrived = name == "created_at" and memory.source is not None and before[name] is None and not dated
-        if now == _zoned(before[name]) or arrived:
+        arrived = name == "created_at" and memory.source is not None and old is None and not dated
+        if now == (utc(old) if isinstance(old, datetime) else old) or arrived:
             continue
         metadata[name] = now.isoformat() if isinstance(now, datetime) else list(now) if isinstance(now, tuple) else now
     record = {"_id": memory.external_id, "title": memory.title, "text": memory.text, "metadata": metadata}
     return {name: value for name, value in record.items() if value or name in REQUIRED}
-
-
-def _zoned(value: Any) -> Any:
-    return utc(value) if isinstance(value, datetime) else value
 
 
 # ---- Fields ----------------------------------------------------------------------------------------------------------
@@ -314,7 +310,8 @@ def nearest(name: str) -> str | None:
     >>> nearest("timestamp"), nearest("is_sensitve"), nearest("url")
     ('created_at', 'is_sensitive', None)
     """
-    return lookalike(name) or _MEANT.get(_snake(name))
+    in_small_letters = re.sub(r"[\s\-.]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)).lower()
+    return lookalike(name) or _MEANT.get(in_small_letters)
 
 
 def check_unknown(names: list[str], place: str, *, kept: bool) -> None:
@@ -370,10 +367,6 @@ def kind(value: object) -> str:
     return {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list"}.get(
         type(value), "an object"
     )
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"[\s\-.]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)).lower()
 
 
 def _plain(name: str) -> str:

@@ -278,19 +278,14 @@ class _Loader:
                 self.seconds["reading"] += time.perf_counter() - began
                 if batch is None:
                     return
-                waiting.append(self._prepared(batch))
+                began = time.perf_counter()
+                waiting.append(retried(partial(self._store.run, partial(_guard, batch=batch)), patient=True))
+                self.seconds["guarding"] += time.perf_counter() - began
                 yield waiting[-1].readable
 
         for made in map_batches(self._engine, self._make, readable(), place=lambda batch: batch.place):
             self._finish(waiting.popleft(), made)
             yield self.counts["read"]
-
-    def _prepared(self, batch: Sequence[Row]) -> _Prepared:
-        """The guard: sensitive memories, by flag, by rule or by a mark in the store, stay in this process."""
-        began = time.perf_counter()
-        prepared = retried(lambda: self._store.run(lambda connection: _guard(connection, batch)), patient=True)
-        self.seconds["guarding"] += time.perf_counter() - began
-        return prepared
 
     def _finish(self, prepared: _Prepared, made: _Embedded) -> None:
         self.seconds["embedding"] += made.seconds
@@ -323,6 +318,7 @@ class _Loader:
 
 
 def _guard(connection: Connection[Any], batch: Sequence[Row]) -> _Prepared:
+    """Sensitive memories, by flag, by rule or by a mark in the store, stay in this process."""
     rules = setting_rows.sensitivity(connection)
     rejected = [Rejected(row.source, row.place, "read", row.reason) for row in batch if row.memory is None]
     given: dict[str, Memory] = {}

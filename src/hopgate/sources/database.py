@@ -31,7 +31,8 @@ def records(place: Place, options: ReadOptions) -> Records:
     """Give the rows of a query on a SQLite file, or the memories of a file that hopgate's SQLite mode reads."""
     if not recognises(place):
         raise HopgateError(f"{place} is not a SQLite file: it begins otherwise")
-    with closing(_sqlite(Path(str(place)))) as connection:
+    address = f"{Path(str(place)).resolve().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(address, uri=True)) as connection:
         own = options.query is None
         try:
             found = connection.execute(select(options.query or "memories"))
@@ -81,10 +82,6 @@ def _rows(connection: Any, query: str, options: ReadOptions) -> Iterator[dict[st
         require_text(columns, options.fields, "the query")
         for row in cursor:
             yield dict(zip(columns, row, strict=True))
-
-
-def _sqlite(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
 
 
 def _own(row: dict[str, Any]) -> Record:

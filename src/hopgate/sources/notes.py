@@ -13,6 +13,7 @@ import yaml
 from hopgate.corpus import READERS, check_unknown, nearest
 from hopgate.errors import HopgateError
 from hopgate.sources.source import Place, ReadOptions, Record, Records, Repeated, files_below, read_utf8
+from hopgate.times import moment
 
 SUFFIXES = (".md", ".markdown")
 # No bracket opens inside a link, and a heading's own spaces are stripped afterwards: each would be tried from anew.
@@ -96,7 +97,7 @@ def _record(path: str, front: dict[str, Any], text: str, written: datetime | Non
     # An empty flag is no flag: the memory is refused.
     kept = (name for name, value in fields.items() if value is not None or name == "is_sensitive")
     record |= {name: fields[name] for name in kept if name in READERS}
-    if "created_at" not in record and (when := (_day(day[0]) if day else None) or written):
+    if "created_at" not in record and (when := moment(day and day[0]) or written):
         record["created_at"] = when.isoformat()
     if "category" not in record and "/" in path:
         record["category"] = path.rpartition("/")[0]
@@ -161,13 +162,6 @@ def _written(note: Place) -> datetime | None:
     if not isinstance(note, Path):
         return None
     return datetime.fromtimestamp(int(note.stat().st_mtime), UTC)
-
-
-def _day(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC)
-    except ValueError:
-        return None
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
