@@ -185,12 +185,13 @@ class GraphLeg:
         walks = source_walks(matrix.graph, begun.starts, walk, near=not query.exact and allowed is None)
         ranked = ranked_by_walks(matrix, begun, walks, walk, allowed=allowed)
         trace = WalkTrace(matrix, begun.starts.mixed(walk.shares), walk, found.asked)
-        scores = {memory: score for memory, score in ranked.scores.items() if memory not in begun.blind}
+        blind = begun.blind
+        scores = {memory: score for memory, score in ranked.scores.items() if memory not in blind}
         first = [memory for listed in (base, ranked.hits) for memory, _ in listed[:BEST]]
         beside = turns_beside(matrix, first, allowed)
         shown = self._still_shown({*beside, *dict(ranked.hits)}, filters)
         hits = [hit for hit in ranked.hits if hit[0] in shown]
-        return GraphRanking(hits, trace, scores, begun.blind, frozenset(shown.intersection(beside)))
+        return GraphRanking(hits, trace, scores, blind, frozenset(shown.intersection(beside)))
 
     def seeds(self, found: LookedUp, base: Scored, legs: Mapping[str, Scored]) -> QuerySeeds:
         """Give where walks start: hits of the base and of statements, what the query names, and facts near enough.
