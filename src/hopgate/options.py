@@ -5,11 +5,9 @@ Made from the fields: options of commands, environment variables, TOML files, HT
 
 from __future__ import annotations
 
-import ast
 import math
 import operator
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
@@ -279,22 +277,6 @@ class Environment:
 def environment() -> Environment:
     """Read the variables as they are now."""
     return from_environment(Environment)
-
-
-def expression(text: str) -> ast.expr:
-    """Read one expression, without running anything; Python's own remarks about it are nobody's concern.
-
-    Raises `SyntaxError`, `ValueError`, `RecursionError` or `MemoryError` for what is none.
-
-    Examples
-    --------
-    >>> ast.literal_eval(expression("{'k': 60}"))
-    {'k': 60}
-    """
-    with warnings.catch_warnings():
-        # "invalid decimal literal", "invalid escape sequence": they would reach the terminal between our own sentences.
-        warnings.simplefilter("ignore")
-        return ast.parse(text.strip(), mode="eval").body
 
 
 def _plain(number: float) -> str:

@@ -5,14 +5,13 @@ What they do with lists is in `recall.fusion`.
 
 from __future__ import annotations
 
-import ast
 import math
+import re
 from dataclasses import dataclass, fields, replace
 from numbers import Real
 from typing import Self, TypeAlias
 
 from hopgate.errors import HopgateError
-from hopgate.options import expression
 
 LEGS = ("lexical", "dense", "late", "graph")
 MAX_WEIGHT = 5.0
@@ -141,6 +140,7 @@ class MinMax(Weighted):
 
 
 Fuser: TypeAlias = RRF | TM2C2 | MinMax
+_WRITTEN = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 FUSERS: dict[str, type[Fuser]] = {kind.__name__: kind for kind in (RRF, TM2C2, MinMax)}
 
 
@@ -155,27 +155,22 @@ def parse(text: str) -> Fuser:
     TM2C2(lexical=1, dense=1, late=1, graph=1)
     >>> parse("RRF(j=60)")
     Traceback (most recent call last):
-    hopgate.errors.HopgateError: RRF has no setting 'j': it has dense, graph, k, late, lexical
+    hopgate.errors.HopgateError: RRF has no setting 'j', or has it twice: it has dense, graph, k, late, lexical
     """
-    try:
-        tree = expression(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise HopgateError(f"cannot read {text!r}: write it like {RRF()!r}") from None
-    call = tree if isinstance(tree, ast.Call) else ast.Call(func=tree, args=[], keywords=[])
-    if not isinstance(call.func, ast.Name) or call.func.id not in FUSERS:
-        raise HopgateError(f"cannot read {text!r}: a fuser is one of {', '.join(FUSERS)}")
-    kind = FUSERS[call.func.id]
-    if call.args:
-        raise HopgateError(f"cannot read {text!r}: every setting of {kind.__name__} is named, like {RRF()!r}")
+    written = _WRITTEN.fullmatch(text)
+    kind = FUSERS.get(written[1]) if written else None
+    if written is None or kind is None:
+        raise HopgateError(f"cannot read {text!r}: a fuser is one of {', '.join(FUSERS)}, written like {RRF()!r}")
     known = sorted(each.name for each in fields(kind))
-    given = {}
-    for keyword in call.keywords:
-        if keyword.arg not in known:
-            raise HopgateError(f"{kind.__name__} has no setting {keyword.arg or '**'!r}: it has {', '.join(known)}")
+    given: dict[str, float] = {}
+    for setting in written[2].split(",") if written[2] else ():
+        name, _, value = (part.strip() for part in setting.partition("="))
+        if name not in known or name in given:
+            raise HopgateError(f"{kind.__name__} has no setting {name!r}, or has it twice: it has {', '.join(known)}")
         try:
-            given[keyword.arg] = ast.literal_eval(keyword.value)
-        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-            raise HopgateError(f"cannot read {keyword.arg} in {text!r}: it must be a plain number") from None
+            given[name] = float(value)
+        except ValueError:
+            raise HopgateError(f"cannot read {name} in {text!r}: it must be a plain number") from None
     return kind(**given)
 
 
