@@ -276,13 +276,8 @@ def base_grid(kind: Fuser) -> list[Fuser]:
     MinMax(lexical=0.3, dense=0.7, late=0, graph=0)
     """
     kinds = [kind, *(RRF(k=k) for k in KS if isinstance(kind, RRF))]
-    fusers = [
-        each.reweighed(**_scaled(lexical=1.0, dense=ratio, late=late * max(1.0, ratio)), graph=0)
-        for each in kinds
-        for ratio in RATIOS
-        for late in LATE_RATIOS
-    ]
-    return _nearest_first(fusers, kind.reweighed(graph=0))
+    weights = [(1.0, ratio, late * max(1.0, ratio), 0.0) for ratio in RATIOS for late in LATE_RATIOS]
+    return _grid(kinds, weights, kind.reweighed(graph=0))
 
 
 def graph_grid(default: Fuser, base: Fuser) -> list[Fuser]:
@@ -291,15 +286,31 @@ def graph_grid(default: Fuser, base: Fuser) -> list[Fuser]:
     They keep the proportions of the default or of the tuned base: where those are best without the graph, a little of
     the graph added to them must be among the choices.
     """
-    bases = dict.fromkeys((_proportions(default), _proportions(base)))
-    kinds: list[Fuser] = [default, MinMax(), RRF(), TM2C2(), base]
-    fusers = [
-        kind.reweighed(**_scaled(lexical=lexical, dense=dense, late=late, graph=ratio))
-        for kind in kinds
-        for lexical, dense, late in bases
-        for ratio in GRAPH_RATIOS
-    ]
-    return _nearest_first(fusers, default)
+    without = [[fuser.weights[leg] for leg in BASE] for fuser in (default, base)]
+    largest_one = dict.fromkeys(tuple(round(own / (max(row) or 1.0), 4) for own in row) for row in without)
+    weights = [(*row, ratio) for row in largest_one for ratio in GRAPH_RATIOS]
+    return _grid([default, MinMax(), RRF(), TM2C2(), base], weights, default)
+
+
+def _grid(kinds: Iterable[Fuser], weights: Sequence[tuple[float, ...]], default: Fuser) -> list[Fuser]:
+    """Each kind with each weights, within 0..5: the default first, then the nearest by the ratios of the weights.
+
+    Another kind is 1 further away.
+    """
+    scaled = [[round(own * min(1.0, MAX_WEIGHT / max(row)), 4) for own in row] for row in weights]
+    fusers = [kind.reweighed(**dict(zip(LEGS, row, strict=True))) for kind in kinds for row in scaled]
+
+    def logs(fuser: Fuser) -> list[float]:
+        """Of the weights of the others to that of lexical."""
+        lexical, *others = (max(OFF, fuser.weights[leg]) for leg in LEGS)
+        return [math.log(weight / lexical) for weight in others]
+
+    def distance(fuser: Fuser) -> float:
+        away = sum(abs(own - usual) for own, usual in zip(logs(fuser), logs(default), strict=True))
+        k, usual = (max(getattr(each, "k", 60.0), OFF) for each in (fuser, default))
+        return away + (type(fuser) is not type(default)) + 0.2 * abs(math.log(k / usual))
+
+    return sorted(dict.fromkeys([default, *fusers]), key=distance)
 
 
 @dataclass(frozen=True)
@@ -362,31 +373,3 @@ def _unbarred(fusers: Sequence[Fuser], pools: Sequence[Pool[str]], k: int) -> li
         for entered, listed in group.entered(pools, k).values():
             shut[group.places] |= [barred(int(count), listed) for count in entered]
     return [fuser for fuser, is_shut in zip(fusers, shut, strict=True) if not is_shut] or [fusers[0]]
-
-
-def _nearest_first(fusers: Iterable[Fuser], default: Fuser) -> list[Fuser]:
-    """The default, then the others from the nearest by the ratios of their weights; another kind is 1 further away."""
-
-    def logs(fuser: Fuser) -> tuple[float, ...]:
-        """Of the weights of dense, late and graph to that of lexical."""
-        lexical, *others = (max(OFF, weight) for weight in (fuser.lexical, fuser.dense, fuser.late, fuser.graph))
-        return tuple(math.log(weight / lexical) for weight in others)
-
-    def distance(fuser: Fuser) -> float:
-        away = sum(abs(own - usual) for own, usual in zip(logs(fuser), logs(default), strict=True))
-        k, usual = getattr(fuser, "k", 60.0), getattr(default, "k", 60.0)
-        return away + (type(fuser) is not type(default)) + 0.2 * abs(math.log(max(k, OFF) / max(usual, OFF)))
-
-    return sorted(dict.fromkeys([default, *fusers]), key=distance)
-
-
-def _proportions(fuser: Fuser) -> tuple[float, float, float]:
-    """The weights of the legs without the graph, the largest of them 1."""
-    top = max(fuser.lexical, fuser.dense, fuser.late) or 1.0
-    return round(fuser.lexical / top, 4), round(fuser.dense / top, 4), round(fuser.late / top, 4)
-
-
-def _scaled(**weights: float) -> dict[str, float]:
-    """Weights in these proportions within 0..5, so that 1 stays 1 where it can."""
-    factor = min(1.0, MAX_WEIGHT / max(weights.values()))
-    return {name: round(weight * factor, 4) for name, weight in weights.items()}
