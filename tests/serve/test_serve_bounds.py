@@ -12,7 +12,6 @@ import pytest
 from serve_store import CANARY, SECRET
 from serving import Running, serving
 from word_endpoint import WordEndpoint, embed
-from word_endpoint import serving as embedding
 
 from hopgate.errors import HopgateError
 from hopgate.guard import SensitivityRules
@@ -35,12 +34,6 @@ PAGES = (
     "mend/curation",
     "mend/log",
 )
-
-
-@pytest.fixture
-def word_embedder() -> Iterator[WordEndpoint]:
-    with embedding() as running:
-        yield running
 
 
 def everything(running: Running) -> Iterator[httpx.Response]:
@@ -224,19 +217,17 @@ def test_a_gate_is_looked_for_by_its_id_alone(reading: Running) -> None:
         assert reading.get(f"gates/{key}").status_code == reading.get(f"gates/{key}/report").status_code == 404
 
 
-def test_who_is_bound_learns_nothing_of_what_waits_in_other_scopes(
-    kb: KnowledgeBase, word_embedder: WordEndpoint
-) -> None:
+def test_who_is_bound_learns_nothing_of_what_waits_in_other_scopes(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
     """Neither how many were embedded along, nor what an embedder said about one of them."""
     kb.add(Memory("b", "Bob fed the cat.", scope="bob"))
-    kb.embed(word_embedder.spec)
+    kb.embed(endpoint.spec)
     kb.build()
     with serving(kb, scopes=("bob",)) as running:
         kb.add(*(Memory(f"a{number}", f"Alice hid note {number}.", scope="alice") for number in range(3)))
         new = running.post("memories", {"id": "b1", "text": "Bob keeps the key."}).json()
         assert (new["embedded"], new["linked"]) == (1, 1)
         kb.add(Memory("a9", f"Alice hid {CANARY}.", scope="alice"))
-        word_embedder.vector = lambda text: [] if CANARY in text else embed(text)
+        endpoint.vector = lambda text: [] if CANARY in text else embed(text)
         failed = running.post("memories", {"id": "b2", "text": "Bob lent the key."})
         assert failed.status_code == 503 and CANARY not in failed.text and "http" not in failed.json()["detail"]
         assert running.get("memories/b2").status_code == 200
