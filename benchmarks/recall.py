@@ -74,8 +74,7 @@ PARTS: tuple[tuple[Any, str, str], ...] = (
     (legs, "complete", "completion"),
     (GraphLeg, "look_up", "look up (matrix, names, facts)"),
     (graph_vectors, "near_facts", "facts"),
-    (rank, "source_walks", "walk"),
-    (rank, "ranked_by_walks", "mix and rank"),
+    (rank, "ranked", "walk and rank"),
     (recall_module, "fused", "fuse"),
     (recall_module, "_final", "order and fetch"),
 )

@@ -234,13 +234,14 @@ def degree_likeness(graph: WalkGraph, *, damping: float = 0.5) -> DegreeLikeness
     pool = graph.memories + np.flatnonzero(~graph.dangling[graph.memories :])
     if pool.size < 2:
         return None
-    rng, restart = np.random.default_rng(0), np.zeros((graph.nodes, WALKS))
-    for column in range(WALKS):
-        restart[rng.choice(pool, min(SEEDS, pool.size), replace=False), column] = 1
+    rng = np.random.default_rng(0)
     shown = max(1, min(COMPARED, graph.memories // 10))
-    scores = pagerank(graph, restart, damping=damping)[: graph.memories]
-    ranked = (graph.strength[: graph.memories], *scores.T)
-    by_degree, *firsts = (set(top_k(column, shown).tolist()) for column in ranked)
+    ranked = [graph.strength]
+    for _ in range(WALKS):
+        restart = np.zeros(graph.nodes)
+        restart[rng.choice(pool, min(SEEDS, pool.size), replace=False)] = 1
+        ranked.append(pagerank(graph, restart, damping=damping))
+    by_degree, *firsts = (set(top_k(scores[: graph.memories], shown).tolist()) for scores in ranked)
     between = [len(a & b) / shown for a, b in combinations(firsts, 2)]
     with_degree = [len(first & by_degree) / shown for first in firsts]
     return DegreeLikeness(damping, shown, float(np.mean(between)), float(np.mean(with_degree)))

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.matrix import GraphMatrix, MatrixCache
     from hopgate.graph.walk.paths import PathPart
     from hopgate.graph.walk.rank import QuerySeeds
-    from hopgate.graph.walk.seeds import Starts
     from hopgate.store.store import Store
 
 Scored = Sequence[tuple[int, float]]
@@ -77,7 +76,7 @@ class WalkTrace:
     """
 
     matrix: GraphMatrix
-    start: Starts
+    start: Mapping[int, float]
     walk: Walk
     asked: str = ""
 
@@ -172,25 +171,24 @@ class GraphLeg:
         found : LookedUp, optional
             What `look_up` gave for this query, where it ran already.
         """
-        from hopgate.graph.walk.rank import ranked_by_walks, seeded, source_walks
+        from hopgate.graph.walk.rank import ranked, seeded
 
         walk, legs, filters = replace(self.walk, depth=depth), legs or {}, query.filters
         found = found or self.look_up(query)
         matrix = found.matrix
         if not matrix.graph.arcs:
             return GraphRanking([], None, {})
-        begun = seeded(matrix, self.seeds(found, base, legs))
+        begun = seeded(matrix, self.seeds(found, base, legs), walk.shares)
         allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
-        walks = source_walks(matrix.graph, begun.starts, walk, near=not query.exact and allowed is None)
-        ranked = ranked_by_walks(matrix, begun, walks, walk, allowed=allowed)
-        trace = WalkTrace(matrix, begun.starts.mixed(walk.shares), walk, found.asked)
+        best, known = ranked(matrix, begun, walk, allowed=allowed, near=not query.exact and allowed is None)
+        trace = WalkTrace(matrix, begun.starts, walk, found.asked)
         blind = begun.blind
-        scores = {memory: score for memory, score in ranked.scores.items() if memory not in blind}
-        first = [memory for listed in (base, ranked.hits) for memory, _ in listed[:BEST]]
+        scores = {memory: score for memory, score in known.items() if memory not in blind}
+        first = [memory for listed in (base, best) for memory, _ in listed[:BEST]]
         beside = turns_beside(matrix, first, allowed)
-        shown = self._still_shown({*beside, *dict(ranked.hits)}, filters)
-        hits = [hit for hit in ranked.hits if hit[0] in shown]
+        shown = self._still_shown({*beside, *dict(best)}, filters)
+        hits = [hit for hit in best if hit[0] in shown]
         return GraphRanking(hits, trace, scores, blind, frozenset(shown.intersection(beside)))
 
     def seeds(self, found: LookedUp, base: Scored, legs: Mapping[str, Scored]) -> QuerySeeds:

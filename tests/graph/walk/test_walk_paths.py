@@ -8,19 +8,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.graph.walk.paths import strongest_path
-from hopgate.graph.walk.seeds import Starts, memory_mass, starts
+from hopgate.graph.walk.seeds import memory_mass, starts
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 
 
-def restart(graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), names: Sequence[int] = ()) -> Starts:
-    return starts(graph, memories=memory_mass(memories), names=names).mixed()
+def restart(
+    graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), names: Sequence[int] = ()
+) -> dict[int, float]:
+    return starts(graph, memories=memory_mass(memories), names=names)
 
 
-def probability(graph: WalkGraph, start: Starts, nodes: tuple[int, ...], damping: float) -> float:
+def probability(graph: WalkGraph, start: dict[int, float], nodes: tuple[int, ...], damping: float) -> float:
     matrix, strength = graph.matrix.toarray(), graph.strength
-    chance = float(start.vector[nodes[0]])
+    chance = start[nodes[0]]
     for source, target in itertools.pairwise(nodes):
         chance *= damping * float(matrix[source, target]) / float(strength[source])
     return chance
@@ -47,7 +49,7 @@ def test_no_other_path_is_stronger(seed: int, damping: float) -> None:
     start = restart(graph, names=[int(concept) for concept in random.integers(0, 4, 2)])
     memory = int(random.integers(0, 3))
     path = strongest_path(graph, start, memory, damping=damping)
-    others = every_path(graph, sorted({found.node for found in start.seeds}), memory)
+    others = every_path(graph, sorted(start), memory)
     assert bool(path) == bool(others) and (not path or path[-1] == memory)
     chances = [probability(graph, start, other, damping) for other in others]
     assert not path or probability(graph, start, path, damping) == pytest.approx(max(chances), rel=1e-5)

@@ -12,13 +12,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.config import Walk
-from hopgate.graph.walk.rank import mixed_walks, pool_scores, source_walks
+from hopgate.graph.walk.config import COMMON_SHARES, Walk
+from hopgate.graph.walk.rank import pool_scores, walk_scores
 from hopgate.graph.walk.seeds import (
-    COMMON_SHARES,
     NearFact,
-    Shares,
-    Starts,
     memory_mass,
     starts,
 )
@@ -30,10 +27,8 @@ def town() -> WalkGraph:
     return mention_graph(4, 4, Pairs([0, 1, 2, 3, 0, 1, 2], [0, 0, 0, 0, 1, 1, 2]), edges=Pairs([0, 2], [3, 3]))
 
 
-def restart(
-    graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), shares: Shares = COMMON_SHARES, **found: Any
-) -> Starts:
-    return starts(graph, memories=memory_mass(memories), **found).mixed(shares)
+def start_of(graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), **found: Any) -> dict[int, float]:
+    return starts(graph, memories=memory_mass(memories), **found)
 
 
 COSINES = st.floats(-1, 1, allow_nan=False, width=32)
@@ -43,38 +38,29 @@ MEMORIES = st.lists(st.tuples(st.integers(0, 3), COSINES), max_size=4, unique_by
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 3), max_size=4), FACTS, MEMORIES)
-def test_mass_is_one_or_nothing_and_the_seeds_account_for_all_of_it(
+def test_mass_is_one_or_nothing_in_the_shares_of_what_found_something(
     names: list[int], facts: list[NearFact], memories: list[tuple[int, float]]
 ) -> None:
     graph = town()
-    start = restart(graph, names=names, facts=facts, memories=memories)
-    columns = starts(graph, names=names, facts=facts, memories=memory_mass(memories)).columns
-    assert columns.sum(axis=0) == pytest.approx([float(bool(found)) for found in (memories, names, facts)])
-    assert start.vector.sum() == pytest.approx(1.0 if names or facts or memories else 0.0)
-    told = np.zeros(graph.nodes)
-    for seed in start.seeds:
-        told[seed.node] += seed.weight
-    assert told == pytest.approx(start.vector)
-    assert [seed.weight for seed in start.seeds] == sorted((seed.weight for seed in start.seeds), reverse=True)
+    start = start_of(graph, names=names, facts=facts, memories=memories)
+    assert sum(start.values()) == pytest.approx(1.0 if names or facts or memories else 0.0)
+    at_concepts = sum(mass for node, mass in start.items() if node >= graph.memories)
+    shares = np.array([bool(memories), bool(names), bool(facts)]) * COMMON_SHARES
+    assert at_concepts == pytest.approx(shares[1:].sum() / (shares.sum() or 1))
 
 
 def test_shares_are_kept_and_a_silent_source_leaves_its_share_to_the_others() -> None:
     graph = town()
-    both = restart(graph, names=[2], memories=[(3, 0.9)], shares=(0.2, 0.5, 0.3))
-    assert both.vector[graph.memories + 2] == pytest.approx(0.5 / 0.7)
-    assert both.vector[3] == pytest.approx(0.2 / 0.7)
-
-
-def start_of(graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), names: Sequence[int] = ()) -> Starts:
-    return starts(graph, memories=memory_mass(memories), names=names)
+    both = start_of(graph, names=[2], memories=[(3, 0.9)], shares=(0.2, 0.5, 0.3))
+    assert both == {graph.memories + 2: pytest.approx(0.5 / 0.7), 3: pytest.approx(0.2 / 0.7)}
 
 
 def ranking(
-    graph: WalkGraph, start: Starts, walk: Walk | None = None, *, allowed: NDArray[np.bool_] | None = None
+    graph: WalkGraph, start: dict[int, float], walk: Walk | None = None, *, allowed: NDArray[np.bool_] | None = None
 ) -> list[tuple[int, float]]:
     """Rank memories as the graph leg does."""
     walk = walk or Walk()
-    scores = mixed_walks(source_walks(graph, start, walk), COMMON_SHARES)
+    scores = walk_scores(graph, start, walk)
     return [(at, float(scores[at])) for at in top_k(scores, walk.depth, allowed=allowed).tolist()]
 
 
@@ -88,16 +74,6 @@ def random_graph(seed: int, memories: int = 12, concepts: int = 9) -> WalkGraph:
     )
 
 
-def test_three_walks_at_once_are_the_mixture_of_each() -> None:
-    graph = random_graph(5)
-    memories, names = start_of(graph, memories=[(1, 0.7), (2, 0.6)]), start_of(graph, names=[0, 3])
-    together = source_walks(graph, start_of(graph, memories=[(1, 0.7), (2, 0.6)], names=[0, 3]), Walk(tolerance=1e-9))
-    apart = source_walks(graph, memories, Walk(tolerance=1e-9)) + source_walks(graph, names, Walk(tolerance=1e-9))
-    np.testing.assert_allclose(together, apart, atol=1e-8)
-    shares = np.asarray(COMMON_SHARES[:2]) / sum(COMMON_SHARES[:2])
-    np.testing.assert_allclose(mixed_walks(together, COMMON_SHARES), together[:, :2] @ shares, atol=1e-12)
-
-
 def chain(length: int) -> WalkGraph:
     at = np.arange(length)
     return mention_graph(length, length, Pairs(at, at), edges=Pairs(at[:-1], at[1:]))
@@ -105,11 +81,9 @@ def chain(length: int) -> WalkGraph:
 
 def test_mass_outside_the_graph_stays_outside() -> None:
     graph = chain(3)
-    half = source_walks(graph, starts(graph, memories={0: 0.5}), Walk(tolerance=1e-9))[:, 0]
-    whole = source_walks(graph, starts(graph, memories={0: 1.0}), Walk(tolerance=1e-9))[:, 0]
+    half, whole = (walk_scores(graph, starts(graph, memories={0: mass}), Walk(tolerance=1e-9)) for mass in (0.5, 1.0))
     assert whole.sum() == pytest.approx(1)
-    assert half / half.sum() == pytest.approx(whole)
-    assert half.sum() < whole.sum()
+    assert half == pytest.approx(whole / 2)
 
 
 @settings(deadline=None)

@@ -27,19 +27,19 @@ Vector = NDArray[Any]
 
 
 def pagerank(
-    graph: WalkGraph, restarts: ArrayLike, *, damping: float = 0.5, tolerance: float = 1e-5
-) -> NDArray[np.floating]:
-    """Give the share of walks at every node, for one restart vector or many: an array of the same shape.
+    graph: WalkGraph, restart: ArrayLike, *, damping: float = 0.5, tolerance: float = 1e-5
+) -> NDArray[np.float64]:
+    """Give the share of walks at every node.
 
     Parameters
     ----------
-    restarts : array of shape (n,) or (n, q)
-        Where walks start, not negative; each column is scaled to sum to 1. A column of zeros gives zeros. A walk that
-        starts at a node without arcs starts again.
+    restart : array of shape (n,)
+        Where walks start, not negative; it is scaled to sum to 1, and zeros give zeros. A walk that starts at a node
+        without arcs starts again.
     damping : float
         How likely a walk goes on at each step, from 0 to below 1.
     tolerance : float
-        Largest error of a column in the L1 norm.
+        Largest error in the L1 norm.
 
     Examples
     --------
@@ -49,18 +49,17 @@ def pagerank(
     """
     if not 0 <= damping < 1 or not tolerance > 0:
         raise HopgateError(f"damping is at least 0 and below 1, tolerance above 0: not {damping} and {tolerance}")
-    start = np.asarray(restarts, np.float64)
+    start = np.asarray(restart, np.float64)
     if len(start) != graph.nodes or not (start >= 0).all() or not np.isfinite(start).all():
         raise HopgateError(f"a restart has one finite number a node, not negative: {graph.nodes} here")
-    columns = start[:, None] if start.ndim == 1 else start
-    scores = np.zeros_like(columns)
-    for at in np.flatnonzero(columns.any(axis=0)).tolist():
-        restart = columns[:, at] / columns[:, at].sum()
-        # What starts again makes every score larger, and every error: by 1 / (1 - damping) at most.
-        within = tolerance * (1 - damping) / 4 if restart[graph.dangling].any() else tolerance
-        found = _solved(graph, restart, damping, within)
-        scores[:, at] = found / found.sum() if within < tolerance else found
-    return scores.reshape(start.shape)
+    if not start.any():
+        return start
+    start = start / start.sum()
+    if not start[graph.dangling].any():
+        return _solved(graph, start, damping, tolerance)
+    # What starts again makes every score larger, and every error: by 1 / (1 - damping) at most.
+    found = _solved(graph, start, damping, tolerance * (1 - damping) / 4)
+    return found / found.sum()
 
 
 def _solved(graph: WalkGraph, restart: Vector, damping: float, tolerance: float) -> Vector:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from hopgate.graph.walk.seeds import Starts
 from hopgate.graph.walk.walk_graph import WalkGraph
 from hopgate.store import memories
 from hopgate.store.graph import arrays, concept_rows
@@ -37,7 +36,7 @@ class PathPart(NamedTuple):
 
 
 def path_in_words(
-    connection: Connection[Any], matrix: GraphMatrix, start: Starts, memory_id: int, *, damping: float
+    connection: Connection[Any], matrix: GraphMatrix, start: Mapping[int, float], memory_id: int, *, damping: float
 ) -> tuple[PathPart, ...]:
     """Give the strongest path to a memory as names and relations in turn, the memory last.
 
@@ -104,17 +103,17 @@ def _edge_in_words(
     return f"{relation} [{', '.join(shown[:MOST_EVIDENCE])}]" if shown else relation
 
 
-def strongest_path(graph: WalkGraph, start: Starts, memory: int, *, damping: float = 0.8) -> tuple[int, ...]:
+def strongest_path(
+    graph: WalkGraph, start: Mapping[int, float], memory: int, *, damping: float = 0.8
+) -> tuple[int, ...]:
     """Find the likeliest path from a seed to a memory, as nodes; empty when no seed leads there.
 
     A path starts at a concept where one leads to the memory; else at another memory; and where the memory is its own
     only seed, the path is that memory alone.
     """
-    vector = start.vector
-    mass = {seed.node: float(vector[seed.node]) for seed in start.seeds}
-    concepts = {node: weight for node, weight in mass.items() if node >= graph.memories}
-    others = {node: weight for node, weight in mass.items() if node < graph.memories and node != memory}
-    own = {node: weight for node, weight in mass.items() if node == memory}
+    concepts = {node: weight for node, weight in start.items() if node >= graph.memories}
+    others = {node: weight for node, weight in start.items() if node < graph.memories and node != memory}
+    own = {node: weight for node, weight in start.items() if node == memory}
     paths = (_from_seeds(graph, seeds, memory, damping) for seeds in (concepts, others, own) if seeds)
     return next(filter(None, paths), ())
 

@@ -1,4 +1,4 @@
-"""Walk from every source at once, mix the walks and rank memories by them: pure, so that a control can repeat it."""
+"""Walk from all that a query found and rank memories by the walk: pure, so that a control can repeat it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.graph.walk.config import Shares, Walk
+from hopgate.graph.walk.config import COMMON_SHARES, Shares, Walk
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.pagerank import near_walks, pagerank
-from hopgate.graph.walk.seeds import NEAR_FACTS, NearFact, Starts, starts
+from hopgate.graph.walk.seeds import NEAR_FACTS, NearFact, starts
 from hopgate.graph.walk.walk_graph import WalkGraph, top_k
 
 
@@ -32,7 +32,7 @@ class Seeded(NamedTuple):
 
     mass: dict[int, float]
     linked: dict[int, int]
-    starts: Starts
+    starts: dict[int, float]
 
     @property
     def blind(self) -> frozenset[int]:
@@ -47,7 +47,7 @@ class WalkRanking(NamedTuple):
     scores: dict[int, float]
 
 
-def seeded(matrix: GraphMatrix, found: QuerySeeds) -> Seeded:
+def seeded(matrix: GraphMatrix, found: QuerySeeds, shares: Shares = COMMON_SHARES) -> Seeded:
     """Place a query's seeds in a graph; what it does not have is left out."""
     graph = matrix.graph
     names = [int(at) for at in matrix.concepts(found.concepts) if at >= 0]
@@ -60,69 +60,43 @@ def seeded(matrix: GraphMatrix, found: QuerySeeds) -> Seeded:
     places = dict(zip(found.mass, matrix.memories(list(found.mass)).tolist(), strict=True))
     linked = {memory: at for memory, at in places.items() if at >= 0 and not graph.dangling[at]}
     inside = {at: found.mass[memory] for memory, at in linked.items()}
-    begun = starts(graph, memories=inside, names=names, facts=facts)
-    return Seeded(found.mass, linked, begun)
+    return Seeded(found.mass, linked, starts(graph, memories=inside, names=names, facts=facts, shares=shares))
 
 
-def source_walks(
-    graph: WalkGraph, start: Starts, walk: Walk | None = None, *, near: bool = False
-) -> NDArray[np.float64]:
-    """Walk from each source that found something, side by side; give the share of walks at every memory.
-
-    A column a source: it sums to 1, or to 0 where its walk starts nowhere; that of memories to less where a part of the
-    base's mass is outside the graph. Where only the first `walk.depth` memories of each walk must be right (`near`) a
-    large graph is walked near the seeds alone.
-    """
-    walk = walk or Walk()
-    mass = start.columns.sum(axis=0)
-    used = np.flatnonzero(mass > 0)
-    restarts = start.columns[:, used] / mass[used]
-    # A column after the other in memory: what follows looks at one walk at a time.
-    walks = np.zeros((graph.memories, len(mass)), order="F")
-    whole = list(range(len(used)))
-    if near and not walk.degree_correction:
-        for column, restart in enumerate(restarts.T):
-            scores = near_walks(graph, restart, damping=walk.damping, top=walk.depth)
-            if scores is not None:
-                walks[:, used[column]] = scores[: graph.memories]
-                whole.remove(column)
-    if whole:
-        solved = pagerank(graph, restarts[:, whole], damping=walk.damping, tolerance=walk.tolerance)
-        walks[:, used[whole]] = solved[: graph.memories]
-    if walk.degree_correction:
-        walks *= graph.divisor[: graph.memories, None] ** -walk.degree_correction
-    # Each memory's share of what is at memories. Mass outside the graph stays where it is: of the walk from memories
-    # the rest is what the graph gets.
-    part = np.minimum(mass, 1.0)
-    there = walks.sum(axis=0)
-    walks *= part / np.where(there > 0, there * part + (1 - part), 1.0)
-    return walks
-
-
-def ranked_by_walks(
+def ranked(
     matrix: GraphMatrix,
-    found: Seeded,
-    walks: NDArray[np.float64],
+    begun: Seeded,
     walk: Walk,
     *,
     allowed: NDArray[np.bool_] | None = None,
+    near: bool = False,
 ) -> WalkRanking:
-    """Mix the walks as it is set, without those that start nowhere, and rank memories by where they are."""
-    mixed = mixed_walks(walks, walk.shares)
-    best = top_k(mixed, walk.depth, allowed=allowed).tolist()
-    hits = [(int(matrix.memory_ids[node]), float(mixed[node])) for node in best]
-    return WalkRanking(hits, pool_scores(mixed, found.linked, found.mass))
+    """Walk, and rank memories by where the walks are; see `walk_scores`."""
+    scores = walk_scores(matrix.graph, begun.starts, walk, near=near)
+    best = top_k(scores, walk.depth, allowed=allowed).tolist()
+    hits = [(int(matrix.memory_ids[node]), float(scores[node])) for node in best]
+    return WalkRanking(hits, pool_scores(scores, begun.linked, begun.mass))
 
 
-def mixed_walks(walks: NDArray[np.float64], shares: Shares) -> NDArray[np.float64]:
-    """Mix the walks: one score a memory. Those that start nowhere leave their shares to the others."""
-    used = np.where(walks.any(axis=0), np.asarray(shares, float), 0.0)
-    mixed = np.zeros(len(walks))
-    for column, share in enumerate(used / (used.sum() or 1.0)):
-        # Added up here: as a product of matrices so narrow a one takes ten times as long.
-        if share:
-            mixed += share * walks[:, column]
-    return mixed
+def walk_scores(graph: WalkGraph, start: Mapping[int, float], walk: Walk, *, near: bool = False) -> NDArray[np.float64]:
+    """Give each memory's share of the walks that are at memories; together they are as many as started.
+
+    Where only the first `walk.depth` memories must be right (`near`) a large graph is walked near the seeds alone.
+    """
+    mass = sum(start.values())
+    restart = np.zeros(graph.nodes)
+    restart[list(start)] = list(start.values())
+    if not mass:
+        return restart[: graph.memories]
+    found = None
+    if near and not walk.degree_correction:
+        found = near_walks(graph, restart / mass, damping=walk.damping, top=walk.depth)
+    if found is None:
+        found = pagerank(graph, restart, damping=walk.damping, tolerance=walk.tolerance)
+    scores = found[: graph.memories].astype(np.float64)
+    if walk.degree_correction:
+        scores *= graph.divisor[: graph.memories] ** -walk.degree_correction
+    return scores * (mass / (scores.sum() or 1.0))
 
 
 def pool_scores(scores: NDArray[Any], linked: Mapping[int, int], mass: Mapping[int, float]) -> dict[int, float]:

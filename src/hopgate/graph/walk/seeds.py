@@ -1,27 +1,20 @@
-"""Where walks start: the base's hits and statements, names in the query, the nearest facts; each a source of its own.
+"""Where walks start: the base's hits and statements, names in the query, and the nearest facts.
 
-PageRank is linear in its restart, so that a walk from several sources at once is the mixture of one walk from each.
-They are walked apart, and how much each counts may be decided after all are known (`hopgate.graph.walk.rank`).
+PageRank is linear in its restart, so that one walk from all of them is the mixture of a walk from each.
 The numbers were measured on dev queries: docs/measurements.md.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from math import exp
-from typing import Literal, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from hopgate.graph.walk.config import COMMON_SHARES, Shares
 from hopgate.graph.walk.walk_graph import WalkGraph
 
-Reason = Literal["memory", "name", "fact"]
 Scored = Sequence[tuple[int, float]]
-SOURCES: tuple[Reason, Reason, Reason] = ("memory", "name", "fact")
 
 # A hit of the base weighs exp((score - best score) / this).
 BASE_TEMPERATURE = 0.15
@@ -40,48 +33,6 @@ class NearFact(NamedTuple):
     source: int
     target: int
     similarity: float
-
-
-class Seed(NamedTuple):
-    """A node where walks start, how many of them, and why."""
-
-    node: int
-    weight: float
-    reason: Reason
-
-
-@dataclass(frozen=True, eq=False)
-class Starts:
-    """Where walks start, on a graph of so many nodes; a source has a node at most once.
-
-    What names and facts give sums to 1, or to 0 where they found nothing; what memories give to the part of the base's
-    mass that is in the graph. Mixed, all of it sums to 1 or to 0.
-    """
-
-    nodes: int
-    seeds: tuple[Seed, ...]
-
-    @cached_property
-    def columns(self) -> NDArray[np.float64]:
-        """An array of shape (nodes, 3), a column a source."""
-        columns = np.zeros((self.nodes, len(SOURCES)))
-        for seed in self.seeds:
-            columns[seed.node, SOURCES.index(seed.reason)] = seed.weight
-        return columns
-
-    @property
-    def vector(self) -> NDArray[np.float64]:
-        """One number a node, of all sources together."""
-        return np.asarray(self.columns.sum(axis=1))
-
-    def mixed(self, shares: Shares = COMMON_SHARES) -> Starts:
-        """Give one restart of all sources, in these shares of those that found something; the heaviest seeds first."""
-        mass = self.columns.sum(axis=0)
-        parts = np.where(mass > 0, np.asarray(shares, float), 0.0)
-        factor = parts / np.where(mass > 0, mass, 1.0) / (parts.sum() or 1.0)
-        seeds = [seed._replace(weight=seed.weight * float(factor[SOURCES.index(seed.reason)])) for seed in self.seeds]
-        kept = [seed for seed in seeds if seed.weight > 0]
-        return Starts(self.nodes, tuple(sorted(kept, key=lambda seed: (-seed.weight, seed.node))))
 
 
 def memory_mass(base: Scored, statements: Scored = ()) -> dict[int, float]:
@@ -109,34 +60,32 @@ def starts(
     memories: Mapping[int, float] | None = None,
     names: Iterable[int] = (),
     facts: Sequence[NearFact] = (),
-) -> Starts:
-    """Turn what the query found into where walks start; nodes that nothing leaves start none.
+    shares: Shares = COMMON_SHARES,
+) -> dict[int, float]:
+    """Give how much of the walks starts at each node: at memories, names and facts in these shares.
 
-    Memories' mass, the concepts that the query names and the nearest facts are numbered from 0, as in the graph.
+    A source that found nothing leaves its share to the others. All of it sums to 1, or to less by what of the memories'
+    mass is outside the graph; nodes that nothing leaves start none. Memories' mass, the concepts that the query names
+    and the nearest facts are numbered from 0, as in the graph.
     """
     near = sorted(facts, key=lambda fact: -fact.similarity)[:NEAR_FACTS]
-    weights: dict[Reason, dict[int, float]] = {"memory": dict(memories or {}), "name": {}, "fact": {}}
-    for concept in sorted(set(names)):
-        weights["name"][graph.memories + concept] = _specific(graph, concept)
+    by_name, by_fact = (dict.fromkeys(sorted(set(names)), 1.0), defaultdict[int, float](float))
     for fact in near:
-        weight = exp((fact.similarity - near[0].similarity) / FACT_TEMPERATURE)
         for concept in {fact.source, fact.target}:
-            node = graph.memories + concept
-            weights["fact"][node] = weights["fact"].get(node, 0.0) + weight * _specific(graph, concept)
-    seeds: list[Seed] = []
-    for reason, of_node in weights.items():
-        kept = {node: weight for node, weight in of_node.items() if not graph.dangling[node] and weight > 0}
-        whole = 1.0 if reason == "memory" else sum(kept.values())
-        seeds += [Seed(node, weight / whole, reason) for node, weight in kept.items()]
-    return Starts(graph.nodes, tuple(seeds))
-
-
-def _specific(graph: WalkGraph, concept: int) -> float:
-    """One over the concept's document frequency, to the power set above; a concept in no memory counts as in one."""
-    return float(max(1, mentioned_in(graph, concept)) ** -SPECIFICITY)
-
-
-def mentioned_in(graph: WalkGraph, concept: int) -> int:
-    """How many memories of the graph mention a concept."""
-    node = graph.memories + concept
-    return int(np.count_nonzero(graph.indices[graph.indptr[node] : graph.indptr[node + 1]] < graph.memories))
+            by_fact[concept] += exp((fact.similarity - near[0].similarity) / FACT_TEMPERATURE)
+    parts = [{at: mass for at, mass in (memories or {}).items() if mass > 0 and not graph.dangling[at]}]
+    for of_concept in (by_name, by_fact):
+        # A concept's weight is divided by its document frequency; one in no memory counts as in one.
+        specific = {
+            graph.memories + concept: weight * float(max(1, graph.mentioning[concept]) ** -SPECIFICITY)
+            for concept, weight in of_concept.items()
+            if not graph.dangling[graph.memories + concept]
+        }
+        whole = sum(specific.values())
+        parts.append({node: weight / whole for node, weight in specific.items()})
+    used = [share if part else 0.0 for share, part in zip(shares, parts, strict=True)]
+    begun: dict[int, float] = defaultdict(float)
+    for share, part in zip(used, parts, strict=True):
+        for node, weight in part.items() if share else ():
+            begun[node] += weight * share / sum(used)
+    return dict(begun)
