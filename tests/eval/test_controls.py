@@ -23,6 +23,7 @@ from hopgate.graph.walk.parts import parts_of, with_parts
 from hopgate.graph.walk.walk_graph import edge_graph
 from hopgate.recall.graph_leg import LookedUp
 from hopgate.recall.settings import Settings
+from hopgate.store.graph.arrays import Links
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 
 memories, concepts = st.integers(0, 6), st.integers(0, 5)
@@ -47,7 +48,7 @@ def edges_of(matrix: GraphMatrix) -> set[tuple[int, int]]:
 
 
 def directed_degrees(matrix: GraphMatrix) -> tuple[Counter[int], Counter[int]]:
-    return Counter(matrix.edge_source.tolist()), Counter(matrix.edge_target.tolist())
+    return Counter(matrix.edges.source.tolist()), Counter(matrix.edges.target.tolist())
 
 
 @settings(deadline=None, max_examples=150)
@@ -60,7 +61,7 @@ def test_any_graph_keeps_every_degree_exactly_and_what_follows_from_names(
     again = shuffled(matrix, CONCEPTS, seed)
     assert control.graph.weights.tobytes() == again.graph.weights.tobytes()
     assert control.graph.indices.tobytes() == again.graph.indices.tobytes()
-    assert control.edge_target.tolist() == again.edge_target.tolist()
+    assert control.edges.target.tolist() == again.edges.target.tolist()
     # A walk's degrees, of every node and towards each kind of node, and the edges that leave and reach a concept.
     assert control.graph.degree.tolist() == matrix.graph.degree.tolist()
     before, after = mentions_of(matrix), mentions_of(control)
@@ -74,11 +75,11 @@ def test_any_graph_keeps_every_degree_exactly_and_what_follows_from_names(
     assert len(edges_of(control)) == len(edges_of(matrix))
     assert len(after) == len(before)
     # The edges that are listed are those that are walked.
-    listed = zip(control.edge_source.tolist(), control.edge_target.tolist(), strict=True)
+    listed = zip(control.edges.source.tolist(), control.edges.target.tolist(), strict=True)
     assert {(min(pair), max(pair)) for pair in listed} == edges_of(control)
-    kept = matrix.edge_relation == RELATIONS.index(NAME_INSIDE)
-    assert control.edge_source[kept].tolist() == matrix.edge_source[kept].tolist()
-    assert control.edge_target[kept].tolist() == matrix.edge_target[kept].tolist()
+    kept = matrix.edges.kind == RELATIONS.index(NAME_INSIDE)
+    assert control.edges.source[kept].tolist() == matrix.edges.source[kept].tolist()
+    assert control.edges.target[kept].tolist() == matrix.edges.target[kept].tolist()
     assert {pair for pair, weight in before.items() if weight > 1} <= after.keys()
     assert sorted(after.values()) == sorted(before.values())
 
@@ -119,17 +120,14 @@ def test_arcs_between_memories_stay_within_their_scope() -> None:
         matrix_of({}, [], memories=16),
         graph=edge_graph(22, first, second, memories=16),
         memory_scope=(np.arange(16) >= 10).astype(np.int32),
-        arc_source=second,
-        arc_target=first,
-        arc_weight=np.ones(10, np.float32),
-        arc_kind=np.zeros(10, np.int32),
+        arcs=Links(second, first, np.ones(10, np.float32), np.zeros(10, np.int32), ("follows",), np.zeros(0, np.int64)),
     )
     moved = set()
     for seed in range(5):
         control = shuffled(matrix, "threads", seed)
         graph = control.graph
         rows = {
-            tuple(sorted(pair)) for pair in zip(control.arc_source.tolist(), control.arc_target.tolist(), strict=True)
+            tuple(sorted(pair)) for pair in zip(control.arcs.source.tolist(), control.arcs.target.tolist(), strict=True)
         }
         assert rows == {(a, b) for a, b in zip(*map(list, graph.matrix.nonzero()), strict=True) if a < b}
         assert graph.degree.tolist() == matrix.graph.degree.tolist()
@@ -146,12 +144,11 @@ def test_the_order_of_the_edges_rows_changes_nothing(mentions: Mentions, edges: 
     matrix = matrix_of(mentions, edges)
     order = list(range(len(edges)))
     random.shuffle(order)
-    rows = ("edge_source", "edge_target", "edge_relation", "edge_weight", "edge_id")
-    moved = replace(matrix, **{name: getattr(matrix, name)[order] for name in rows})
+    moved = replace(matrix, edges=matrix.edges.where(np.array(order, int)))
     one, two = shuffled(matrix, CONCEPTS, 5), shuffled(moved, CONCEPTS, 5)
     assert one.graph.indices.tobytes() == two.graph.indices.tobytes()
     assert one.graph.weights.tobytes() == two.graph.weights.tobytes()
-    assert one.edge_target[order].tolist() == two.edge_target.tolist()
+    assert one.edges.target[order].tolist() == two.edges.target.tolist()
 
 
 @settings(deadline=None, max_examples=100)
@@ -166,7 +163,7 @@ def test_parts_are_what_was_made_with_them_alone(mentions: Mentions, edges: Edge
     kept = [("names" if edge[2] == inside else "facts") in parts for edge in edges]
     left = with_parts(matrix, parts)
     weights = np.linspace(0.5, 1.0, len(edges), dtype=np.float32)
-    assert left.edge_weight.tolist() == weights[kept].tolist()
+    assert left.edges.weight.tolist() == weights[kept].tolist()
     assert mentions_of(left) == mentions_of(matrix_of(kept_mentions, []))
     assert left.graph.nodes == matrix.graph.nodes
     assert with_parts(matrix, PARTS).graph.weights.tobytes() == matrix.graph.weights.tobytes()
@@ -183,7 +180,7 @@ def test_one_part_is_shuffled_and_the_others_stay(part: str) -> None:
     edges = [(int(one), int(two), 0) for one, two in rng.integers(0, 40, (90, 2)) if one != two]
     matrix = matrix_of(drawn, edges, memories=40, concepts=40)
     control = shuffled(matrix, part, 1)
-    titled = set(matrix.title_concept.tolist())
+    titled = set(matrix.titles.target.tolist())
     before, after = mentions_of(matrix).keys(), mentions_of(control).keys()
     of_titles = [{pair for pair in found if pair[1] in titled} for found in (before, after)]
     of_names = [set(found) - own for found, own in zip((before, after), of_titles, strict=True)]

@@ -45,20 +45,20 @@ def shuffled(matrix: GraphMatrix, part: str, seed: int = 0) -> GraphMatrix:
     if part in ("titles", "names", CONCEPTS):
         mentions = ~among_memories & ~among_concepts
         left, right = first[mentions], ends[mentions]
-        of_title = np.isin(right - memory, matrix.title_concept)
-        own_title = np.isin(_keys(left, right), _keys(matrix.title_memory, matrix.title_concept + memory))
+        of_title = np.isin(right - memory, matrix.titles.target)
+        own_title = np.isin(_keys(left, right), _keys(matrix.titles.source, matrix.titles.target + memory))
         free = ~own_title & (of_title if part == "titles" else ~of_title if part == "names" else True)
         ends[mentions] = rewired(rng, left, right, free.astype(np.int64) - 1)
     if part == "threads":
-        alike = matrix.memory_scope[matrix.arc_source].astype(np.int64) << 8 | 1 << matrix.arc_kind.astype(np.int64)
-        moved = _moved(rng, matrix.arc_source, matrix.arc_target, alike)
+        alike = matrix.memory_scope[matrix.arcs.source].astype(np.int64) << 8 | 1 << matrix.arcs.kind.astype(np.int64)
+        moved = _moved(rng, matrix.arcs.source, matrix.arcs.target, alike)
         first[among_memories], ends[among_memories] = moved.of(first[among_memories], ends[among_memories])
-        rows = {"arc_source": moved.source, "arc_target": moved.target}
+        rows = {"arcs": replace(matrix.arcs, source=moved.source, target=moved.target)}
     if part in ("facts", CONCEPTS):
-        moved = _moved(rng, matrix.edge_source, matrix.edge_target, -of_names(matrix).astype(np.int64))
+        moved = _moved(rng, matrix.edges.source, matrix.edges.target, -of_names(matrix).astype(np.int64))
         left, right = moved.of(first[among_concepts] - memory, ends[among_concepts] - memory)
         first[among_concepts], ends[among_concepts] = left + memory, right + memory
-        rows = {"edge_source": moved.source, "edge_target": moved.target}
+        rows = {"edges": replace(matrix.edges, source=moved.source, target=moved.target)}
     return replace(matrix, graph=edge_graph(graph.nodes, first, ends, weight, memories=memory), **rows)
 
 
@@ -68,8 +68,8 @@ class _Moved(NamedTuple):
     pairs: Ints
     left: Ints
     right: Ints
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
+    source: Ints
+    target: Ints
 
     def of(self, first: Ints, second: Ints) -> tuple[Ints, Ints]:
         """The new ends of these pairs, each in its place, so that its weight stays with it."""
@@ -97,8 +97,7 @@ def _moved(rng: np.random.Generator, sources: NDArray[Any], targets: NDArray[Any
     _, kind = np.unique(kinds, axis=0, return_inverse=True)
     ends = rewired(rng, left, right, np.where((kinds[:, 0] < 0) | (left == right), -1, kind.ravel()))
     ours, theirs = left[of_row], ends[of_row]
-    new = np.where(forward, ours, theirs).astype(np.int32), np.where(forward, theirs, ours).astype(np.int32)
-    return _Moved(pairs, left, ends, *new)
+    return _Moved(pairs, left, ends, np.where(forward, ours, theirs), np.where(forward, theirs, ours))
 
 
 def rewired(rng: np.random.Generator, left: Ints, right: Ints, kind: Ints) -> Ints:

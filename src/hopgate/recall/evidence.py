@@ -129,9 +129,9 @@ def arcs_between(matrix: GraphMatrix, memories: Sequence[int]) -> Arcs:
     first = np.repeat(joining, groups.sizes[joining])
     members = groups.members[_ranges(groups.begin[joining], groups.sizes[joining])]
     found.append(groups.paired(members, first, rarity[first], NAMES))
-    about = place_of[matrix.title_memory]
-    titled = np.flatnonzero((about >= 0) & np.isin(matrix.title_concept, groups.concepts))
-    title = np.searchsorted(groups.concepts, matrix.title_concept[titled])
+    about = place_of[matrix.titles.source]
+    titled = np.flatnonzero((about >= 0) & np.isin(matrix.titles.target, groups.concepts))
+    title = np.searchsorted(groups.concepts, matrix.titles.target[titled])
     named = groups.paired(about[titled], title, np.ones(len(titled)), TITLES)
     return _arcs([*found, named, named._replace(source=named.target, target=named.source)])
 

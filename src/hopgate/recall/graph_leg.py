@@ -241,7 +241,7 @@ class GraphLeg:
         if query.vector is None:
             return LookedUp(matrix, concepts)
         # Where there are few facts, comparing all is as quick as the index, which does not know whose they are.
-        few = scopes is not None and len(matrix.edge_id) <= COMPARED_FACTS
+        few = scopes is not None and len(matrix.edges.id) <= COMPARED_FACTS
         facts = Nearest(query.vector, NEAR_FACTS, exact or few)
         statements = Nearest(query.vector, NEAR_STATEMENTS, exact)
         stated = "statements" in self.parts

@@ -76,7 +76,7 @@ def test_the_old_one_is_given_while_anothers_change_is_read(
     go.set()
     second = given(cache, store, fresh=True)
     assert (first.stamp.version, second.stamp.version) == (1, 2)
-    assert (len(first.edge_id), len(second.edge_id)) == (1, 2)
+    assert (len(first.edges.id), len(second.edges.id)) == (1, 2)
     assert given(cache, store) is second
     assert len(asked) <= 2, "whoever finds it being read has nothing read again"
 
@@ -157,6 +157,6 @@ def test_views_are_bounded_by_their_bytes(cache: MatrixCache, store: Store, monk
     matrices = [given(cache, store, config) for config in (now, before)]
     monkeypatch.setattr(module, "MOST_BYTES", 2 * matrices[0].bytes)
     assert given(cache, store, now) is matrices[0]
-    assert len(given(cache, store, after).edge_id) == 0
+    assert len(given(cache, store, after).edges.id) == 0
     assert given(cache, store, now) is matrices[0], "the one used last stays"
     assert given(cache, store, before) is not matrices[1]

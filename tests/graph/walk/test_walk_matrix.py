@@ -101,7 +101,7 @@ def test_the_adjacency_is_what_the_rows_say(
     np.testing.assert_allclose(matrix.graph.matrix.toarray(), wanted + of_edges, rtol=1e-6)
     # The arrays for explanations hold exactly the weight that is walked between concepts.
     told = np.zeros_like(wanted)
-    for source, target, weight in zip(matrix.edge_source, matrix.edge_target, matrix.edge_weight, strict=True):
+    for source, target, weight in zip(matrix.edges.source, matrix.edges.target, matrix.edges.weight, strict=True):
         told[len(nodes) + source, len(nodes) + target] += weight
         if source != target:
             told[len(nodes) + target, len(nodes) + source] += weight

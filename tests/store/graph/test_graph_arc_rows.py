@@ -42,7 +42,7 @@ def loaded(kb: KnowledgeBase, view: View = WHOLE) -> GraphMatrix:
 def pairs(kb: KnowledgeBase, view: View = WHOLE) -> set[str]:
     matrix = loaded(kb, view)
     names = kb.id_map()
-    ends = zip(matrix.arc_source.tolist(), matrix.arc_target.tolist(), strict=True)
+    ends = zip(matrix.arcs.source.tolist(), matrix.arcs.target.tolist(), strict=True)
     return {f"{names[int(matrix.memory_ids[one])]} {names[int(matrix.memory_ids[two])]}" for one, two in ends}
 
 

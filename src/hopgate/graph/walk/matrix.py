@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, mention_graph
+from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
 from hopgate.store.graph import arrays, version
-from hopgate.store.graph.arrays import Stamp
+from hopgate.store.graph.arrays import Links, Stamp
 from hopgate.store.graph.concept_rows import TITLED
 from hopgate.store.graph.visible import View
 
@@ -49,45 +50,39 @@ class GraphMatrix:
     graph: WalkGraph
     memory_ids: NDArray[np.int64]
     concept_ids: NDArray[np.int64]
-    # The memories that are titled with a concept's name, and that concept: links that follow from names alone.
-    title_memory: NDArray[np.int32]
-    title_concept: NDArray[np.int32]
-    # The typed edges: concepts, a number into `relations`, the weight that is walked, and the row's id, ascending.
-    relations: tuple[str, ...]
-    edge_source: NDArray[np.int32]
-    edge_target: NDArray[np.int32]
-    edge_relation: NDArray[np.int32]
-    edge_weight: NDArray[np.float32]
-    edge_id: NDArray[np.int64]
     # Every memory's scope as a place in `scopes`, which has "" for those without one.
     memory_scope: NDArray[np.int32]
-    # The arcs between memories of one scope, the weight that is walked, and a number into `ARC_KINDS`.
-    arc_source: NDArray[np.int32]
-    arc_target: NDArray[np.int32]
-    arc_weight: NDArray[np.float32]
-    arc_kind: NDArray[np.int32]
     scopes: tuple[str, ...]
+    # By the numbers of memories and concepts: the memories that are titled with a concept's name, and that concept; the
+    # typed edges, by their relations; and the arcs between memories of one scope.
+    titles: Links
+    edges: Links
+    arcs: Links
     # Concepts of equal name are one node over all scopes: the ids of the others, ascending, and the node's own.
     namesake_id: NDArray[np.int64]
     namesake_of: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        for value in vars(self).values():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+        for array in self._arrays():
+            array.setflags(write=False)
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        found: list[NDArray[Any]] = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
+        for links in (self.titles, self.edges, self.arcs):
+            found += [links.source, links.target, links.weight, links.kind, links.id]
+        return found
 
     def __repr__(self) -> str:
         return (
             f"GraphMatrix(version={self.stamp.version}, memories={len(self.memory_ids)}, "
-            f"concepts={len(self.concept_ids)}, edges={len(self.edge_id)}, arcs={self.graph.arcs})"
+            f"concepts={len(self.concept_ids)}, edges={len(self.edges.id)}, arcs={self.graph.arcs})"
         )
 
     @property
     def bytes(self) -> int:
         """What it occupies: its arrays, and its graph with what a solver makes of it."""
         graph = self.graph
-        arrays = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
-        return sum(array.nbytes for array in (*arrays, *[graph.indptr, graph.indices, graph.weights] * 3))
+        return sum(array.nbytes for array in (*self._arrays(), *[graph.indptr, graph.indices, graph.weights] * 3))
 
     def memories(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Number memories by their ids; -1 for those that this view does not have."""
@@ -117,13 +112,14 @@ class GraphMatrix:
         return allowed
 
     def edge_rows(self, ids: ArrayLike) -> NDArray[np.int64]:
-        """Rows of the edge arrays by the edges' ids; -1 for those that this view does not have."""
-        return positions(self.edge_id, np.asarray(ids, np.int64))
+        """Rows of the edges by the edges' ids; -1 for those that this view does not have."""
+        return positions(self.edges.id, np.asarray(ids, np.int64))
 
     def edges_between(self, first: int, second: int) -> list[int]:
-        """Rows of the edge arrays that join two concepts, in either direction."""
-        ways = (self.edge_source == first) & (self.edge_target == second)
-        return np.flatnonzero(ways | (self.edge_source == second) & (self.edge_target == first)).tolist()
+        """Rows of the edges that join two concepts, in either direction."""
+        source, target = self.edges.source, self.edges.target
+        ways = (source == first) & (target == second) | (source == second) & (target == first)
+        return np.flatnonzero(ways).tolist()
 
 
 def load_matrix(connection: Connection[Any], view: View = WHOLE, *, superseded: bool = False) -> GraphMatrix:
@@ -135,50 +131,40 @@ def load_matrix(connection: Connection[Any], view: View = WHOLE, *, superseded: 
     memory_ids, scope, scopes = arrays.memory_scopes(connection, view, superseded=superseded)
     others, first = arrays.namesakes(connection, view)
     concept_ids = np.setdiff1d(arrays.concept_ids(connection, view), others)
+    memory = partial(positions, memory_ids)
 
-    links = arrays.mentions(connection, view)
-    memory = positions(memory_ids, links.source)
-    concept = positions(concept_ids, _nodes_of(others, first, links.target))
-    # Mentions of memories that the view does not show are among them.
-    shown = (memory >= 0) & (concept >= 0)
-    memory, concept = memory[shown], concept[shown]
-    weight = links.weight[shown] * hub_factors(memory, concept, scope, len(concept_ids))
-    titled = np.array([name == TITLED for name in links.kinds], bool)[links.kind[shown]]
+    def concept(ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        return positions(concept_ids, _nodes_of(others, first, ids))
 
-    edges = arrays.edges(connection, view)
-    source, target = (positions(concept_ids, _nodes_of(others, first, ids)) for ids in (edges.source, edges.target))
-    arcs = arrays.arcs(connection, view.scopes)
-    start, end = positions(memory_ids, arcs.source), positions(memory_ids, arcs.target)
-    near = (start >= 0) & (end >= 0)
-    start, end = start[near], end[near]
+    # Mentions and arcs of memories that the view does not show are among them.
+    mentions = _placed(arrays.mentions(connection, view), memory, concept)
+    edges = _placed(arrays.edges(connection, view), concept, concept)
+    arcs = _placed(arrays.arcs(connection, view.scopes), memory, memory)
+    weight = mentions.weight * hub_factors(mentions.source, mentions.target, scope, len(concept_ids))
     return GraphMatrix(
         stamp=arrays.stamp(connection, view.scopes),
         graph=mention_graph(
-            len(memory_ids),
-            len(concept_ids),
-            Pairs(memory, concept, weight),
-            edges=Pairs(source, target, edges.weight),
-            neighbours=Pairs(start, end, arcs.weight[near]),
+            len(memory_ids), len(concept_ids), replace(mentions, weight=weight), edges=edges, neighbours=arcs
         ),
         memory_ids=memory_ids,
         concept_ids=concept_ids,
-        title_memory=memory[titled].astype(np.int32),
-        title_concept=concept[titled].astype(np.int32),
-        relations=edges.kinds,
-        edge_source=source.astype(np.int32),
-        edge_target=target.astype(np.int32),
-        edge_relation=edges.kind,
-        edge_weight=edges.weight,
-        edge_id=edges.id,
         memory_scope=scope,
         scopes=scopes,
+        titles=mentions.where(np.array([name == TITLED for name in mentions.kinds], bool)[mentions.kind]),
+        edges=edges,
+        arcs=arcs,
         namesake_id=others,
         namesake_of=first,
-        arc_source=start.astype(np.int32),
-        arc_target=end.astype(np.int32),
-        arc_weight=arcs.weight[near],
-        arc_kind=arcs.kind[near],
     )
+
+
+Place = Callable[[NDArray[np.int64]], NDArray[np.int64]]
+
+
+def _placed(links: Links, source: Place, target: Place) -> Links:
+    """Links by the numbers of their ends, where both have one."""
+    placed = replace(links, source=source(links.source), target=target(links.target))
+    return placed.where((placed.source >= 0) & (placed.target >= 0))
 
 
 def hub_factors(memory: NDArray[Any], concept: NDArray[Any], scope: NDArray[Any], concepts: int) -> NDArray[np.float32]:

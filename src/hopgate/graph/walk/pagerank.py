@@ -59,7 +59,8 @@ def pagerank(
         return _solved(graph, start, damping, tolerance)
     # What starts again makes every score larger, and every error: by 1 / (1 - damping) at most.
     found = _solved(graph, start, damping, tolerance * (1 - damping) / 4)
-    return found / found.sum()
+    found /= found.sum()
+    return found
 
 
 def _solved(graph: WalkGraph, restart: Vector, damping: float, tolerance: float) -> Vector:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,9 +17,6 @@ from hopgate.store.graph.edge_rows import NAME_INSIDE
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-# What a matrix holds of each title, edge and arc.
-TITLE, EDGE = ("memory", "concept"), ("source", "target", "relation", "weight", "id")
-ARC = ("source", "target", "weight", "kind")
 _CUT: WeakKeyDictionary[GraphMatrix, dict[tuple[str, ...], GraphMatrix]] = WeakKeyDictionary()
 
 
@@ -37,14 +33,12 @@ def cut_to(matrix: GraphMatrix, parts: Collection[str]) -> GraphMatrix:
 
 def parts_of(matrix: GraphMatrix) -> dict[str, int]:
     """Count what a graph has of each part: arcs between memories, mentions of titles, other mentions, typed edges."""
-    _, concept, _ = mentions(matrix)
-    titled = int(np.isin(concept, matrix.title_concept).sum())
-    inside = int(of_names(matrix).sum())
+    of_title, inside = _of_title(matrix, mentions(matrix)), of_names(matrix)
     return {
-        "threads": len(matrix.arc_source),
-        "titles": titled,
-        "names": len(concept) - titled + inside,
-        "facts": len(matrix.edge_id) - inside,
+        "threads": len(matrix.arcs.source),
+        "titles": int(of_title.sum()),
+        "names": int((~of_title).sum() + inside.sum()),
+        "facts": int((~inside).sum()),
     }
 
 
@@ -55,29 +49,20 @@ def with_parts(matrix: GraphMatrix, parts: Collection[str]) -> GraphMatrix:
     mentions are names, and so are edges that say that a name is inside another. Facts near a query go with the edges
     that they are.
     """
-    memory, concept, weight = mentions(matrix)
-    of_title = np.isin(concept, matrix.title_concept)
-    kept = (of_title & ("titles" in parts)) | (~of_title & ("names" in parts))
-    inside = of_names(matrix)
-    edges = (inside & ("names" in parts)) | (~inside & ("facts" in parts))
-    arcs = np.full(len(matrix.arc_source), "threads" in parts)
-    titles = np.full(len(matrix.title_memory), "titles" in parts)
-    rows: dict[str, Any] = {
-        f"{kind}_{column}": getattr(matrix, f"{kind}_{column}")[chosen]
-        for kind, chosen, columns in (("title", titles, TITLE), ("edge", edges, EDGE), ("arc", arcs, ARC))
-        for column in columns
-    }
-    return replace(
-        matrix,
-        graph=mention_graph(
-            matrix.graph.memories,
-            matrix.graph.concepts,
-            Pairs(memory[kept], concept[kept], weight[kept]),
-            edges=Pairs(matrix.edge_source[edges], matrix.edge_target[edges], matrix.edge_weight[edges]),
-            neighbours=Pairs(matrix.arc_source[arcs], matrix.arc_target[arcs], matrix.arc_weight[arcs]),
-        ),
-        **rows,
+    mentioned, inside = mentions(matrix), of_names(matrix)
+    of_title = _of_title(matrix, mentioned)
+    kept = np.where(of_title, "titles" in parts, "names" in parts)
+    edges = matrix.edges.where(np.where(inside, "names" in parts, "facts" in parts))
+    arcs = matrix.arcs.where(np.full(len(matrix.arcs.source), "threads" in parts))
+    graph = mention_graph(
+        matrix.graph.memories,
+        matrix.graph.concepts,
+        Pairs(*(column[kept] for column in mentioned)),
+        edges=edges,
+        neighbours=arcs,
     )
+    titles = matrix.titles.where(np.full(len(matrix.titles.source), "titles" in parts))
+    return replace(matrix, graph=graph, titles=titles, edges=edges, arcs=arcs)
 
 
 def mentions(matrix: GraphMatrix) -> tuple[Ints, Ints, NDArray[np.float32]]:
@@ -90,7 +75,11 @@ def mentions(matrix: GraphMatrix) -> tuple[Ints, Ints, NDArray[np.float32]]:
     return memory[shown], other[shown] - graph.memories, graph.weights[:ends][shown]
 
 
+def _of_title(matrix: GraphMatrix, mentioned: tuple[Ints, Ints, NDArray[np.float32]]) -> Mask:
+    return np.isin(mentioned[1], matrix.titles.target)
+
+
 def of_names(matrix: GraphMatrix) -> Mask:
     """Which edges say only that a name is inside another."""
-    inside = np.array([relation == NAME_INSIDE for relation in matrix.relations] or [False])
-    return np.asarray(inside[matrix.edge_relation])
+    inside = np.array([relation == NAME_INSIDE for relation in matrix.edges.kinds] or [False])
+    return np.asarray(inside[matrix.edges.kind])

@@ -51,7 +51,7 @@ def path_in_words(
     split = matrix.graph.memories
     steps = list(pairwise(path))
     rows = {step: matrix.edges_between(step[0] - split, step[1] - split) for step in steps if min(step) >= split}
-    evidence = arrays.evidence(connection, [int(matrix.edge_id[row]) for of_step in rows.values() for row in of_step])
+    evidence = arrays.evidence(connection, [int(matrix.edges.id[row]) for of_step in rows.values() for row in of_step])
     names = concept_rows.names(connection, [int(matrix.concept_ids[node - split]) for node in path if node >= split])
     ids = memories.external_ids(
         connection, {int(matrix.memory_ids[node]) for node in path if node < split}.union(*evidence.values())
@@ -83,8 +83,8 @@ def path_in_words(
 
 def _arc_in_words(matrix: GraphMatrix, source: int, target: int) -> str:
     for first, second, words in ((source, target, 0), (target, source, 1)):
-        for row in ((matrix.arc_source == first) & (matrix.arc_target == second)).nonzero()[0]:
-            return _ARC_WORDS[ARC_KINDS[int(matrix.arc_kind[row])]][words]
+        for row in ((matrix.arcs.source == first) & (matrix.arcs.target == second)).nonzero()[0]:
+            return _ARC_WORDS[ARC_KINDS[int(matrix.arcs.kind[row])]][words]
     return "beside"
 
 
@@ -92,14 +92,14 @@ def _edge_in_words(
     matrix: GraphMatrix, rows: Sequence[int], source: int, evidence: Mapping[int, Sequence[int]], ids: Mapping[int, str]
 ) -> str:
     """The relation with most evidence of the edges from a concept to another; empty where all were deleted."""
-    known = [row for row in rows if int(matrix.edge_id[row]) in evidence]
+    known = [row for row in rows if int(matrix.edges.id[row]) in evidence]
     if not known:
         return ""
-    row = max(known, key=lambda row: (len(evidence[int(matrix.edge_id[row])]), matrix.edge_source[row] == source))
-    relation = matrix.relations[int(matrix.edge_relation[row])]
-    if matrix.edge_source[row] != source:
+    row = max(known, key=lambda row: (len(evidence[int(matrix.edges.id[row])]), matrix.edges.source[row] == source))
+    relation = matrix.edges.kinds[int(matrix.edges.kind[row])]
+    if matrix.edges.source[row] != source:
         relation = f"← {relation}"
-    shown = [ids[memory] for memory in evidence[int(matrix.edge_id[row])] if memory in ids]
+    shown = [ids[memory] for memory in evidence[int(matrix.edges.id[row])] if memory in ids]
     return f"{relation} [{', '.join(shown[:MOST_EVIDENCE])}]" if shown else relation
 
 

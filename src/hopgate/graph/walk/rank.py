@@ -53,7 +53,7 @@ def seeded(matrix: GraphMatrix, found: QuerySeeds, shares: Shares = COMMON_SHARE
     names = [int(at) for at in matrix.concepts(found.concepts) if at >= 0]
     rows = matrix.edge_rows([edge for edge, _ in found.facts])
     facts = [
-        NearFact(int(matrix.edge_source[row]), int(matrix.edge_target[row]), cosine)
+        NearFact(int(matrix.edges.source[row]), int(matrix.edges.target[row]), cosine)
         for row, (_, cosine) in zip(rows, found.facts, strict=True)
         if row >= 0
     ][:NEAR_FACTS]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hopgate.store.graph.arrays import Links
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
@@ -104,12 +106,13 @@ class WalkGraph:
 class Pairs(NamedTuple):
     """Ends of edges and their weights; by default each weighs 1."""
 
-    first: ArrayLike = ()
-    second: ArrayLike = ()
+    source: ArrayLike = ()
+    target: ArrayLike = ()
     weight: ArrayLike | None = None
 
 
 NO_PAIRS = Pairs()
+Ends = Pairs | Links
 
 
 def edge_graph(
@@ -129,7 +132,7 @@ def edge_graph(
 
 
 def mention_graph(
-    memories: int, concepts: int, mentions: Pairs, edges: Pairs = NO_PAIRS, neighbours: Pairs = NO_PAIRS
+    memories: int, concepts: int, mentions: Ends, edges: Ends = NO_PAIRS, neighbours: Ends = NO_PAIRS
 ) -> WalkGraph:
     """Build the graph of mentions (memory–concept), edges (concept–concept) and neighbours (memory–memory).
 
@@ -150,8 +153,8 @@ def mention_graph(
     return edge_graph(memories + concepts, first, second, weight, memories=memories)
 
 
-def _columns(pairs: Pairs) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-    first, second = np.asarray(pairs.first, np.int32), np.asarray(pairs.second, np.int32)
+def _columns(pairs: Ends) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+    first, second = np.asarray(pairs.source, np.int32), np.asarray(pairs.target, np.int32)
     return first, second, np.ones(len(first), np.float32) if pairs.weight is None else np.asarray(pairs.weight, "f4")
 
 

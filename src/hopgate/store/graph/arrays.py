@@ -53,6 +53,11 @@ class Links:
     kinds: tuple[str, ...]
     id: NDArray[np.int64]
 
+    def where(self, kept: NDArray[np.bool_]) -> Links:
+        """Those of them that are kept."""
+        columns = {name: getattr(self, name)[kept] for name in ("source", "target", "weight", "kind")}
+        return Links(**columns, kinds=self.kinds, id=self.id[kept] if len(self.id) else self.id)
+
 
 _ENDS = {"source": "i8", "target": "i8", "weight": "f4"}
 _NO_IDS = np.zeros(0, np.int64)
