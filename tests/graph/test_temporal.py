@@ -174,14 +174,3 @@ def test_no_fact_is_ever_lost(facts: list[EdgeVersion]) -> None:
         assert all(row in table for row in before if row.retired_at is not None)
         before = table
     assert {memory for row in before for memory in row.evidence} <= {memory for f in facts for memory in f.evidence}
-
-
-@settings(max_examples=100, deadline=None)
-@given(histories(), st.integers(0, 5), st.data())
-def test_without_a_memory_all_is_as_if_it_had_never_been(
-    facts: list[EdgeVersion], gone: int, random: st.DataObject
-) -> None:
-    kept = [fact for fact in facts if gone not in fact.evidence]
-    assert current_edges(shuffled(kept, random)) == current_edges(kept)
-    assert edge_history(shuffled(kept, random)) == edge_history(kept)
-    assert all(gone not in row.evidence for row in edge_history(kept))
