@@ -118,12 +118,11 @@ class MemoryWriter:
         """
 
         def work(connection: Connection[Any]) -> int:
-            ids = memories.require(connection, external_ids, within)
-            known = memories.fetch_by_id(connection, ids).values()
-            self._forget(connection, ids, [memory.content for memory in known])
-            memories.remove(connection, ids)
-            journal.record(connection, journal.DELETE, memories=len(ids))
-            return len(ids)
+            known = memories.require(connection, external_ids, within)
+            self._forget(connection, list(known), [memory.content for memory in known.values()])
+            memories.remove(connection, list(known))
+            journal.record(connection, journal.DELETE, memories=len(known))
+            return len(known)
 
         return self._store.run(work)
 
@@ -131,21 +130,19 @@ class MemoryWriter:
         """Mark memories as sensitive and remove all that was ever made of their text; unknown ids are refused."""
 
         def work(connection: Connection[Any]) -> int:
-            ids = memories.require(connection, external_ids, within)
+            known = memories.require(connection, external_ids, within)
+            self._mark(connection, known)
             # Only these are noted: to take the entry back must not unmark what was sensitive before.
-            known = memories.fetch_by_id(connection, ids)
-            self._mark(connection, ids)
-            if new := [key for key in ids if not known[key].is_sensitive]:
+            if new := [key for key, memory in known.items() if not memory.is_sensitive]:
                 journal.record(connection, journal.MARK, memory_ids=new)
-            return len(ids)
+            return len(known)
 
         return self._store.run(work)
 
-    def _mark(self, connection: Connection[Any], ids: Sequence[int]) -> int:
-        clearance.set_sensitive(connection, ids)
-        known = memories.fetch_by_id(connection, ids).values()
-        self._forget(connection, ids, [memory.content for memory in known])
-        return len(ids)
+    def _mark(self, connection: Connection[Any], known: Mapping[int, Memory]) -> int:
+        clearance.set_sensitive(connection, list(known))
+        self._forget(connection, list(known), [memory.content for memory in known.values()])
+        return len(known)
 
     def unmark_sensitive(self, external_ids: Sequence[str], within: Sequence[str] | None = None) -> int:
         """Take the mark away: models read these memories from now on; give how many had it.
@@ -158,16 +155,16 @@ class MemoryWriter:
         self, connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None
     ) -> int:
         """As `unmark_sensitive`, within a transaction of the caller's."""
-        ids = memories.require(connection, external_ids, within)
+        known = memories.require(connection, external_ids, within)
         rules = setting_rows.sensitivity(connection)
-        for memory in memories.fetch_by_id(connection, ids).values() if rules else ():
-            if rules.meets(memory):
+        for memory in known.values():
+            if rules and rules.meets(memory):
                 raise HopgateError(
                     f"a rule of this store makes {memory.external_id[:80]!r} sensitive: change its tags or its "
                     "text; hopgate status shows the rules"
                 )
-        journal.outdated(connection, journal.MARK, ids)
-        return clearance.set_sensitive(connection, ids, False)
+        journal.outdated(connection, journal.MARK, list(known))
+        return clearance.set_sensitive(connection, list(known), False)
 
     def keep_rules(self, connection: Connection[Any], kept: Sequence[SensitivityRules], source: str = "restore") -> int:
         """Keep further rules of sensitivity, and mark the memories that meet them; give how many that were."""

@@ -99,9 +99,9 @@ class MemoryDetail:
 
 def memory_detail(connection: Connection[Any], external_id: str, *, limit: int) -> MemoryDetail:
     """Read a memory with at most `limit` edges and neighbours; an unknown id is refused."""
-    (key,) = memory_store.require(connection, [external_id])
+    ((key, memory),) = memory_store.require(connection, [external_id]).items()
     return MemoryDetail(
-        memory_store.fetch_by_id(connection, [key])[key],
+        memory,
         tuple(fact_rows.mentions(connection, key)),
         tuple(fact_rows.of_memory(connection, key)),
         tuple(edge_rows.of_memories(connection, [key], limit=limit)),

@@ -73,7 +73,11 @@ def upsert(connection: Connection[Any], memories: Iterable[Memory], within: Sequ
         setting_rows.require_languages(connection, {memory.language for memory in chunk if memory.language})
         left = chunk
         while left:
-            known = _locked(connection, left, within)
+            there = _locked(connection, [memory.external_id for memory in left])
+            if within is not None and any(memory.scope not in within for memory in there.values()):
+                what = f"the id {left[0].external_id[:80]!r}" if len(left) == 1 else "one of the ids"
+                raise TakenError(f"{what} is taken: choose another")
+            known = {memory.external_id: (key, memory) for key, memory in there.items()}
             written += _update(connection, [memory for memory in left if memory.external_id in known], known)
             new = [memory for memory in left if memory.external_id not in known]
             added = _insert(connection, new)
@@ -96,16 +100,9 @@ def _chunks(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
         yield chunk
 
 
-def _locked(
-    connection: Connection[Any], chunk: Sequence[Memory], within: Sequence[str] | None
-) -> dict[str, tuple[int, Memory]]:
-    """What has the memories' ids, by these, locked for change; one of another scope than these is refused."""
-    names = named([memory.external_id for memory in chunk])
-    known = _found(connection, f"WHERE {NAMED} ORDER BY id FOR NO KEY UPDATE", names)
-    if within is not None and any(memory.scope not in within for memory in known.values()):
-        what = f"the id {chunk[0].external_id[:80]!r}" if len(chunk) == 1 else "one of the ids"
-        raise TakenError(f"{what} is taken: choose another")
-    return {memory.external_id: (key, memory) for key, memory in known.items()}
+def _locked(connection: Connection[Any], external_ids: Sequence[str]) -> dict[int, Memory]:
+    """What has these ids, locked for change."""
+    return _found(connection, f"WHERE {NAMED} ORDER BY id FOR NO KEY UPDATE", named(external_ids))
 
 
 def _insert(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
@@ -329,18 +326,15 @@ def external_ids(connection: Connection[Any], ids: Iterable[int] | None = None) 
     return dict(connection.execute(statement, {"ids": None if ids is None else sorted(ids)}).fetchall())
 
 
-def require(connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None) -> list[int]:
-    """The store's ids of external ids, locked for change; one that is unknown (in these scopes) is refused by name."""
-    known = dict(
-        connection.execute(
-            f"SELECT external_id, id FROM memories WHERE {NAMED}{in_scopes(within)} ORDER BY id FOR NO KEY UPDATE",
-            named(external_ids) | {"scopes": None if within is None else list(within)},
-        ).fetchall()
-    )
-    missing = [key for key in external_ids if key not in known]
-    if missing:
+def require(
+    connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None
+) -> dict[int, Memory]:
+    """Memories of external ids, locked for change; one that is unknown (in these scopes) is refused by name."""
+    known = _locked(connection, external_ids)
+    there = {memory.external_id for memory in known.values() if within is None or memory.scope in within}
+    if missing := [name for name in external_ids if name not in there]:
         raise UnknownMemoryError(missing[0])
-    return sorted(known.values())
+    return known
 
 
 def kept_ids(connection: Connection[Any]) -> list[int]:

@@ -282,7 +282,7 @@ def apply_all(connection: Connection[Any], chosen: Sequence[Proposal]) -> None:
 
 def restore(connection: Connection[Any], external_ids: Sequence[str]) -> int:
     """Take tombstones back."""
-    ids = memories.require(connection, external_ids)
+    ids = list(memories.require(connection, external_ids))
     done = superseded.take_back(connection, ids)
     journal.outdated(connection, journal.SUPERSEDE, ids)
     if done:

@@ -292,8 +292,7 @@ def removal_preview(
         Only what memories of these scopes support counts.
     """
     asked = memories.require(connection, external_ids)
-    known = memories.fetch_by_id(connection, asked)
-    ids = [key for key in asked if scopes is None or known[key].scope in scopes]
+    ids = [key for key, memory in asked.items() if scopes is None or memory.scope in scopes]
     named = name_rows.of_memories(connection, ids)
     names = concept_rows.names(connection, [row.concept_id for row in named])
     edges = {_key(edge): edge for edge in edge_rows.of_memories(connection, ids)}
