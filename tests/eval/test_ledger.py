@@ -23,18 +23,14 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
 @pytest.mark.parametrize(
     "changed",
     [
-        QUESTIONS[::-1],
         QUESTIONS[:1],
-        ["Where did person 0 live before the move", *QUESTIONS[1:]],
         ["Where did person 0 life, before the move?", *QUESTIONS[1:]],
         [f"  {text.upper()} !" for text in QUESTIONS],
         [*QUESTIONS, *(f"What does person {number} eat?" for number in range(50))],
-        ["What is new?", QUESTIONS[7]],
-        QUESTIONS * 2,
+        ["What is new?", *QUESTIONS[7::-1] * 2],
     ],
-    ids=["another order", "one alone", "a mark less", "another letter", "case and marks", "a grown set",
-         "a part in another set", "asked twice"],
-)  # fmt: skip
+    ids=["one alone", "another letter", "case and marks", "a grown set", "a part in another set, asked twice"],
+)
 def test_a_look_still_counts(ledger: Ledger, changed: list[str]) -> None:
     assert ledger.look(changed) == 1
     ledger.record(QUESTIONS, "a set")
