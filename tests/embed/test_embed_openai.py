@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from answering import answering
+from word_endpoint import WordEndpoint
 
 from hopgate.embed import CachedEmbedder, EmbeddingCache, embedder_from
 from hopgate.embed.openai import OpenAIEmbedder
@@ -21,57 +19,39 @@ from hopgate.memory import Memory, cleared
 ROW = {"index": 0, "embedding": [1.0, 2.0, 3.0]}
 
 
-class Endpoint:
-    """Answers as `script` says, one after the other, and then with a vector of each text, the last text first."""
-
-    def __init__(self) -> None:
-        self.requests: list[dict[str, Any]] = []
-        self.keys: list[str | None] = []
-        self.script: list[tuple[int, Any]] = []
-        self.url = ""
-
-    def answer(self, asked: BaseHTTPRequestHandler, body: str) -> tuple[int, Any]:
-        self.requests.append({"path": asked.path, **json.loads(body)})
-        self.keys.append(asked.headers["Authorization"])
-        if self.script:
-            return self.script.pop(0)
-        rows = [{"index": at, "embedding": [len(text), 1, 2]} for at, text in enumerate(self.requests[-1]["input"])]
-        return 200, {"data": rows[::-1]}
-
-
 @pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    running = Endpoint()
-    with answering(running.answer) as running.url:
-        yield running
+def endpoint(endpoint: WordEndpoint) -> WordEndpoint:
+    endpoint.vector = lambda text: [len(text), 1, 2]
+    return endpoint
 
 
-def embedder(endpoint: Endpoint, **options: Any) -> OpenAIEmbedder:
+def embedder(endpoint: WordEndpoint, **options: Any) -> OpenAIEmbedder:
     retry = RetryPolicy(retries=2, backoff=0.01)
     return OpenAIEmbedder("tiny", endpoint.url, **({"dimension": 3, "retry": retry} | options))
 
 
-def test_texts_go_in_batches_and_rows_come_back_in_order(endpoint: Endpoint) -> None:
+def test_texts_go_in_batches_and_rows_come_back_in_order(endpoint: WordEndpoint) -> None:
     texts = ["x" * size for size in (5, 1, 3, 2, 4)]
     rows = embedder(endpoint, batch_size=2, dimension=None).documents(texts)
     expected = np.array([[len(text), 1, 2] for text in texts], dtype=float)
     np.testing.assert_allclose(rows, expected / np.linalg.norm(expected, axis=1, keepdims=True), rtol=1e-6)
     # The first one asks for the dimension, which was not given.
-    assert [len(request["input"]) for request in endpoint.requests] == [1, 2, 2, 1]
-    assert {(request["path"], request["model"]) for request in endpoint.requests} == {("/v1/embeddings", "tiny")}
+    requests = [json.loads(body) for body in endpoint.bodies]
+    assert [len(request["input"]) for request in requests] == [1, 2, 2, 1]
+    assert {request["model"] for request in requests} == {"tiny"}
 
 
-def test_prompts_go_before_texts_and_a_spec_makes_it_again(endpoint: Endpoint) -> None:
+def test_prompts_go_before_texts_and_a_spec_makes_it_again(endpoint: WordEndpoint) -> None:
     made = embedder_from(f"openai:org/tiny@{endpoint.url}#query=q%3A%20&document=d%3A%20&dimension=3&key=MY_KEY")
     made.queries(["x"])
     made.documents(["x"])
-    assert [request["input"] for request in endpoint.requests] == [["q: x"], ["d: x"]]
+    assert endpoint.texts == ["q: x", "d: x"]
     assert embedder_from(made.identity.spec).identity == made.identity
     assert made.identity.key != embedder(endpoint).identity.key
 
 
 def test_the_key_comes_from_the_environment_and_shows_nowhere(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+    endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_KEY", "sk-hidden")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -99,7 +79,7 @@ def test_the_key_comes_from_the_environment_and_shows_nowhere(
     ],
 )
 def test_an_answer_that_is_none_is_refused_and_nothing_is_cached(
-    endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, body: Any, sentence: str
+    endpoint: WordEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, body: Any, sentence: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong")
     endpoint.script = [(status, body)] * 3
@@ -109,4 +89,4 @@ def test_an_answer_that_is_none_is_refused_and_nothing_is_cached(
         CachedEmbedder(embedder(endpoint), cache).documents(texts)
     assert "sk-wrong" not in str(refused.value)
     assert cache.info().vectors == 0
-    assert len(endpoint.requests) == (3 if status == 500 else 1)
+    assert len(endpoint.bodies) == (3 if status == 500 else 1)
