@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hopgate.extract.extraction import Fact, Mention, found
-from hopgate.graph.build.sink import DatedExtraction, add
+from hopgate.graph.build.sink import add
 from hopgate.memory import Memory
+from hopgate.store.extractions import Readable
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
 NAMES = ["Ada", "Ada Mill", "mill", "Bea", "NAS", "the nas", "Mill Street", "Mill Street NAS"]
@@ -40,7 +41,7 @@ def write(kb, rows) -> None:
         )
         ids = dict(connection.execute("SELECT external_id, id FROM memories").fetchall())
         for n, _, extraction in rows:
-            add(connection, [DatedExtraction(ids[f"m{n}"], DAY + timedelta(n), extraction)])
+            add(connection, [(Readable(ids[f"m{n}"], DAY + timedelta(n)), extraction)])
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

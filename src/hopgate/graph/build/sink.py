@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +17,7 @@ from hopgate.graph.build.reading import LOWER_KINDS, shared_or
 from hopgate.graph.names import initials, normalise
 from hopgate.guard import guarded
 from hopgate.store import extractions, memories
+from hopgate.store.extractions import Readable
 from hopgate.store.graph import fact_rows, name_rows, version
 from hopgate.store.graph.fact_rows import FactRow
 from hopgate.store.graph.name_rows import VALUE, NameKey, NameRow
@@ -42,46 +41,38 @@ MAX_CARRIED = 200
 _VALUE = re.compile(r"[€£$¥]?\d[\d.,:/-]*(?: ?(?:[^\W\d_]{1,3}|[€£$¥%]))?")
 
 
-@dataclass(frozen=True, slots=True)
-class DatedExtraction:
-    """The extraction of one memory; its facts became known when the memory was made."""
-
-    memory_id: int
-    recorded_at: datetime
-    extraction: Extraction
-
-
 def add(
     connection: Connection[Any],
-    batch: Sequence[DatedExtraction],
+    batch: Sequence[tuple[Readable, Extraction]],
     *,
     deriving: bool = True,
     resolve: Resolve | None = None,
 ) -> None:
-    """Write mentions and facts, in the caller's transaction.
+    """Write mentions and facts, in the caller's transaction; facts became known when their memories were made.
 
     Edges and memories' concepts follow at once if `deriving`; a backfill derives once, after canonicalisation. Before
     that `resolve` finds among known concepts those that new names mean.
     """
     name_rows.lock(connection)
-    scopes = name_rows.scopes_of(connection, [entry.memory_id for entry in batch])
-    wanted = spellings((scopes[entry.memory_id], entry.extraction) for entry in batch)
+    memory_ids = [memory.id for memory, _ in batch]
+    scopes = name_rows.scopes_of(connection, memory_ids)
+    wanted = spellings((scopes[memory.id], extraction) for memory, extraction in batch)
     known = name_rows.ensure(connection, wanted, {normal: initials(normal) for _, normal in wanted})
     mentions, facts = [], []
-    for entry in batch:
-        scope = scopes[entry.memory_id]
-        for name, kind in names_used(entry.extraction):
+    for memory, extraction in batch:
+        scope = scopes[memory.id]
+        for name, kind in names_used(extraction):
             if row := known.get((scope, normalise(name))):
-                mentions.append((entry.memory_id, row.id, name, kind))
-        for fact in entry.extraction.facts:
+                mentions.append((memory.id, row.id, name, kind))
+        for fact in extraction.facts:
             subject, object_ = (known.get((scope, normalise(end))) for end in (fact.subject, fact.object))
             start, end = moment(fact.valid_from), moment(fact.valid_to)
             backwards = start is not None and end is not None and end < start
             if subject is None or object_ is None or not fact.relation.strip() or backwards:
                 continue
             facts.append(
-                FactRow(entry.memory_id, subject.id, fact.relation[:MAX_NAME], object_.id, fact.confidence, start, end,
-                        entry.recorded_at, scope)
+                FactRow(memory.id, subject.id, fact.relation[:MAX_NAME], object_.id, fact.confidence, start, end,
+                        memory.recorded_at, scope)
             )  # fmt: skip
     name_ids = [row.id for row in known.values()]
     # None of these has an answer to wait for: they travel together.
@@ -98,19 +89,19 @@ def add(
         resolve(connection, [row for row in known.values() if row.is_new])
     rows = name_rows.by_id(connection, name_ids)
     new_names = [row for row in rows if row.id in new_ids]
-    memory_ids = [entry.memory_id for entry in batch]
+    touched = list(memory_ids)
     if older := mentions_of_new_names(connection, new_names, memory_ids):
         fact_rows.add_mentions(connection, older)
-        memory_ids += sorted({row[0] for row in older})
+        touched += sorted({row[0] for row in older})
     rederive(
         connection,
         concept_ids=sorted({row.concept_id for row in rows}),
-        memory_ids=memory_ids,
-        groups=fact_rows.groups_of_memories(connection, memory_ids),
+        memory_ids=touched,
+        groups=fact_rows.groups_of_memories(connection, touched),
         names=new_names,
         scopes=set(scopes.values()),
     )
-    join_aliases(connection, [entry.memory_id for entry in batch])
+    join_aliases(connection, memory_ids)
 
 
 def spellings(extractions: Iterable[tuple[str, Extraction]]) -> dict[NameKey, tuple[str, str | None]]:
@@ -185,7 +176,7 @@ class GraphSink:
         before = extractions.recorded(connection, [row.id for row in known.values()], identity)
         # What another build has written since is left as it is; a failed extraction does not replace an earlier one.
         rows = [
-            (known[name], entry)
+            (known[name], entry.extraction)
             for name, entry in ((_name(entry.source), entry) for entry in batch)
             if name in known
             and not before.get(known[name].id, False)
@@ -194,10 +185,8 @@ class GraphSink:
         if again := [row.id for row, _ in rows if row.id in before]:
             revoke(connection, again)
         if rows:
-            dated = [DatedExtraction(row.id, row.recorded_at, entry.extraction) for row, entry in rows]
-            add(connection, dated, deriving=deriving, resolve=self._resolution)
-            made = ((row.id, entry.extraction) for row, entry in rows)
-            extractions.record(connection, made, identity)
+            add(connection, rows, deriving=deriving, resolve=self._resolution)
+            extractions.record(connection, ((row.id, extraction) for row, extraction in rows), identity)
 
     def _prepared(self, resolution: NameResolver, batch: Sequence[Extracted]) -> Sequence[Extracted]:
         """Let names be embedded before the lock is taken; give what is left of the batch when that is done."""
