@@ -130,7 +130,7 @@ def test_ties_go_to_what_more_legs_saw_the_better_single_rank_and_then_by_id(cas
         assert ranking.scores[above] >= ranking.scores[below] * (1 - 1e-11)
         if ranking.scores[above] == ranking.scores[below]:
             first, second = (
-                (pool.blind[on, place].sum(), pool.ranks[on, place].min(), place) for place in (above, below)
+                (pool.unseen[on, place].sum(), pool.ranks[on, place].min(), place) for place in (above, below)
             )
             assert first < second
 
@@ -155,12 +155,12 @@ def test_weighing_many_times_is_weighing_each_time(case, fuser, rows, k, random)
 def test_the_shares_add_up_to_the_score_and_what_a_leg_could_not_see_has_no_rank_in_it(case, fuser, weights):
     pool = Pool.of(*case)
     ranking = fused(pool, fuser, weights)
-    blind = dict(zip(pool.legs, pool.blind, strict=True))
+    unseen = dict(zip(pool.legs, pool.unseen, strict=True))
     for id, score in ranking.top():
         shares = ranking.shares(id)
         assert sum(share.contribution for share in shares.values()) == pytest.approx(score)
         for leg, share in shares.items():
-            if blind[leg][pool.ids.index(id)]:
+            if unseen[leg][pool.ids.index(id)]:
                 assert (share.rank, share.score, share.seen) == (None, None, False)
 
 
@@ -181,10 +181,10 @@ def test_what_is_no_list_of_a_leg_is_refused():
 def test_what_is_expected_of_a_leg_is_within_what_it_really_gave(case, fuser):
     pool = Pool.of(*case)
     units = pool.units(fuser, pool.legs)
-    for row, blind in enumerate(pool.blind):
-        real = units[row, ~blind]
+    for row, unseen in enumerate(pool.unseen):
+        real = units[row, ~unseen]
         if len(real):
-            assert (units[row, blind] <= real.max()).all() and (units[row, blind] >= real.min()).all()
+            assert (units[row, unseen] <= real.max()).all() and (units[row, unseen] >= real.min()).all()
 
 
 @given(completed(), KINDS)
@@ -192,9 +192,9 @@ def test_of_two_that_the_same_legs_could_not_see_the_one_that_is_better_elsewher
     pool = Pool.of(*case)
     units = pool.units(fuser, pool.legs)
     for one, other in itertools.permutations(range(len(pool.ids)), 2):
-        unseen = pool.blind[:, one]
-        if (unseen == pool.blind[:, other]).all() and (units[~unseen, one] >= units[~unseen, other]).all():
-            assert (units[unseen, one] >= units[unseen, other] - 1e-12).all()
+        not_seen = pool.unseen[:, one]
+        if (not_seen == pool.unseen[:, other]).all() and (units[~not_seen, one] >= units[~not_seen, other]).all():
+            assert (units[not_seen, one] >= units[not_seen, other] - 1e-12).all()
 
 
 def test_a_leg_that_agrees_is_expected_to_go_on_agreeing_and_one_that_does_not_gives_its_mean():

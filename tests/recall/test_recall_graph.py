@@ -74,9 +74,10 @@ def test_a_memory_outside_the_graph_gets_no_score_of_it_and_is_said_to_be_outsid
     built.add(Memory("new", "Quillon looks after the boat.", scope="home"))
     with built.store.transaction() as connection:
         new, owner = (memories.ids_of(connection, [key])[0] for key in ("new", "owner"))
-    ranking = built.graph_leg.rank(Query("Quillon", Filters("home")), [(new, 1.0), (owner, 1.0)], 10)
+    query = Query("Quillon", Filters("home"))
+    ranking = built.graph_leg.rank(query, built.graph_leg.look_up(query), [(new, 1.0), (owner, 1.0)], 10)
     assert new not in dict(ranking.hits) and new not in ranking.scores and owner in ranking.scores
-    assert ranking.blind == {new}
+    assert ranking.unseen == {new}
 
 
 def test_an_answer_is_found_beside_its_question_in_its_scope_and_not_through_a_sensitive_turn(

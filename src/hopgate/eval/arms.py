@@ -159,9 +159,8 @@ class Asking:
             statements = [(dealt.get((query.scope, memory), memory), cosine) for memory, cosine in statements]
             changed = looked_up._replace(matrix=made[id(matrix)], statements=statements)
             began = time.perf_counter()
-            ranking = self.kb.graph_leg.rank(
-                legs.query, legs.base, self.settings.depth, legs=legs.scores, found=changed
-            )
+            dense = legs.scores.get("dense", ())
+            ranking = self.kb.graph_leg.rank(legs.query, changed, legs.base, self.settings.depth, dense=dense)
             spent += time.perf_counter() - began
             listed = {leg: legs.found[leg] for leg in legs.found if leg != "late"} | {"graph": ranking.hits}
             late = self._late(legs.query, pool_of(listed) | ranking.beside, changed.matrix)

@@ -245,10 +245,11 @@ def _unlisted(store: Store, legs: Legs, name: str, key: int, memory: Memory) -> 
 
 
 def _not_walked_to(legs: Legs, key: int) -> str:
-    if legs.trace is None:
+    trace = legs.graph.trace
+    if trace is None:
         return "there is no graph, or nothing in it answers to the query: run hopgate build"
-    place = int(legs.trace.matrix.memories([key])[0])
-    if place < 0 or legs.trace.matrix.graph.dangling[place]:
+    place = int(trace.matrix.memories([key])[0])
+    if place < 0 or trace.matrix.graph.dangling[place]:
         return "the graph does not have it: it waits to be linked, or names nothing"
     as_of = legs.query.filters.as_of
     then = f" as of {_day(as_of)}" if as_of else ""

@@ -65,7 +65,7 @@ class Pool(Generic[Id]):
         Each leg's real scores; NaN where it gave none.
     ranks : array, legs × ids
         Each memory's rank in the leg's own list, see `shared_ranks`; infinite where it is not listed.
-    blind : array of bool, legs × ids
+    unseen : array of bool, legs × ids
         What a leg could not see.
     """
 
@@ -73,7 +73,7 @@ class Pool(Generic[Id]):
     legs: tuple[str, ...]
     scores: Floats
     ranks: Floats
-    blind: NDArray[np.bool_]
+    unseen: NDArray[np.bool_]
     _units: dict[tuple[Any, tuple[int, ...]], _Units] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -99,14 +99,14 @@ class Pool(Generic[Id]):
         Examples
         --------
         >>> pool = Pool.of({"lexical": [("b", 9.0)], "dense": [("a", 0.8), ("b", 0.7)]}, {"lexical": {"b": 9.0}})
-        >>> pool.ids, pool.ranks.tolist(), pool.blind.tolist()
+        >>> pool.ids, pool.ranks.tolist(), pool.unseen.tolist()
         (('a', 'b'), [[inf, 1.0], [1.0, 2.0]], [[True, False], [False, False]])
         """
         lists = {leg: listed for leg, listed in found.items() if listed}
         ids = tuple(sorted({id for listed in lists.values() for id, _ in listed}, key=key))
         column = {id: place for place, id in enumerate(ids)}
         shape = len(lists), len(ids)
-        real, ranks, blind = np.full(shape, np.nan), np.full(shape, np.inf), np.zeros(shape, dtype=bool)
+        real, ranks, unseen = np.full(shape, np.nan), np.full(shape, np.inf), np.zeros(shape, dtype=bool)
         for row, (leg, listed) in enumerate(lists.items()):
             places = [column[id] for id, _ in listed]
             if len(set(places)) < len(places):
@@ -121,8 +121,8 @@ class Pool(Generic[Id]):
                 if not math.isfinite(score):
                     raise HopgateError(f"the {leg} leg scores {id!r} with {score}: a score must be a finite number")
             if leg in (scores or {}):
-                blind[row] = np.isnan(real[row])
-        return cls(ids, tuple(lists), real, ranks, blind)
+                unseen[row] = np.isnan(real[row])
+        return cls(ids, tuple(lists), real, ranks, unseen)
 
     def units(self, fuser: Fuser, legs: Sequence[str]) -> Floats:
         """Give what each of these legs gives to each memory at weight 1, legs × ids; other legs are as if not there."""
@@ -240,7 +240,7 @@ class Ranking(Generic[Id]):
                 int(rank) if math.isfinite(rank) else None,
                 None if math.isnan(score) else float(score),
                 float(self.weights[row] * unit),
-                seen=not self.pool.blind[row, place],
+                seen=not self.pool.unseen[row, place],
             )
             if share.rank is not None or share.contribution or not share.seen:
                 shares[self.pool.legs[row]] = share
@@ -308,15 +308,15 @@ class _Units:
 
     @classmethod
     def of(cls, pool: Pool[Any], fuser: Fuser, legs: tuple[int, ...]) -> _Units:
-        ranks, blind = pool.ranks[list(legs)], pool.blind[list(legs)]
+        ranks, unseen = pool.ranks[list(legs)], pool.unseen[list(legs)]
         in_list = np.isfinite(ranks)
         listed: NDArray[np.bool_] = np.logical_or.reduce(in_list, axis=0)
         values = np.zeros(ranks.shape)
         for row, leg in enumerate(legs):
             values[row, listed] = _unit(fuser, pool.legs[leg], pool.scores[leg, listed], ranks[row, listed])
-        _expect(values, blind, in_list, listed)
+        _expect(values, unseen, in_list, listed)
         best = ranks.min(axis=0, initial=np.inf)
-        return cls(values, listed, np.lexsort((best, blind.sum(axis=0))))
+        return cls(values, listed, np.lexsort((best, unseen.sum(axis=0))))
 
 
 def _unit(fuser: Fuser, leg: str, scores: Floats, ranks: Floats) -> Floats:
@@ -335,17 +335,17 @@ def _unit(fuser: Fuser, leg: str, scores: Floats, ranks: Floats) -> Floats:
     return np.where(seen, stretched, 0.0)
 
 
-def _expect(values: Floats, blind: NDArray[np.bool_], in_list: NDArray[np.bool_], listed: NDArray[np.bool_]) -> None:
+def _expect(values: Floats, unseen: NDArray[np.bool_], in_list: NDArray[np.bool_], listed: NDArray[np.bool_]) -> None:
     """Fill in, for memories that some legs could not see, what these legs are expected to give."""
-    blind = blind & listed
-    for column in sorted({tuple(legs) for legs in blind.T[blind.any(axis=0)].tolist()}):
-        unseeing = np.array(column, dtype=bool)
-        alike = (blind == unseeing[:, None]).all(axis=0)
-        others = values[~unseeing].mean(axis=0)
-        for leg in np.flatnonzero(unseeing):
+    unseen = unseen & listed
+    for column in sorted({tuple(legs) for legs in unseen.T[unseen.any(axis=0)].tolist()}):
+        without = np.array(column, dtype=bool)
+        alike = (unseen == without[:, None]).all(axis=0)
+        others = values[~without].mean(axis=0)
+        for leg in np.flatnonzero(without):
             # Only what the seeing legs list: the pool also holds what this leg alone listed, for what it says itself.
-            known = in_list[~unseeing].any(axis=0) & ~blind[~unseeing].any(axis=0) & ~blind[leg]
-            real = values[leg, listed & ~blind[leg]]
+            known = in_list[~without].any(axis=0) & ~unseen[~without].any(axis=0) & ~unseen[leg]
+            real = values[leg, listed & ~unseen[leg]]
             values[leg, alike] = _expected(others[alike], others[known], values[leg, known], real)
 
 

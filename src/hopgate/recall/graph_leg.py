@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from hopgate.graph.walk.matrix import GraphMatrix, MatrixCache
     from hopgate.graph.walk.paths import PathPart
-    from hopgate.graph.walk.rank import QuerySeeds
     from hopgate.store.store import Store
 
 Scored = Sequence[tuple[int, float]]
@@ -71,8 +70,7 @@ class LookedUp(NamedTuple):
 class WalkTrace:
     """What it takes to explain or to draw a walk: the graph it saw, where it started, and its settings.
 
-    `asked` says as of when, where the query itself
-    says so.
+    `asked` says as of when, where the query itself says so.
     """
 
     matrix: GraphMatrix
@@ -92,7 +90,7 @@ class GraphRanking(NamedTuple):
         The walk that ranked them; none where there is no graph.
     scores : dict
         The score of every memory of the base that the graph has.
-    blind : frozenset of int
+    unseen : frozenset of int
         Those of the base that it does not have: sensitive, new, or linked to nothing.
     beside : frozenset of int
         The turns up to two away from the first of the base and of the walk.
@@ -101,8 +99,12 @@ class GraphRanking(NamedTuple):
     hits: list[tuple[int, float]]
     trace: WalkTrace | None
     scores: dict[int, float]
-    blind: frozenset[int] = frozenset()
+    unseen: frozenset[int] = frozenset()
     beside: frozenset[int] = frozenset()
+
+
+NO_WALK = GraphRanking([], None, {})
+"""What the graph leg gives where there is nothing to walk."""
 
 
 class GraphLeg:
@@ -154,55 +156,44 @@ class GraphLeg:
     def rank(
         self,
         query: Query,
+        found: LookedUp,
         base: Scored,
         depth: int,
         *,
-        legs: Mapping[str, Scored] | None = None,
-        found: LookedUp | None = None,
+        dense: Scored = (),
     ) -> GraphRanking:
         """Walk from the base's hits and from what the query names and resembles; empty when nothing seeds.
 
         Parameters
         ----------
+        found : LookedUp
+            What `look_up` gave for this query.
         base : sequence of (int, float)
             The base's ranking, best first: its hits carry the restart of the walk from memories.
-        legs : mapping of name to list
-            The base legs' own lists: what they show of the query helps to decide how much each walk counts.
-        found : LookedUp, optional
-            What `look_up` gave for this query, where it ran already.
+        dense : sequence of (int, float)
+            The dense leg's list: a fact that lies too far below its first is no place to start from.
         """
-        from hopgate.graph.walk.rank import ranked, seeded
+        from hopgate.graph.walk.rank import QuerySeeds, ranked, seeded
+        from hopgate.graph.walk.seeds import FACT_FLOOR, memory_mass
 
-        walk, legs, filters = replace(self.walk, depth=depth), legs or {}, query.filters
-        found = found or self.look_up(query)
-        matrix = found.matrix
+        walk, filters, matrix = replace(self.walk, depth=depth), query.filters, found.matrix
         if not matrix.graph.arcs:
-            return GraphRanking([], None, {})
-        begun = seeded(matrix, self.seeds(found, base, legs), walk.shares)
+            return NO_WALK
+        floor = dense[0][1] - FACT_FLOOR if dense else -1.0
+        facts = [(edge, cosine) for edge, cosine in found.facts if cosine >= floor]
+        seeds = QuerySeeds(list(found.concepts), facts, memory_mass(base, found.statements))
+        begun = seeded(matrix, seeds, walk.shares)
         allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
         best, known = ranked(matrix, begun, walk, allowed=allowed, near=not query.exact and allowed is None)
         trace = WalkTrace(matrix, begun.starts, walk, found.asked)
-        blind = begun.blind
-        scores = {memory: score for memory, score in known.items() if memory not in blind}
+        unseen = begun.unseen
+        scores = {memory: score for memory, score in known.items() if memory not in unseen}
         first = [memory for listed in (base, best) for memory, _ in listed[:BEST]]
         beside = turns_beside(matrix, first, allowed)
         shown = self._still_shown({*beside, *dict(best)}, filters)
         hits = [hit for hit in best if hit[0] in shown]
-        return GraphRanking(hits, trace, scores, blind, frozenset(shown.intersection(beside)))
-
-    def seeds(self, found: LookedUp, base: Scored, legs: Mapping[str, Scored]) -> QuerySeeds:
-        """Give where walks start: hits of the base and of statements, what the query names, and facts near enough.
-
-        A fact is not where it lies too far below the nearest memory.
-        """
-        from hopgate.graph.walk.rank import QuerySeeds
-        from hopgate.graph.walk.seeds import FACT_FLOOR, memory_mass
-
-        dense = legs.get("dense") or ()
-        floor = dense[0][1] - FACT_FLOOR if dense else -1.0
-        facts = [(edge, cosine) for edge, cosine in found.facts if cosine >= floor]
-        return QuerySeeds(list(found.concepts), facts, memory_mass(base, found.statements))
+        return GraphRanking(hits, trace, scores, unseen, frozenset(shown.intersection(beside)))
 
     def explain(self, trace: WalkTrace, memory_id: int) -> tuple[PathPart, ...]:
         """Give the strongest path to a memory: seed concept, relation, concept, … memory, with evidence."""

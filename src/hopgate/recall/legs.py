@@ -16,7 +16,7 @@ from hopgate.recall.dense import dense_leg, dense_scores
 from hopgate.recall.filters import Query
 from hopgate.recall.fusers import Fuser
 from hopgate.recall.fusion import Id, Pool, fused
-from hopgate.recall.graph_leg import BASE_FUSER, GraphLeg, WalkTrace
+from hopgate.recall.graph_leg import BASE_FUSER, NO_WALK, GraphLeg, GraphRanking, LookedUp
 from hopgate.recall.late import LateReading, late_reading
 from hopgate.recall.lexical import (
     DEFAULT_RANKER,
@@ -87,17 +87,15 @@ class Legs:
     Parameters
     ----------
     query : Query
-        With its vector, where a leg needed one.
+        With its vector and its tokens, where a leg needed them.
     found : mapping of leg name to list
         What each leg found, best first; legs of weight 0 did not run.
     scores : mapping of leg name to list
-        The same legs completed: with their real scores of all that any leg found and they could see.
+        The same legs completed: with their scores of all that any leg found and they could see (`complete`).
     base : list of (id, score)
         The fused lexical and dense leg, best first, where there is a graph leg: what walks started from.
-    outside : set of int
-        What of the base the graph does not have.
-    trace : WalkTrace, optional
-        The graph leg's walk, for an explanation.
+    graph : GraphRanking
+        What the walk gave besides: what it could not see, and its trace for an explanation.
     late : LateReading, optional
         What matched the query's words, where the store keeps tokens.
     """
@@ -106,8 +104,7 @@ class Legs:
     found: dict[str, Leg]
     scores: dict[str, Leg]
     base: Leg
-    outside: AbstractSet[int] = frozenset()
-    trace: WalkTrace | None = None
+    graph: GraphRanking = NO_WALK
     late: LateReading | None = None
 
     def pool(self, fuser: Fuser, names: Mapping[int, str] | None = None) -> Pool[int]:
@@ -122,65 +119,66 @@ class Legs:
 def run_legs(pipeline: RecallPipeline, query: Query, settings: Settings) -> Legs:
     """Run the legs that have a weight: lexical and dense at once, the graph from what they found, late over them all.
 
-    What the graph leg asks the store does not depend on the others, and is asked beside the dense leg. No connection is
-    held while another leg is waited for, or many queries at once could wait for each other.
+    No connection is held while another leg is waited for, or many queries at once could wait for each other.
     """
-    active, workers = settings.fuser.active, pipeline.workers
-    with pipeline.store.transaction() as connection:
+    active, store = settings.fuser.active, pipeline.store
+    with store.transaction() as connection:
         # Without a graph there is nothing to walk, and nothing to embed the query for.
         graph = pipeline.graph if "graph" in active and settings.parts and version.current(connection) else None
         space = vectors.space(connection) if {"dense", "late"}.intersection(active) else None
-    found: dict[str, Leg] = {}
-    # The lexical leg works in the database while this process embeds the query.
-    lexical = workers.submit(_run_lexical, pipeline.store, query, settings) if "lexical" in active else None
     reading = None
     if "late" in active and space is not None and space.late is not None:
-        reading = workers.submit(pipeline.embedder.query_tokens, query.text, space)
-    try:
-        if "dense" in active and space is not None:
-            query = replace(query, vector=pipeline.embedder.query(query.text, space))
-        looking = workers.submit(graph.look_up, query) if graph else None
-        dense = _run_dense(pipeline.store, query, settings.depth, space)
-    finally:
-        if lexical is not None:
-            words, found["lexical"] = lexical.result()
-            query = replace(query, words=words)
-    found |= dense
-    scores, base, ranking, looked_up = dict(found), list[tuple[int, float]](), None, None
-    if graph and looking:
+        reading = pipeline.workers.submit(pipeline.embedder.query_tokens, query.text, space)
+    query, found, looked_up = _searched(pipeline, query, settings, space, graph)
+    scores, base, walked = dict(found), list[tuple[int, float]](), NO_WALK
+    if graph and looked_up:
         if len(found) > 1:
-            with pipeline.store.transaction() as connection:
+            with store.transaction() as connection:
                 scores = complete(connection, query, found, pool_of(found), ranker=settings.lexical_ranker)
         base = fused(Pool.of(found, scores), BASE_FUSER).top()
-        looked_up = looking.result()
-        ranking = graph.rank(query, base, settings.depth, legs=scores, found=looked_up)
-        if ranking.hits:
-            found["graph"] = ranking.hits
+        walked = graph.rank(query, looked_up, base, settings.depth, dense=scores.get("dense", ()))
+        if walked.hits:
+            found["graph"] = walked.hits
+            known = {**walked.scores, **dict(walked.hits)}
+            scores["graph"] = sorted(known.items(), key=lambda hit: (-hit[1], hit[0]))
     query = replace(query, tokens=reading.result() if reading else None)
-    with pipeline.store.transaction() as connection:
+    with store.transaction() as connection:
         late = None
         if query.tokens is not None:
-            pool = pool_of(found) | (ranking.beside if ranking else frozenset())
-            kept = tokens_of(connection, sorted(pool))
+            kept = tokens_of(connection, sorted(pool_of(found) | walked.beside))
             late = late_reading(query.tokens, kept, looked_up and looked_up.matrix)
         if late is not None:
             scores["late"] = late.scored()
             found["late"] = scores["late"][: settings.depth]
         if len(found) > 1:
-            known, ranker = scores, settings.lexical_ranker
-            scores |= complete(connection, query, found, pool_of(found), known, ranker=ranker)
-    if "graph" in found and ranking:
-        known_to_graph = {**ranking.scores, **dict(ranking.hits)}
-        scores["graph"] = sorted(known_to_graph.items(), key=lambda hit: (-hit[1], hit[0]))
-    return Legs(
-        query,
-        found,
-        scores,
-        base,
-        ranking.blind if ranking else frozenset(),
-        ranking.trace if ranking else None,
-        late,
-    )
+            scores |= complete(connection, query, found, pool_of(found), scores, ranker=settings.lexical_ranker)
+    return Legs(query, found, scores, base, walked, late)
+
+
+def _searched(
+    pipeline: RecallPipeline,
+    query: Query,
+    settings: Settings,
+    space: vectors.EmbeddingSpace | None,
+    graph: GraphLeg | None,
+) -> tuple[Query, dict[str, Leg], LookedUp | None]:
+    """Run the lexical and the dense leg, and look up beside them what the graph leg asks the store.
+
+    The lexical leg works in the database while this process embeds the query.
+    """
+    active, workers, found = settings.fuser.active, pipeline.workers, dict[str, Leg]()
+    lexical = workers.submit(_run_lexical, pipeline.store, query, settings) if "lexical" in active else None
+    try:
+        embedded = "dense" in active and space is not None
+        if embedded and space is not None:
+            query = replace(query, vector=pipeline.embedder.query(query.text, space))
+        looking = workers.submit(graph.look_up, query) if graph else None
+        dense = _run_dense(pipeline.store, query, settings.depth, space) if embedded else {}
+    finally:
+        if lexical is not None:
+            words, found["lexical"] = lexical.result()
+            query = replace(query, words=words)
+    return query, found | dense, looking.result() if looking else None
 
 
 def pool_of(lists: Mapping[str, Sequence[tuple[Id, float]]]) -> set[Id]:
@@ -203,9 +201,10 @@ def complete(
     *,
     ranker: LexicalRanker = DEFAULT_RANKER,
 ) -> dict[str, Leg]:
-    """Give the lexical and the dense leg with their real scores of every memory of the pool that they can see.
+    """Give the lexical and the dense leg with their scores of every memory of the pool that they can see.
 
-    A leg that found nothing stays empty: it has nothing to say on this query.
+    A leg that found nothing stays empty: it has nothing to say on this query. What it did not list gets its real score,
+    but no more than the last of the list.
 
     Parameters
     ----------

@@ -126,13 +126,13 @@ def _explained(pipeline: RecallPipeline, legs: Legs, ranking: Ranking[int], key:
     """What each leg did for a memory and which could not see it; the graph leg's path to it."""
     shares = ranking.shares(key)
     graph = shares.get("graph")
-    walked = legs.trace if graph and graph.rank is not None else None
+    walked = legs.graph.trace if graph and graph.rank is not None else None
     parts = pipeline.graph.explain(walked, key) if walked else ()
     return {
         "legs": {leg: LegPart(*share[:3]) for leg, share in shares.items() if share.seen},
         "unseen": {leg: share.contribution for leg, share in shares.items() if not share.seen},
-        "in_graph": key not in legs.outside,
+        "in_graph": key not in legs.graph.unseen,
         "path": tuple(part.text for part in parts),
         "path_parts": parts,
-        "as_of": legs.trace.asked if legs.trace else "",
+        "as_of": legs.graph.trace.asked if legs.graph.trace else "",
     }

@@ -236,7 +236,7 @@ class MatrixCache:
     """Gives a matrix at once where there is one, also where it is a little old.
 
     A matrix is current while the stamp of its scopes' version stands. One that another process's write made old is
-    given all the same, and read again by a thread meanwhile: memories that it does not have are blind to the graph leg,
+    given all the same, and read again by a thread meanwhile: the graph leg cannot see memories that it lacks,
     which fusion knows. What this process itself wrote is waited for, for `PATIENCE_S` at most. Matrices are frozen, so
     that readers in other threads go on with the one they have.
     """

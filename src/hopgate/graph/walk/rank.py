@@ -35,7 +35,7 @@ class Seeded(NamedTuple):
     starts: dict[int, float]
 
     @property
-    def blind(self) -> frozenset[int]:
+    def unseen(self) -> frozenset[int]:
         """Where walks should start and cannot: memories that the graph does not have."""
         return frozenset(self.mass.keys() - self.linked.keys())
 
