@@ -63,7 +63,7 @@ def rederive_all(connection: Connection[Any]) -> None:
     groups = fact_rows.all_groups(connection)
     for start in range(0, len(groups), GROUPS):
         derive(connection, groups[start : start + GROUPS])
-    edge_rows.analyse(connection)
+    fact_rows.analyse(connection)
     version.set_derived(connection, True)
     version.bump(connection)
 

@@ -229,23 +229,18 @@ _UNLINK = (
 )
 
 
-# A tag links memories, and is what many of them have: walks go over what is named in their texts.
-_LINK = (
-    "INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) SELECT memory_id, concept_id, "
-    f"'{MENTIONS}', max(CASE WHEN m.kind = 'tag' THEN 0.2 ELSE 1 END)::real FROM mentions m "
-    "JOIN concept_names n ON n.id = name_id"
-)
-
-
 def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     """Derive anew which concepts memories talk about, from their mentions, and count them."""
     with connection.pipeline():
         connection.execute(_UNLINK, {"ids": list(memory_ids)})
         connection.execute(
-            f"WITH made AS ({_LINK} WHERE memory_id = ANY(%(ids)s) GROUP BY 1, 2 RETURNING concept_id), "
+            # A tag links memories, and is what many of them have: walks go over what is named in their texts.
+            "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) SELECT memory_id, "
+            "concept_id, %(relation)s, max(CASE WHEN m.kind = 'tag' THEN 0.2 ELSE 1 END)::real FROM mentions m "
+            "JOIN concept_names n ON n.id = name_id WHERE memory_id = ANY(%(ids)s) GROUP BY 1, 2 RETURNING concept_id), "
             "counted AS (SELECT concept_id, count(*) AS n FROM made GROUP BY concept_id) "
             "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
-            {"ids": list(memory_ids)},
+            {"ids": list(memory_ids), "relation": MENTIONS},
         )
 
 

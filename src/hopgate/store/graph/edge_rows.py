@@ -111,11 +111,6 @@ def sort_in_memory(connection: Connection[Any]) -> None:
     )
 
 
-def analyse(connection: Connection[Any]) -> None:
-    """Refresh the planner's statistics of the tables that are derived."""
-    connection.execute("ANALYZE concepts, concept_edges, memory_concepts")
-
-
 # Reading: every reader is one SELECT with another condition.
 
 

@@ -134,8 +134,8 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> bool:
 
 
 def analyse(connection: Connection[Any]) -> None:
-    """Refresh the planner's statistics of the tables that extraction fills."""
-    connection.execute("ANALYZE concept_names, concepts, mentions, facts, relations")
+    """Refresh the planner's statistics of the graph's tables."""
+    connection.execute("ANALYZE concept_names, concepts, mentions, facts, relations, concept_edges, memory_concepts")
 
 
 # What memories say.
