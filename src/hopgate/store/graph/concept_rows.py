@@ -237,7 +237,8 @@ def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
             # A tag links memories, and is what many of them have: walks go over what is named in their texts.
             "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) SELECT memory_id, "
             "concept_id, %(relation)s, max(CASE WHEN m.kind = 'tag' THEN 0.2 ELSE 1 END)::real FROM mentions m "
-            "JOIN concept_names n ON n.id = name_id WHERE memory_id = ANY(%(ids)s) GROUP BY 1, 2 RETURNING concept_id), "
+            "JOIN concept_names n ON n.id = name_id WHERE memory_id = ANY(%(ids)s) GROUP BY 1, 2 "
+            "RETURNING concept_id), "
             "counted AS (SELECT concept_id, count(*) AS n FROM made GROUP BY concept_id) "
             "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
             {"ids": list(memory_ids), "relation": MENTIONS},
