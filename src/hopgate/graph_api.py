@@ -119,7 +119,7 @@ class ConceptGraph:
             return concept_detail(connection, view, name, limit=limit)
 
     def memory(self, external_id: str, *, limit: int = 10) -> MemoryDetail:
-        """Give one memory: what was extracted from it, its edges, its neighbours, and what it superseded."""
+        """Give one memory: what was extracted from it, its edges, what is related by them, and what it superseded."""
         from hopgate.graph.inspect import memory_detail
 
         with self._store.transaction() as connection:

@@ -125,7 +125,7 @@ def test_show(run: Runner, dsn: str) -> None:
     for line in ("a  Ada", "scope       home", "Ada Lovelace — lives in → London", "b by Ada Lovelace"):
         assert line in shown
     found = run("show", "a", "--json").json
-    assert found["_id"] == "a" and [other["_id"] for other in found["neighbours"]] == ["b"]
+    assert found["_id"] == "a" and [other["_id"] for other in found["related"]] == ["b"]
     assert {mention["concept"] for mention in found["mentions"]} >= {"Ada Lovelace", "London"}
     with hopgate.open(dsn) as kb:
         old = Memory("old", "The ladder is in the cellar.", superseded_by="new", superseded_at=MAY)

@@ -176,10 +176,10 @@ def _show_first(path: str, source: FoundSource, memories: Iterable[Memory], as_j
 
 @click.command("show")
 @click.argument("key", help="The memory's id.", metavar="ID")
-@count("--limit", "How many edges and neighbours.", 10)
+@count("--limit", "How many edges and related memories.", 10)
 @with_store
 def show(kb: KnowledgeBase, key: str, limit: int) -> Shown:
-    """Show a memory: its text, what was extracted, its edges and neighbours, and what superseded it.
+    """Show a memory: its text, what was extracted, its edges, memories that share its concepts, what superseded it.
 
     Example: hopgate show m1
     """
@@ -204,7 +204,7 @@ def _memory_lines(detail: MemoryDetail) -> Iterator[str]:
         ("mentions", detail.mentions),
         ("facts", detail.facts),
         ("edges", map(output.edge_line, detail.edges)),
-        ("neighbours", [f"{key} by {', '.join(names)}" for key, names in detail.neighbours]),
+        ("related", [f"{key} by {', '.join(names)}" for key, names in detail.related]),
     ):
         for line in lines:
             yield f"  {title:<12}{line}"

@@ -75,13 +75,13 @@ def concept_detail(connection: Connection[Any], view: View, name: str | int, *, 
 
 @dataclass(frozen=True, slots=True)
 class MemoryDetail:
-    """A memory with its mentions and facts, edges, neighbours by shared concepts, and what it superseded."""
+    """A memory with its mentions and facts, edges, related memories by shared concepts, and what it superseded."""
 
     memory: Memory
     mentions: tuple[NamedMention, ...]
     facts: tuple[NamedFact, ...]
     edges: tuple[Edge, ...]
-    neighbours: tuple[tuple[str, tuple[str, ...]], ...]
+    related: tuple[tuple[str, tuple[str, ...]], ...]
     supersedes: tuple[str, ...]
     reason: str = ""  # why it was superseded itself
 
@@ -91,21 +91,21 @@ class MemoryDetail:
             "mentions": [asdict(mention) for mention in self.mentions],
             "facts": [_dated(asdict(fact)) for fact in self.facts],
             "edges": [_dated(asdict(edge)) for edge in self.edges],
-            "neighbours": [{"_id": key, "concepts": list(names)} for key, names in self.neighbours],
+            "related": [{"_id": key, "concepts": list(names)} for key, names in self.related],
             "supersedes": list(self.supersedes),
             "superseded_reason": self.reason,
         }
 
 
 def memory_detail(connection: Connection[Any], external_id: str, *, limit: int) -> MemoryDetail:
-    """Read a memory with at most `limit` edges and neighbours; an unknown id is refused."""
+    """Read a memory with at most `limit` edges and related memories; an unknown id is refused."""
     ((key, memory),) = memory_store.require(connection, [external_id]).items()
     return MemoryDetail(
         memory,
         tuple(fact_rows.mentions(connection, key)),
         tuple(fact_rows.of_memory(connection, key)),
         tuple(edge_rows.of_memories(connection, [key], limit=limit)),
-        tuple((other, tuple(names)) for other, names in concept_rows.neighbours(connection, key, limit=limit)),
+        tuple((other, tuple(names)) for other, names in concept_rows.related(connection, key, limit=limit)),
         *superseded.of_memory(connection, key),
     )
 

@@ -297,9 +297,9 @@ def all_links(connection: Connection[Any], view: View = _ANY) -> list[Link]:
     )
 
 
-def neighbours(connection: Connection[Any], memory_id: int, *, limit: int) -> list[tuple[str, list[str]]]:
+def related(connection: Connection[Any], memory_id: int, *, limit: int) -> list[tuple[str, list[str]]]:
     """Memories that talk about the same concepts, those with the rarest first, and which concepts these are."""
-    # A hub's memories are no neighbours of each other, and reading them all would cost too much.
+    # A hub's memories are not related by it, and reading them all would cost too much.
     return connection.execute(
         "SELECT m.external_id, array_agg(c.canonical_name ORDER BY c.memory_count, c.id) FROM memory_concepts mine "
         "JOIN concepts c ON c.id = mine.concept_id AND c.memory_count < 1000 "
