@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,9 @@ from hopgate.errors import HopgateError
 from hopgate.graph.walk.config import COMMON_SHARES, Walk
 from hopgate.graph.walk.rank import pool_scores, walk_scores
 from hopgate.graph.walk.seeds import (
+    COSINE_TEMPERATURE,
     NearFact,
+    by_cosine,
     memory_mass,
     starts,
 )
@@ -53,6 +56,19 @@ def test_shares_are_kept_and_a_silent_source_leaves_its_share_to_the_others() ->
     graph = town()
     both = start_of(graph, names=[2], memories=[(3, 0.9)], shares=(0.2, 0.5, 0.3))
     assert both == {graph.memories + 2: pytest.approx(0.5 / 0.7), 3: pytest.approx(0.2 / 0.7)}
+
+
+@given(st.dictionaries(st.integers(0, 9), st.integers(30, 90).map(lambda each: each / 100), min_size=2), st.booleans())
+def test_by_cosine_hits_weigh_as_near_as_they_are_and_one_without_moves_as_they_do(
+    cosines: dict[int, float], blind: bool
+) -> None:
+    most, least = max(cosines.values()), min(cosines.values())
+    base = [(memory, 0.7 * (cosine - least) / (most - least or 1)) for memory, cosine in cosines.items()]
+    mass = memory_mass(by_cosine([*base, (99, 0.35)] if blind else base, cosines, dense=0.7))
+    assert sum(mass.values()) == pytest.approx(1)
+    first = max(cosines, key=cosines.__getitem__)
+    for memory, cosine in cosines.items() if most > least else ():
+        assert mass[memory] / mass[first] == pytest.approx(math.exp((cosine - most) / COSINE_TEMPERATURE))
 
 
 def ranking(

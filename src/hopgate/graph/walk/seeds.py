@@ -16,8 +16,9 @@ from hopgate.graph.walk.walk_graph import WalkGraph
 
 Scored = Sequence[tuple[int, float]]
 
-# A hit of the base weighs exp((score - best score) / this).
-BASE_TEMPERATURE = 0.15
+# A hit of the base weighs exp((score - best score) / this); in a scope without threads the cosine's part of that is
+# exp(cosine / COSINE_TEMPERATURE) (`by_cosine`).
+BASE_TEMPERATURE, COSINE_TEMPERATURE = 0.15, 0.05
 # So many facts are looked at; each weighs exp((cosine - best cosine) / this). One whose cosine is so far below that of
 # the nearest memory seeds nothing.
 NEAR_FACTS, FACT_TEMPERATURE, FACT_FLOOR = 20, 0.03, 0.25
@@ -52,6 +53,36 @@ def memory_mass(base: Scored, statements: Scored = ()) -> dict[int, float]:
         for memory, weight in weights:
             mass[memory] = mass.get(memory, 0.0) + part * weight / whole
     return mass
+
+
+def by_cosine(base: Scored, cosines: Mapping[int, float], *, dense: float) -> Scored:
+    """Give the base's scores with cosines as they are, which the base stretched from the pool's least to its most.
+
+    In a conversation a weak hit is worth walking from: the turns around it are often hits too, and their walks meet. A
+    passage that follows nothing brings itself alone, so that it starts walks only where it really is near. A hit
+    without a cosine, which could not be seen, moves as the others do on average. Measured: docs/measurements.md.
+
+    Parameters
+    ----------
+    cosines : mapping of id to float
+        All of the pool.
+    dense : float
+        The weight that the base gave them.
+
+    Examples
+    --------
+    The second hit's cosine is .1 below the first's, which is two temperatures, and all that the pool has:
+
+    >>> [(memory, round(score, 2)) for memory, score in by_cosine([(1, 1.0), (2, 0.3)], {1: 0.7, 2: 0.6}, dense=0.7)]
+    [(1, 1.0), (2, 0.7)]
+    """
+    span = max(cosines.values()) - min(cosines.values()) if cosines else 0.0
+    if not span > 0:
+        return base
+    steeper = BASE_TEMPERATURE / COSINE_TEMPERATURE - dense / span
+    moved = {memory: steeper * (cosines[memory] - max(cosines.values())) for memory, _ in base if memory in cosines}
+    usual = sum(moved.values()) / len(moved) if moved else 0.0
+    return [(memory, score + moved.get(memory, usual)) for memory, score in base]
 
 
 def starts(
