@@ -9,6 +9,8 @@ from typing import overload
 from hopgate.errors import HopgateError
 
 FARTHEST = timedelta(hours=16)
+# A number of seconds above this is one of milliseconds: as seconds it is the year 5138.
+_MILLISECONDS = 10**11
 _PARTIAL = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 
 
@@ -74,3 +76,14 @@ def moment(text: str | None) -> datetime | None:
         return utc(datetime.fromisoformat(text.strip()))
     except ValueError:
         return None
+
+
+def from_epoch(number: float) -> str:
+    """Give seconds, or milliseconds, since 1970 as an ISO time in UTC.
+
+    Examples
+    --------
+    >>> from_epoch(1_714_557_600), from_epoch(1_714_557_600_000)
+    ('2024-05-01T10:00:00+00:00', '2024-05-01T10:00:00+00:00')
+    """
+    return datetime.fromtimestamp(number / 1000 if abs(number) > _MILLISECONDS else number, UTC).isoformat()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Collection
 
 import click
 import pytest
@@ -11,6 +12,8 @@ from cli_run import Runner
 
 from hopgate import __version__
 from hopgate.cli import COMMANDS, application
+from hopgate.eval.measures import KINDS
+from hopgate.sources.read import BY_NAME
 
 
 def every_command() -> dict[str, click.Command]:
@@ -34,6 +37,16 @@ def test_help_explains_everything_with_an_example(bare: Runner) -> None:
             assert f"Example: hopgate {path.split(maxsplit=1)[0]}" in " ".join(shown.split()), path
         for parameter in command.params:
             assert getattr(parameter, "help", None), f"{path} {parameter.name}"
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "known"),
+    [("ingest", "form", BY_NAME), ("dataset score", "measure", KINDS)],
+    ids=["sources", "measures"],
+)
+def test_help_names_every_value_that_an_option_takes(command: str, option: str, known: Collection[str]) -> None:
+    [parameter] = [each for each in every_command()[command].params if each.name == option]
+    assert [name for name in known if name not in str(getattr(parameter, "help", ""))] == []
 
 
 def test_the_list_of_commands(bare: Runner) -> None:

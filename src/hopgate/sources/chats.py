@@ -24,6 +24,7 @@ from hopgate.sources.source import (
     rows_of,
     shows,
 )
+from hopgate.times import from_epoch
 
 # Titles of conversations are their memories' categories, so long at most.
 MAX_CATEGORY = 200
@@ -40,10 +41,6 @@ def _answering(where: str, turns: Iterable[Record]) -> Records:
     for turn in turns:
         yield where, turn | ({"reply_to": before} if before else {})
         before = turn["_id"]
-
-
-def _at(seconds: float | str) -> str:
-    return datetime.fromtimestamp(float(seconds), UTC).isoformat()
 
 
 def _file_in(place: Place, name: str) -> Place:
@@ -88,7 +85,7 @@ def _chatgpt_turns(conversation: dict[str, Any], thread: str) -> Iterator[Record
         if role not in ("user", "assistant") or not text or (message.get("metadata") or {}).get("is_hidden"):
             continue
         when = message.get("create_time") or conversation.get("create_time")
-        more = {"created_at": _at(when) if when else None, "category": title, "extra": {"role": role}}
+        more = {"created_at": from_epoch(float(when)) if when else None, "category": title, "extra": {"role": role}}
         yield _turn(f"chatgpt:{message['id']}", text, thread=thread, **more)
 
 
@@ -154,7 +151,7 @@ def telegram(place: Place, options: ReadOptions) -> Records:
                     f"{author}: {text}" if author else text,
                     thread=key,
                     category=name[:MAX_CATEGORY],
-                    created_at=_at(int(stamp)) if stamp else message.get("date"),
+                    created_at=from_epoch(int(stamp)) if stamp else message.get("date"),
                     reply_to=answered and f"{key}:{answered}",
                 ),
             )
@@ -212,7 +209,7 @@ def slack(place: Place, options: ReadOptions) -> Records:
                     f"{author}: {text}" if author else text,
                     thread=f"slack:{channel}" if root == stamp else first,
                     category=channel,
-                    created_at=_at(stamp),
+                    created_at=from_epoch(float(stamp)),
                     reply_to=first if root != stamp else None,
                 ),
             )

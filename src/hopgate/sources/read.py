@@ -22,12 +22,14 @@ FORMATS = (
     SourceFormat("whatsapp", "a WhatsApp chat", chats.is_whatsapp, chats.whatsapp),
     SourceFormat("obsidian", "an Obsidian vault", notes.is_vault, notes.markdown),
     SourceFormat("markdown", "Markdown notes", notes.is_markdown, notes.markdown),
-    SourceFormat("sqlite", "a SQLite file", database.recognises, database.records),
+    SourceFormat(
+        "sqlite", "a SQLite file", database.recognises, database.records, takes_columns=True, takes_query=True
+    ),
     SourceFormat("mbox", "mail", mail.recognises, mail.records),
-    SourceFormat("csv", "a table", tables.is_csv, tables.csv_rows),
-    SourceFormat("parquet", "a Parquet table", tables.is_parquet, tables.parquet_rows),
+    SourceFormat("csv", "a table", tables.is_csv, tables.csv_rows, takes_columns=True),
+    SourceFormat("parquet", "a Parquet table", tables.is_parquet, tables.parquet_rows, takes_columns=True),
     SourceFormat("jsonl", "a corpus.jsonl", tables.is_json_lines, tables.json_lines),
-    SourceFormat("json", "JSON records", tables.is_json, tables.json_objects),
+    SourceFormat("json", "JSON records", tables.is_json, tables.json_objects, takes_columns=True),
     SourceFormat("text", "lines of text", tables.is_text, tables.text_lines),
 )
 BY_NAME = {form.name: form for form in FORMATS}
@@ -93,9 +95,9 @@ def _records(path: str | Path, form: str | None, options: ReadOptions) -> tuple[
         raise HopgateError(f"there is no source {form!r}: use one of {', '.join(BY_NAME)}")
     place = _place(Path(path))
     found = BY_NAME[form] if form else _recognised(place, options)
-    if options.fields and found.name not in ("csv", "json", "parquet", "sqlite"):
+    if options.fields and not found.takes_columns:
         raise HopgateError(f"{path} is {found.title}, which has no columns: --map is for tables, JSON and queries")
-    if options.query and found.name != "sqlite":
+    if options.query and not found.takes_query:
         raise HopgateError(f"{path} is {found.title}, and no database: --from-sql needs an address or a SQLite file")
     return found, _in_layout(found, place, options)
 

@@ -64,6 +64,8 @@ class SourceFormat:
     title: str  # what it is, for a sentence
     recognises: Callable[[Place], bool]  # whether a place looks like it; cheap
     records: Callable[[Place, ReadOptions], Records]  # the records of a place
+    takes_columns: bool = False  # whether `--map` says which of its columns holds what
+    takes_query: bool = False  # whether `--from-sql` says which rows
 
 
 def digest(key: bytes, *parts: object) -> str:

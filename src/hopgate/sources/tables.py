@@ -9,7 +9,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from hopgate.sources.source import (
     read_json,
     read_utf8,
 )
+from hopgate.times import from_epoch
 
 # Rows of a Parquet file that are read at once.
 BATCH = 4096
@@ -160,8 +161,6 @@ def text_lines(place: Place, options: ReadOptions) -> Records:
 # ---- Which column is which field, and what its values become ---------------------------------------------------------
 
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-# An epoch of more than this is in milliseconds: in seconds it would be the year 5138.
-_MILLISECONDS = 10**11
 
 
 def parse_map(pairs: Sequence[str]) -> dict[str, str]:
@@ -268,10 +267,9 @@ def _name(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _epoch(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    return datetime.fromtimestamp(value / 1000 if abs(value) > _MILLISECONDS else value, UTC).isoformat()
+def _time(value: Any) -> Any:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return from_epoch(value) if number else value
 
 
 def _list(value: Any) -> Any:
@@ -286,8 +284,8 @@ def _list(value: Any) -> Any:
 _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "tags": _list,
     "expanded_keywords": _list,
-    "created_at": _epoch,
-    "superseded_at": _epoch,
+    "created_at": _time,
+    "superseded_at": _time,
     "is_sensitive": lambda value: value if isinstance(value, bool) else _FLAGS.get(str(value).strip().lower(), value),
     "importance": lambda value: float(value) if isinstance(value, str) else value,
     EXTRA: lambda value: json.loads(value) if isinstance(value, str) else value,
