@@ -70,6 +70,7 @@ def test_score_of_another_systems_run(bare: Runner, tmp_path: Path, folder: Path
     score = ("dataset", "score", str(folder), str(run))
     (row,) = bare(*score, "--measure", "recall@10", "--measure", "mrr", "--json").json
     assert row == {"run": str(run), "queries": 2, "missing": 1, "measures": {"recall@10": 0.25, "mrr": 0.5}}
+    assert "recall@10 0.000" in bare(*score, "--measure", "recall@10", "--relevant-from", "2").out
     printed = bare(*score, "--split", "dev").out
     assert "recall@10 0.500" in printed and "(2 queries, 1 not in the run)" in printed
     assert "'recall@0' is not a measure" in bare(*score, "--measure", "recall@0", status=2).refused()

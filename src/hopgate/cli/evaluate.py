@@ -265,8 +265,11 @@ def check(folder: Path, as_json: bool) -> None:
 )
 @click.option("--split", default="test", help="The split that is scored.")
 @several("--measure", "recall@k, ndcg@k, mrr, map or success@k; again for more.", show_default="six of them")
+@count("--relevant-from", "The least grade that counts as an answer.", 1)
 @as_json
-def score(folder: Path, runs: Sequence[Path], split: str, measure: Sequence[str], as_json: bool) -> None:
+def score(
+    folder: Path, runs: Sequence[Path], split: str, measure: Sequence[str], relevant_from: int, as_json: bool
+) -> None:
     """Score runs of any system with the gate's measures.
 
     The score decides the order, and ties go by id; a query that a run lacks counts 0.
@@ -286,7 +289,7 @@ def score(folder: Path, runs: Sequence[Path], split: str, measure: Sequence[str]
         if unknown := listed.keys() - known:
             told = f"the query {listed[min(unknown)]!r} ranks {min(unknown)!r}"
             raise HopgateError(f"{file}: {told}, which is not in the data set's corpus")
-        figures = {str(each): mean_score(each, run, qrels) for each in measures}
+        figures = {str(each): mean_score(each, run, qrels, relevant_from) for each in measures}
         missing = len(qrels.keys() - run.keys())
         rows.append({"run": str(file), "queries": len(qrels), "missing": missing, "measures": figures})
     lines = [

@@ -103,7 +103,7 @@ def _discounted(gains: Sequence[int]) -> float:
     return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1) if gain)
 
 
-def mean_score(measure: Measure, run: Run, judged: Qrels) -> float:
+def mean_score(measure: Measure, run: Run, judged: Qrels, relevant_from: int = 1) -> float:
     """Average over the judged queries; one that the run lacks counts 0, so nothing gains by skipping.
 
     Examples
@@ -111,7 +111,8 @@ def mean_score(measure: Measure, run: Run, judged: Qrels) -> float:
     >>> mean_score(Recall(1), {"q1": [("a", 1.0)]}, {"q1": {"a": 1}, "q2": {"b": 1}})
     0.5
     """
-    return sum(measure.score(ordered(run.get(query, ())), gold) for query, gold in judged.items()) / len(judged)
+    scores = (measure.score(ordered(run.get(query, ())), gold, relevant_from) for query, gold in judged.items())
+    return sum(scores) / len(judged)
 
 
 def parse_measure(text: str) -> Measure:

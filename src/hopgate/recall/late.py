@@ -25,8 +25,8 @@ class LateReading(NamedTuple):
     evidence: Evidence
 
     def scored(self) -> Leg:
-        """Give each candidate's score, best first."""
-        scores = zip(self.memories, self.evidence.scores.tolist(), strict=True)
+        """Give each candidate's score, best first; rounded, as the last bits go by where its tokens lie in memory."""
+        scores = zip(self.memories, self.evidence.scores.astype(float).round(5).tolist(), strict=True)
         return sorted(scores, key=lambda hit: (-hit[1], hit[0]))
 
     def matches(self, memory: int, names: Mapping[int, str]) -> tuple[WordMatch, ...]:
