@@ -393,17 +393,17 @@ Turn: TypeAlias = tuple[str | None, str, str]
 """A scope, a thread in it, and a text that was written there."""
 
 
-def turns_before(
-    connection: Connection[Any], scope: str | None, thread: str, before: datetime, *, limit: int
-) -> list[Memory]:
-    """The last memories of a thread before a time, the earliest first."""
+def turns_before(connection: Connection[Any], memory_id: int, *, limit: int) -> list[Memory]:
+    """The last open memories before one in its thread, the earliest first: what an extractor is shown beside it."""
     last = _found(
         connection,
-        "WHERE scope IS NOT DISTINCT FROM %(scope)s AND created_at < %(before)s AND thread = %(thread)s "
-        "AND NOT is_sensitive ORDER BY created_at DESC, id DESC LIMIT %(limit)s",
-        {"scope": scope, "before": before, "thread": thread, "limit": limit},
+        "WHERE id IN (SELECT t.id FROM turns told JOIN turns t ON t.thread = told.thread "
+        "AND t.scope IS NOT DISTINCT FROM told.scope AND (t.created_at, t.id) < (told.created_at, told.id) "
+        "WHERE told.id = %(id)s AND NOT t.is_sensitive ORDER BY t.created_at DESC, t.id DESC LIMIT %(limit)s) "
+        "ORDER BY created_at, id",
+        {"id": memory_id, "limit": limit},
     )
-    return list(reversed(last.values()))
+    return list(last.values())
 
 
 def closed_turns(connection: Connection[Any], turns: Collection[Turn]) -> set[Turn]:
@@ -415,7 +415,7 @@ def closed_turns(connection: Connection[Any], turns: Collection[Turn]) -> set[Tu
         connection,
         "SELECT t.place FROM unnest(%s::text[], %s::text[], %s::text[]) WITH ORDINALITY "
         "AS t (scope, thread, hash, place) "
-        "WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.thread = t.thread AND m.scope IS NOT DISTINCT FROM t.scope "
+        "WHERE NOT EXISTS (SELECT 1 FROM turns m WHERE m.thread = t.thread AND m.scope IS NOT DISTINCT FROM t.scope "
         "AND NOT m.is_sensitive AND md5(m.content) = t.hash)",
         ([scope for scope, _, _ in asked], [thread for _, thread, _ in asked], [md5(text) for _, _, text in asked]),
     )
@@ -426,9 +426,9 @@ def read_with(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
     """Later memories of the same threads that mention a name of these memories without holding it: "she" was told."""
     return rows.values(
         connection,
-        "SELECT DISTINCT later.id FROM memories told JOIN memories later ON later.thread = told.thread "
-        "AND later.scope IS NOT DISTINCT FROM told.scope AND later.created_at >= told.created_at "
-        "AND later.id <> told.id "
+        "SELECT DISTINCT later.id FROM turns told JOIN turns later ON later.thread = told.thread "
+        "AND later.scope IS NOT DISTINCT FROM told.scope "
+        "AND (later.created_at, later.id) > (told.created_at, told.id) "
         "JOIN mentions named ON named.memory_id = told.id "
         "JOIN mentions meant ON meant.memory_id = later.id AND meant.name_id = named.name_id "
         # As whole words: "Canada" is not Ada.
@@ -439,7 +439,10 @@ def read_with(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
 
 
 def turns_after(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
-    """The memories that follow each of these in its thread: whoever stated something about one was shown these."""
+    """The next memories after each of these in its thread, by id: what is said of them was perhaps read with these.
+
+    No mirror of `turns_before`: sensitive ones are among them, and more than are read with, for whoever deletes.
+    """
     return rows.values(connection, "SELECT hopgate_turns_after(%s) ORDER BY 1", (list(ids),))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "hopgate"
 # The version of schema.sql. Another one is not read: until a first release there are no migrations.
-VERSION = 37
+VERSION = 38
 OWN = f"{SCHEMA}.memories"
 
 _TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)

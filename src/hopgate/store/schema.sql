@@ -120,8 +120,18 @@ CREATE UNIQUE INDEX memories_external_id ON memories (external_id);
 CREATE INDEX memories_search_vector ON memories USING gin (search_vector);
 CREATE INDEX memories_scope ON memories (scope) WHERE scope IS NOT NULL;
 CREATE INDEX memories_created_at ON memories (created_at DESC, id);
--- By these the neighbours of one memory are found.
-CREATE INDEX memories_thread ON memories (thread, created_at) WHERE thread IS NOT NULL;
+
+-- Memories are one thread only where somebody says so: by a thread, or by a category that calls itself a session. One
+-- category and the same hour are no conversation: a bulk import made neighbours of plumber, boiler, ladder and drill.
+CREATE FUNCTION hopgate_thread(thread text, category text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN coalesce(thread, CASE WHEN category ~* '^(session|conversation|thread|chat)[ _-]*[0-9]+$' THEN category END);
+
+-- The memories of threads, sensitive ones too. Those of one scope and thread follow each other by (created_at, id).
+CREATE VIEW turns AS
+SELECT id, scope, hopgate_thread(thread, category) AS thread, created_at, content, is_sensitive
+FROM memories WHERE hopgate_thread(thread, category) IS NOT NULL;
+CREATE INDEX memories_thread ON memories (hopgate_thread(thread, category), created_at, id)
+  WHERE hopgate_thread(thread, category) IS NOT NULL;
 CREATE INDEX memories_reply ON memories (reply_to) WHERE reply_to IS NOT NULL;
 
 -- One notification a statement, however many rows it writes: `hopgate watch` looks for itself what is pending.
@@ -666,13 +676,14 @@ BEGIN
 END
 $body$;
 
--- The turns after memories that may have been read with them: some of them were perhaps sensitive then, or are now.
+-- The turns that follow each of these in its thread and may have been read with it. Sensitive ones are among them, and
+-- more than are read with: some of those between were perhaps sensitive then, or are now.
 CREATE FUNCTION hopgate_turns_after(ids bigint[]) RETURNS SETOF bigint
 LANGUAGE sql STABLE SET search_path = hopgate, pg_temp AS $body$
-  SELECT DISTINCT later.id FROM memories m, LATERAL (
-    SELECT f.id FROM memories f WHERE f.thread = m.thread AND f.scope IS NOT DISTINCT FROM m.scope
-      AND f.created_at >= m.created_at AND f.id <> m.id ORDER BY f.created_at, f.id LIMIT 8
-  ) AS later WHERE m.id = ANY(ids)
+  SELECT DISTINCT later.id FROM turns told, LATERAL (
+    SELECT t.id FROM turns t WHERE t.thread = told.thread AND t.scope IS NOT DISTINCT FROM told.scope
+      AND (t.created_at, t.id) > (told.created_at, told.id) ORDER BY t.created_at, t.id LIMIT 8
+  ) AS later WHERE told.id = ANY(ids)
 $body$;
 
 -- All that was made of these memories' texts, in the transaction that changes them: they wait for a vector and for the

@@ -94,6 +94,28 @@ def test_a_sensitive_turn_is_not_bridged_over_and_a_deleted_one_leaves_no_hole(k
     assert {"b between", "between d", "a between"} <= set(joined(kb)) and "a d" not in joined(kb)
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"category": "session 3"}, id="by a category that calls itself one"),
+        pytest.param({"thread": "t"}, id="by its name"),
+    ],
+)
+def test_a_thread_is_the_same_to_the_graph_and_to_who_reads_its_turns(
+    kb: KnowledgeBase, fields: dict[str, str]
+) -> None:
+    """Turns of one time follow each other as they came: what is read with one that turns sensitive must go."""
+    kb.add(*(Memory(f"m{number:02}", "a turn", created_at=START, **fields) for number in range(14)))  # type: ignore[arg-type]
+    kb.mark_sensitive(["m10"])
+    assert "m10 m11" in joined(kb)
+    with kb.store.transaction() as connection:
+        ids = {name: key for key, name in memories.external_ids(connection).items()}
+        before = [memory.external_id for memory in memories.turns_before(connection, ids["m12"], limit=4)]
+        after = memories.turns_after(connection, [ids["m09"]])
+    assert before == ["m07", "m08", "m09", "m11"]
+    assert after == [ids[name] for name in ("m10", "m11", "m12", "m13")]
+
+
 def test_whatever_changes_neighbours_makes_a_new_version(kb: KnowledgeBase) -> None:
     kb.add(turn("a", 0), turn("b", 1, reply_to="a"), turn("c", 1))
     assert [(memory.thread, memory.reply_to) for memory in kb.export()][1] == ("t", "a")

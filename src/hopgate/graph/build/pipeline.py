@@ -177,8 +177,8 @@ class GraphBuilder:
         """Memories as a model reads them, a batch at a time, so that no cursor stays open for a long run."""
         for start in range(0, len(ids), BATCH):
             with self._store.transaction() as connection:
-                known = memories.fetch_by_id(connection, ids[start : start + BATCH]).values()
-                read = list(with_stored_turns(connection, known) if turns else sources(known))
+                known = memories.fetch_by_id(connection, ids[start : start + BATCH])
+                read = list(with_stored_turns(connection, known) if turns else sources(known.values()))
             yield from read
 
     def _by_workers(

@@ -92,7 +92,7 @@ class Reader:
         """Turn memories into sources with the turns before them and the names that others of their scope show."""
         by_key = name_rows.scopes_of(connection, batch)
         scopes = {memory.external_id: by_key[key] for key, memory in batch.items()}
-        read = list(with_stored_turns(connection, batch.values()))
+        read = list(with_stored_turns(connection, batch))
         if self.surveys is not None:
             # A scope that came since was not surveyed, and shows nothing.
             surveys = {scope: self.surveys.get(scope) or Survey() for scope in scopes.values()}
@@ -120,17 +120,17 @@ class Read:
         self.extracted += batch
 
 
-def with_stored_turns(connection: Connection[Any], batch: Collection[Memory]) -> Iterator[Source]:
-    """Sources with the turns before them in the batch; for a thread's first ones there, those in the store."""
+def with_stored_turns(connection: Connection[Any], batch: Mapping[int, Memory]) -> Iterator[Source]:
+    """Sources with the turns before them in the batch; for a thread's first one there, those in the store."""
     earlier: dict[str, tuple[Any, ...]] = {}
     threads: set[tuple[str, str]] = set()
-    for memory in batch:
+    for key, memory in sorted(batch.items(), key=lambda item: (item[1].created_at, item[0])):
         thread = thread_of(memory)
-        if thread and thread not in threads and memory.created_at:
+        if thread and thread not in threads:
             threads.add(thread)
-            before = memories.turns_before(connection, memory.scope, thread[1], memory.created_at, limit=TURNS)
+            before = memories.turns_before(connection, key, limit=TURNS)
             earlier[memory.external_id] = tuple(text for _, text in cleared((turn, turn) for turn in before))
-    for source in with_turns(batch):
+    for source in with_turns(batch.values()):
         yield replace(source, before=source.before or earlier.get(str(source.memory_id), ()))
 
 

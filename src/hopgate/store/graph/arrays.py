@@ -150,20 +150,15 @@ STEP = 0.6
 # What is left of an arc after a gap in time: half after a day, and never less than a quarter.
 HALF_S = 86400.0
 LEAST = 0.25
-# Memories are one thread only where somebody says so: by a thread, or by a category that calls itself a session. One
-# category and the same hour are no conversation: a bulk import made neighbours of plumber, boiler, ladder and drill.
-_THREAD = (
-    """coalesce(thread, CASE WHEN category ~* '^(session|conversation|thread|chat)[ _-]*[0-9]+$' THEN category END)"""
-)
 # Sensitive memories keep their places, so that nobody is joined over them: an arc of two steps is left out where the
 # one between is sensitive. An answer that follows at once is an answer alone.
-_ARCS = f"""
+_ARCS = """
 WITH placed AS (
   SELECT id, created_at, lead(id) OVER thread AS next, lead(created_at) OVER thread AS next_at,
     lead(is_sensitive) OVER thread AS next_hidden,
     lead(id, 2) OVER thread AS later, lead(created_at, 2) OVER thread AS later_at
-  FROM memories WHERE {_THREAD} IS NOT NULL{{within}}
-  WINDOW thread AS (PARTITION BY scope, thread IS NOT NULL, {_THREAD} ORDER BY created_at, id)
+  FROM turns WHERE true{within}
+  WINDOW thread AS (PARTITION BY scope, thread ORDER BY created_at, id)
 ), following AS (
   SELECT id, next AS other, 1 AS steps, extract(epoch FROM next_at - created_at)::float8 AS gap
   FROM placed WHERE next IS NOT NULL
@@ -172,7 +167,7 @@ WITH placed AS (
   FROM placed WHERE later IS NOT NULL AND NOT next_hidden
 ), replying AS (
   SELECT answer.id, asked.id AS other, least(answer.id, asked.id) AS one, greatest(answer.id, asked.id) AS two
-  FROM (SELECT * FROM memories WHERE reply_to IS NOT NULL{{within}}) AS answer
+  FROM (SELECT * FROM memories WHERE reply_to IS NOT NULL{within}) AS answer
   JOIN memories asked ON asked.external_id = answer.reply_to AND asked.scope IS NOT DISTINCT FROM answer.scope
   WHERE asked.id <> answer.id
 )
