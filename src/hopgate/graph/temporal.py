@@ -1,5 +1,6 @@
 """How one fact ends another: which edges hold, and when, given every fact. Pure functions of the set of facts.
 
+Ends come from two places: the rules here, and what notes state themselves, whose facts `build/changes.py` ends.
 An interval is half open: it holds its first moment and not its last. No `valid_from` means that no fact says since
 when; no `valid_to` that none says it ended.
 
@@ -37,9 +38,9 @@ _ALWAYS, _NEVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=
 
 @dataclass(frozen=True, slots=True)
 class EdgeVersion:
-    """What is said of a group's source: when it was true, when that was known, and the memories that say so.
+    """That a group's source has this target: when that was true, when it was known, and the memories that say so.
 
-    A fact as it was recorded has this shape, and so has a row of the edges' table that follows from facts.
+    A recorded fact has this shape, and so has a row of the edges' table, which is derived from facts.
     """
 
     dst: Hashable
@@ -83,10 +84,10 @@ def edge_history(facts: Iterable[EdgeVersion]) -> list[EdgeVersion]:
     """
     retired: list[EdgeVersion] = []
     rows: dict[tuple[object, ...], EdgeVersion] = {}
-    known: list[EdgeVersion] = []
-    for now, recorded in groupby(sorted(facts, key=attrgetter("recorded_at")), key=attrgetter("recorded_at")):
-        known += recorded
-        edges = {(edge.dst, edge.valid_from, edge.valid_to): edge for edge in current_edges(known)}
+    known_facts: list[EdgeVersion] = []
+    for now, facts_now in groupby(sorted(facts, key=attrgetter("recorded_at")), key=attrgetter("recorded_at")):
+        known_facts += facts_now
+        edges = {(edge.dst, edge.valid_from, edge.valid_to): edge for edge in current_edges(known_facts)}
         retired += [replace(row, retired_at=now) for key, row in rows.items() if key not in edges]
         rows = {
             key: replace(edge, recorded_at=rows[key].recorded_at if key in rows else now) for key, edge in edges.items()
@@ -95,7 +96,7 @@ def edge_history(facts: Iterable[EdgeVersion]) -> list[EdgeVersion]:
 
 
 def current_edges(facts: Iterable[EdgeVersion]) -> list[EdgeVersion]:
-    """Derive the edges that follow from all facts, in whatever order; each `recorded_at` is of the latest evidence.
+    """Derive the edges that follow from facts in any order, sorted by time; `recorded_at` is that of the last evidence.
 
     Examples
     --------
@@ -107,23 +108,23 @@ def current_edges(facts: Iterable[EdgeVersion]) -> list[EdgeVersion]:
     berlin 2015 2020
     munich 2020 None
     """
-    told = list(dict.fromkeys(facts))
-    told = [_over_by_then(fact, told) for fact in told]
+    distinct = list(dict.fromkeys(facts))
+    distinct = [_ended_by_later_news(fact, distinct) for fact in distinct]
     pieces: dict[Hashable, list[_Piece]] = defaultdict(list)
     # A point in time neither ends another fact nor is ended.
-    for fact in told:
+    for fact in distinct:
         if fact.first == fact.last:
             pieces[fact.dst, fact.first].append((fact.first, fact.last, fact))
-    intervals = [_interval(fact, told) for fact in told if fact.first < fact.last]
+    intervals = [_interval(fact, distinct) for fact in distinct if fact.first < fact.last]
     # An open fact is over when the next one begins.
-    nexts = [min((each.start for each in intervals if each.beats(one)), default=_NEVER) for one in intervals]
+    next_starts = [min((each.start for each in intervals if each.beats(one)), default=_NEVER) for one in intervals]
     intervals = [
-        replace(one, end=min(one.end, following)) if one.fact.valid_to is None else one
-        for one, following in zip(intervals, nexts, strict=True)
+        replace(interval, end=min(interval.end, next_start)) if interval.fact.valid_to is None else interval
+        for interval, next_start in zip(intervals, next_starts, strict=True)
     ]
     uncovered = {interval: list(_uncovered(interval, intervals)) for interval in intervals}
-    for interval, kept in uncovered.items():
-        for start, end in kept:
+    for interval, spans in uncovered.items():
+        for start, end in spans:
             reaches_back = interval.start_assumed and start == interval.start
             first = _reach_back(interval, uncovered) if reaches_back else start
             pieces[interval.fact.dst].append((first, end, interval.fact))
@@ -150,14 +151,14 @@ class _Interval:
         return later and self.fact.dst != other.fact.dst
 
 
-def _over_by_then(fact: EdgeVersion, facts: Sequence[EdgeVersion]) -> EdgeVersion:
+def _ended_by_later_news(fact: EdgeVersion, facts: Sequence[EdgeVersion]) -> EdgeVersion:
     """Rule 4: end an undated fact where another began, by what was told after it was recorded.
 
     It keeps no time of its own: its note's day lies in the other's time, and it reaches back from where that begins.
     """
     if fact.valid_from is not None or fact.last <= fact.recorded_at:
         return fact
-    begun = [
+    other_starts = [
         other.valid_from
         for other in facts
         if other.valid_from is not None
@@ -165,25 +166,25 @@ def _over_by_then(fact: EdgeVersion, facts: Sequence[EdgeVersion]) -> EdgeVersio
         and other.dst != fact.dst
         and other.recorded_at - other.valid_from <= STILL_NEWS
     ]
-    return replace(fact, valid_to=min(begun)) if begun else fact
+    return replace(fact, valid_to=min(other_starts)) if other_starts else fact
 
 
 def _interval(fact: EdgeVersion, facts: Sequence[EdgeVersion]) -> _Interval:
-    """Where a fact begins and ends by itself and by what else is said of its target."""
-    same = [other for other in facts if other.dst == fact.dst]
+    """Where a fact begins and ends by itself and by the other facts of its target (rule 3)."""
+    same_target = [other for other in facts if other.dst == fact.dst]
     start, end = fact.first, fact.last
-    assumed = fact.valid_from is None and fact.recorded_at < end
-    if assumed:
+    start_assumed = fact.valid_from is None and fact.recorded_at < end
+    if start_assumed:
         start = fact.recorded_at
     elif fact.valid_from is None:  # it was over when it was recorded
-        start = max(other.first for other in same if other.first < end)
+        start = max(other.first for other in same_target if other.first < end)
     if fact.valid_to is None:
-        end = min(other.last for other in same if start < other.last)
-    return _Interval(fact, start, end, assumed)
+        end = min(other.last for other in same_target if start < other.last)
+    return _Interval(fact, start, end, start_assumed)
 
 
 def _uncovered(interval: _Interval, intervals: Sequence[_Interval]) -> Iterator[_Span]:
-    """The parts of an interval that none of those which beat it covers."""
+    """The parts of an interval that no interval which beats it covers, in the order of time."""
     at = interval.start
     for start, end in sorted((other.start, other.end) for other in intervals if other.beats(interval)):
         if at < min(start, interval.end):
@@ -194,11 +195,11 @@ def _uncovered(interval: _Interval, intervals: Sequence[_Interval]) -> Iterator[
 
 
 def _reach_back(interval: _Interval, uncovered: dict[_Interval, list[_Span]]) -> datetime:
-    """How far back a fact without a start reaches: to where another target's time ends, or where its own began."""
+    """Rule 5: how far back a fact without a start reaches, given the spans that remain of each interval."""
     bounds = [_ALWAYS]
-    for other, kept in uncovered.items():
+    for other, spans in uncovered.items():
         if other.fact.dst != interval.fact.dst:
-            bounds += [min(end, interval.start) for start, end in kept if start < interval.start]
+            bounds += [min(end, interval.start) for start, end in spans if start < interval.start]
         elif other.fact.valid_from is not None and other.start <= interval.start:
             bounds.append(other.start)
     return max(bounds)
@@ -209,16 +210,16 @@ def _joined(pieces: list[_Piece]) -> Iterator[EdgeVersion]:
     pieces = sorted(pieces, key=lambda piece: piece[:2])
     while pieces:
         start, end, first = pieces.pop(0)
-        same = [first]
+        joined_facts = [first]
         while pieces and (pieces[0][0] < end or pieces[0][:2] == (start, end)):
             end = max(end, pieces[0][1])
-            same.append(pieces.pop(0)[2])
-        same.sort(key=lambda fact: (fact.recorded_at, str(fact.evidence)))
+            joined_facts.append(pieces.pop(0)[2])
+        joined_facts.sort(key=lambda fact: (fact.recorded_at, str(fact.evidence)))
         yield replace(
             first,
             valid_from=None if start == _ALWAYS else start,
             valid_to=None if end == _NEVER else end,
-            recorded_at=same[-1].recorded_at,
+            recorded_at=joined_facts[-1].recorded_at,
             retired_at=None,
-            evidence=tuple(dict.fromkeys(memory for fact in same for memory in fact.evidence)),
+            evidence=tuple(dict.fromkeys(memory for fact in joined_facts for memory in fact.evidence)),
         )

@@ -1,10 +1,10 @@
-"""Changes that notes tell: what a later sentence ends becomes facts, of an earlier memory's or of its own.
+"""Changes that notes state themselves: ends of facts that follow from no rule of `graph/temporal.py`.
 
 By itself "Mr Dube has taken Edie on" tells of nothing; after "Edie's piano is with Mrs Lathom" it does. A short note is
 compared as a whole with earlier ones of its scope; its sentences, and the lines of a longer one, with those before them
-and with those of earlier notes. What names itself what was ("moved from Pune to Dublin") needs no other. Two facts are
-written, of which each knows both memories: what was, with its end, and what is from then on. Their relation and names
-are those of a fact of the earlier text where it has one of the former value, else "is" and the words themselves.
+and with those of earlier notes. A text that itself names the former value ("moved from Pune to Dublin") needs no other.
+Two facts are written, each with the ids of both memories: the former value with its end, and the new one from then on.
+Relation and names are those of the earlier text's fact of the former value, else "is" and the words themselves.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Place(NamedTuple):
 class Telling:
     """A text that tells of a change, what the model reads in it alone, and the texts that it is compared with.
 
-    It is read alone after what it is about, `subject`, which is empty where the model is surer without.
+    When it is read alone `subject` is put before it, which is empty where the model is surer without.
     """
 
     place: Place
@@ -95,17 +95,17 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One text of a pair: its words, when that was known, the names that its memory mentions and what that says."""
+    """One text of a pair: its words, when they were known, the names and the facts of its memory, and its subject."""
 
     text: str
-    known: datetime
+    known_at: datetime
     names: Sequence[str] = ()
     facts: Sequence[NamedFact] = ()
     subject: str = ""
 
 
-class Change(NamedTuple):
-    """Of which thing by which relation what was is over, and what is instead, if any."""
+class ToldChange(NamedTuple):
+    """A relation of a thing whose former value is over since then, and the new value, "" where none is named."""
 
     thing: str
     relation: str
@@ -114,8 +114,8 @@ class Change(NamedTuple):
     since: datetime
 
 
-class Found(NamedTuple):
-    """A change by the two places that tell it: one and the same, where the later one tells it alone."""
+class Pair(NamedTuple):
+    """The two places that tell a change: the same one twice where the later one tells it alone."""
 
     earlier: Place
     later: Telling
@@ -124,7 +124,7 @@ class Found(NamedTuple):
 
 @dataclass
 class Batch:
-    """Memories that wait, the facts of theirs that seem to end others, and all texts that are read with them."""
+    """Waiting memories in the order of their days, their facts that seem to end others, and by id every text read."""
 
     waiting: Sequence[int]
     rivals: list[Rival]
@@ -132,10 +132,10 @@ class Batch:
     notes: dict[int, ReadNote] = field(default_factory=dict)
 
     def add(self, connection: Connection[Any], memory_ids: Collection[int]) -> None:
-        """Read further memories, as far as they may be read."""
-        read = read_alone(connection, {*memory_ids} - self.sources.keys())
-        self.sources |= read
-        self.notes |= {key: read_note(source) for key, source in read.items()}
+        """Read further memories, but for those that turned sensitive or went."""
+        new_sources = read_alone(connection, {*memory_ids} - self.sources.keys())
+        self.sources |= new_sources
+        self.notes |= {key: read_note(source) for key, source in new_sources.items()}
 
 
 def read_changes(store: Store, identity: ExtractorIdentity, show: Callable[[Progress], object] = str) -> None:
@@ -143,60 +143,60 @@ def read_changes(store: Store, identity: ExtractorIdentity, show: Callable[[Prog
     began, progress = time.monotonic(), Progress(stage="reading changes")
     waiting = store.run(partial(_waiting, identity))
     for start in range(0, len(waiting), BATCH):
-        batch = store.run(partial(_batch, waiting[start : start + BATCH]))
-        store.run(partial(_write, batch, _found(store, batch), _refuted(batch)))
+        batch = store.run(partial(_read_batch, waiting[start : start + BATCH]))
+        store.run(partial(_write_changes, batch, _told_pairs(store, batch), _refuted_rivals(batch)))
         done, seconds = start + len(batch.waiting), time.monotonic() - began
         progress = replace(progress, memories=done, total=len(waiting), seconds=seconds)
         show(progress)
 
 
 def _waiting(identity: ExtractorIdentity, connection: Connection[Any]) -> list[int]:
-    """The memories to read; those of a later day that may end what one says which arrived late are read once more."""
+    """Ids of the memories to read, by day; after late arrivals the compared ones of later days near them wait again."""
     waiting = changes.waiting(connection, identity.hash)
-    late = read_alone(connection, changes.late_arrivals(connection, waiting))
-    texts = [(key, source.text) for key, source in late.items()]
-    later = {key for keys in changes.near(connection, texts, limit=MOST_EARLIER, later=True) for key in keys}
-    if again := later - changes.with_changes(connection, sorted(later)):
-        changes.set_compared(connection, sorted(again), None)
+    late_sources = read_alone(connection, changes.late_arrivals(connection, waiting))
+    texts = [(key, source.text) for key, source in late_sources.items()]
+    later_ids = {key for ids in changes.near(connection, texts, limit=MOST_EARLIER, later=True) for key in ids}
+    if reopened := later_ids - changes.with_changes(connection, sorted(later_ids)):
+        changes.set_compared(connection, sorted(reopened), None)
         return changes.waiting(connection, identity.hash)
     return waiting
 
 
-def _batch(waiting: Sequence[int], connection: Connection[Any]) -> Batch:
+def _read_batch(waiting: Sequence[int], connection: Connection[Any]) -> Batch:
     batch = Batch(waiting, changes.rivals(connection, waiting))
     batch.add(connection, {*waiting, *(rival.earlier_id for rival in batch.rivals)})
     return batch
 
 
-def _found(store: Store, batch: Batch) -> list[Found]:
-    """The change that each text tells: that of the likeliest pair, or its own where it names all of it.
+def _told_pairs(store: Store, batch: Batch) -> list[Pair]:
+    """For each text that tells a change its likeliest pair, or itself alone where it names all of the change.
 
-    Where a short note as a whole ends what an earlier one says, its sentences say nothing more, and are not read.
+    Whole notes come first. Where one ends what an earlier note says, its sentences are not read.
     """
     places = list(_places(batch))
-    wholes = _ends(store, batch, [place for place, is_whole in places if is_whole], is_whole=True)
-    over = {each.place.memory_id for each, end in wholes if end}
-    rest = [place for place, is_whole in places if not is_whole and place.memory_id not in over]
-    parts = _ends(store, batch, rest, is_whole=False)
-    several = {each.place.memory_id for each, _ in parts}
-    wholes = [(each, end) for each, end in wholes if end or each.place.memory_id not in several]
-    return [end or Found(each.place, each, each.alone) for each, end in (*wholes, *parts) if end or each.tells_all()]
+    wholes = _pairs(store, batch, [place for place, is_whole in places if is_whole], is_whole=True)
+    ending_ids = {each.place.memory_id for each, pair in wholes if pair}
+    other_places = [place for place, is_whole in places if not is_whole and place.memory_id not in ending_ids]
+    parts = _pairs(store, batch, other_places, is_whole=False)
+    ids_of_parts = {each.place.memory_id for each, _ in parts}
+    wholes = [(each, pair) for each, pair in wholes if pair or each.place.memory_id not in ids_of_parts]
+    return [pair or Pair(each.place, each, each.alone) for each, pair in (*wholes, *parts) if pair or each.tells_all()]
 
 
-def _ends(store: Store, batch: Batch, places: Sequence[Place], *, is_whole: bool) -> list[tuple[Telling, Found | None]]:
-    """The texts that tell of a change, each with the likeliest end that it makes with an earlier one."""
-    telling = [each for each in model.on_all_cores(partial(_read_alone, is_whole), places) if each]
-    store.run(partial(_find_earlier, batch, telling))
-    pairs = [(each, place) for each in telling for place in each.earlier]
-    read = model.compared_all([(place.sentence.about(each.beside), each.text) for each, place in pairs])
+def _pairs(store: Store, batch: Batch, places: Sequence[Place], *, is_whole: bool) -> list[tuple[Telling, Pair | None]]:
+    """The texts that tell of a change, each with the likeliest pair in which it ends something; of equals the first."""
+    tellings = [telling for telling in model.on_all_cores(partial(_read_alone, is_whole), places) if telling]
+    store.run(partial(_find_earlier, batch, tellings))
+    pairs = [(telling, place) for telling in tellings for place in telling.earlier]
+    readings = model.compared_all([(place.sentence.about(telling.beside), telling.text) for telling, place in pairs])
     # Whole notes differ enough for the end alone to tell; sentences of one note are much alike.
-    rank = (lambda pair: pair.end) if is_whole else _sureness
-    best: dict[int, Found] = {}
-    for (each, place), compared in zip(pairs, read, strict=True):
-        known = best.get(id(each))
-        if compared.end >= model.THRESHOLD and (known is None or rank(compared) > rank(known.compared)):
-            best[id(each)] = Found(place, each, compared)
-    return [(each, best.get(id(each))) for each in telling]
+    rank = (lambda compared: compared.end) if is_whole else _sureness
+    best: dict[int, Pair] = {}
+    for (telling, place), compared in zip(pairs, readings, strict=True):
+        best_yet = best.get(id(telling))
+        if compared.end >= model.THRESHOLD and (best_yet is None or rank(compared) > rank(best_yet.compared)):
+            best[id(telling)] = Pair(place, telling, compared)
+    return [(telling, best.get(id(telling))) for telling in tellings]
 
 
 def _places(batch: Batch) -> Iterator[tuple[Place, bool]]:
@@ -212,7 +212,7 @@ def _places(batch: Batch) -> Iterator[tuple[Place, bool]]:
 
 
 def _read_alone(is_whole: bool, place: Place) -> Telling | None:
-    """What a text tells by itself, about what it says most surely; None where it tells of no change."""
+    """Read a text by itself, after the subject with which the model is surest; None where it tells of no change."""
     best: Telling | None = None
     for subject in (*place.sentence.subjects, ""):
         alone = model.compared("", place.sentence.about(subject))
@@ -224,49 +224,49 @@ def _read_alone(is_whole: bool, place: Place) -> Telling | None:
     return best if best and best.alone.change >= model.TOLD else None
 
 
-def _find_earlier(batch: Batch, telling: Sequence[Telling], connection: Connection[Any]) -> None:
-    """Give each text that tells of a change those that it is compared with: of its own note, and of earlier ones."""
-    beside = [each for each in telling if each.is_whole or not batch.notes[each.place.memory_id].whole]
-    texts = [(each.place.memory_id, each.text) for each in beside]
-    near = dict(zip(map(id, beside), changes.near(connection, texts, limit=MOST_EARLIER), strict=True))
-    batch.add(connection, {key for keys in near.values() for key in keys})
-    for each in telling:
-        key, sentence = each.place
-        if not each.is_whole and not each.tells_all():
-            own = [Place(key, before) for before in _before(batch.notes[key].sentences, sentence)]
-            each.earlier.extend(_nearest(sentence, own, MOST_EARLIER))
-        for other, note in ((other, batch.notes[other]) for other in near.get(id(each), ()) if other in batch.notes):
+def _find_earlier(batch: Batch, tellings: Sequence[Telling], connection: Connection[Any]) -> None:
+    """Fill `earlier` of each text that tells of a change: places of its own note first, then of earlier ones."""
+    outward = [telling for telling in tellings if telling.is_whole or not batch.notes[telling.place.memory_id].whole]
+    texts = [(telling.place.memory_id, telling.text) for telling in outward]
+    near = dict(zip(map(id, outward), changes.near(connection, texts, limit=MOST_EARLIER), strict=True))
+    batch.add(connection, {key for ids in near.values() for key in ids})
+    for telling in tellings:
+        key, sentence = telling.place
+        if not telling.is_whole and not telling.tells_all():
+            own = [Place(key, before) for before in _earlier_sentences(batch.notes[key].sentences, sentence)]
+            telling.earlier.extend(_most_alike(sentence, own, MOST_EARLIER))
+        for other, note in ((other, batch.notes[other]) for other in near.get(id(telling), ()) if other in batch.notes):
             places = [Place(other, part) for part in ([note.whole] if note.whole else note.sentences)]
-            each.earlier.extend(_nearest(sentence, places, 2))
+            telling.earlier.extend(_most_alike(sentence, places, 2))
 
 
-def _before(sentences: Sequence[Sentence], later: Sentence) -> list[Sentence]:
+def _earlier_sentences(sentences: Sequence[Sentence], later: Sentence) -> list[Sentence]:
     """The sentences of a note that are earlier than one: by their days, or where these say nothing by their place."""
-    place = next(at for at, sentence in enumerate(sentences) if sentence is later)
+    own_at = next(at for at, sentence in enumerate(sentences) if sentence is later)
     return [
         sentence
         for at, sentence in enumerate(sentences)
-        if at != place
+        if at != own_at
         and later.may_follow(sentence)
-        and (sentence.day < later.day if sentence.day and later.day and sentence.day != later.day else at < place)
+        and (sentence.day < later.day if sentence.day and later.day and sentence.day != later.day else at < own_at)
     ]
 
 
-def _nearest(later: Sentence, places: Sequence[Place], limit: int) -> list[Place]:
-    """Those places that share most of the rarer words with a sentence."""
+def _most_alike(later: Sentence, places: Sequence[Place], limit: int) -> list[Place]:
+    """The places that share most of the rarer words with a sentence, best first, of equals the last; all, if few."""
     if len(places) <= limit:
         return list(places)
-    words = [set(normalise(place.sentence.bare).split()) for place in places]
-    held = Counter(word for some in words for word in some)
-    mine = set(normalise(later.bare).split())
-    shared = [sum(math.log(1 + len(places) / held[word]) for word in some & mine) for some in words]
-    order = sorted(range(len(places)), key=lambda at: (-shared[at], -at))
+    word_sets = [set(normalise(place.sentence.bare).split()) for place in places]
+    holders = Counter(word for words in word_sets for word in words)
+    later_words = set(normalise(later.bare).split())
+    overlaps = [sum(math.log(1 + len(places) / holders[word]) for word in words & later_words) for words in word_sets]
+    order = sorted(range(len(places)), key=lambda at: (-overlaps[at], -at))
     return [places[at] for at in order[:limit]]
 
 
 def _names_all(compared: Compared) -> bool:
-    sure = {span.label for span in compared.of_later if span.confidence >= CERTAIN}
-    return {"former", "value"} <= sure
+    sure_labels = {span.label for span in compared.of_later if span.confidence >= CERTAIN}
+    return {"former", "value"} <= sure_labels
 
 
 def _sureness(compared: Compared) -> float:
@@ -274,54 +274,55 @@ def _sureness(compared: Compared) -> float:
     best: dict[str, float] = {}
     for span in (*compared.of_earlier, *compared.of_later):
         best.setdefault(span.label, span.confidence)
-    parts = [max(compared.end, compared.change), *(best.get(label, 0.5) for label in ("thing", "former", "value"))]
-    logits = [math.log(part / (1 - part)) for part in (min(max(part, 1e-4), 1 - 1e-4) for part in parts)]
+    chances = [max(compared.end, compared.change), *(best.get(label, 0.5) for label in ("thing", "former", "value"))]
+    logits = [math.log(chance / (1 - chance)) for chance in (min(max(chance, 1e-4), 1 - 1e-4) for chance in chances)]
     return logits[0] + sum(logits[1:]) / 2
 
 
-def _refuted(batch: Batch) -> list[Rival]:
+def _refuted_rivals(batch: Batch) -> list[Rival]:
     """The facts that seem to end an earlier one, where the model says that nothing ends."""
     texts = {key: source.text for key, source in batch.sources.items() if is_short(source.text)}
     rivals = [rival for rival in batch.rivals if {rival.earlier_id, rival.later_id} <= texts.keys()]
     pairs = model.compared_all([(texts[rival.earlier_id], texts[rival.later_id]) for rival in rivals])
     alone = model.compared_all([("", texts[rival.later_id]) for rival in rivals])
-    return [rival for rival, *read in zip(rivals, pairs, alone, strict=True) if model.refutes(*read)]
+    return [rival for rival, *compared in zip(rivals, pairs, alone, strict=True) if model.refutes(*compared)]
 
 
-def _write(batch: Batch, found: Sequence[Found], refuted: Sequence[Rival], connection: Connection[Any]) -> None:
-    """Write what was read of memories that are still what they were; the others wait on."""
+def _write_changes(batch: Batch, pairs: Sequence[Pair], refuted: Sequence[Rival], connection: Connection[Any]) -> None:
+    """Write what was read of memories that did not change or turn sensitive meanwhile; the others wait on."""
     deriving = share(connection)
     # Every writer of both locks memories first and the graph second, so that no two wait for each other.
-    known = {row.id: row.recorded_at for row in extractions.readable(connection, list(batch.sources.values())).values()}
+    readable = extractions.readable(connection, list(batch.sources.values())).values()
+    recorded_by_id = {row.id: row.recorded_at for row in readable}
     name_rows.lock(connection)
-    refuted = [rival for rival in refuted if {rival.earlier_id, rival.later_id} <= known.keys()]
+    refuted = [rival for rival in refuted if {rival.earlier_id, rival.later_id} <= recorded_by_id.keys()]
     changes.set_beside(connection, refuted)
-    changed = {rival.later_id for rival in refuted}
-    kept = [each for each in found if {each.earlier.memory_id, each.later.place.memory_id} <= known.keys()]
-    told = [each.later.place.memory_id for each in kept]
-    scopes = name_rows.scopes_of(connection, told)
-    names = changes.names(connection, [*told, *(each.earlier.memory_id for each in kept)])
+    changed_ids = {rival.later_id for rival in refuted}
+    pairs = [pair for pair in pairs if {pair.earlier.memory_id, pair.later.place.memory_id} <= recorded_by_id.keys()]
+    later_ids = [pair.later.place.memory_id for pair in pairs]
+    scopes = name_rows.scopes_of(connection, later_ids)
+    names = changes.names(connection, [*later_ids, *(pair.earlier.memory_id for pair in pairs)])
 
-    def when(each: Found) -> tuple[datetime, int]:
-        key, sentence = each.later.place
-        return sentence.day or known[key], key
+    def when(pair: Pair) -> tuple[datetime, int]:
+        key, sentence = pair.later.place
+        return sentence.day or recorded_by_id[key], key
 
     # In the order of their days: what an earlier one was said to be is what a later one ends.
-    for each in sorted(kept, key=when):
-        key, is_alone = each.later.place.memory_id, each.earlier is each.later.place
-        subject = each.later.subject if is_alone else each.later.beside
+    for pair in sorted(pairs, key=when):
+        key, is_alone = pair.later.place.memory_id, pair.earlier is pair.later.place
+        subject = pair.later.subject if is_alone else pair.later.beside
         earlier, later = (
-            _note(place, subject, known[place.memory_id], names.get(place.memory_id, ()),
+            _note(place, subject, recorded_by_id[place.memory_id], names.get(place.memory_id, ()),
                   fact_rows.of_memory(connection, place.memory_id, counting=True))
-            for place in (each.earlier, each.later.place)
+            for place in (pair.earlier, pair.later.place)
         )  # fmt: skip
-        if change := change_of(each.compared, earlier, later, alone=is_alone):
-            _add(connection, each, change, known[key], scopes[key])
-            changed.add(key)
-    done = [key for key in batch.waiting if key in known or key not in batch.sources]
-    changes.set_compared(connection, done, model.NAME)
-    if deriving and changed:
-        rederive_groups(connection, changed)
+        if change := change_of(pair.compared, earlier, later, alone=is_alone):
+            _add_facts(connection, pair, change, recorded_by_id[key], scopes[key])
+            changed_ids.add(key)
+    compared_ids = [key for key in batch.waiting if key in recorded_by_id or key not in batch.sources]
+    changes.set_compared(connection, compared_ids, model.NAME)
+    if deriving and changed_ids:
+        rederive_groups(connection, changed_ids)
 
 
 def rederive_groups(connection: Connection[Any], memory_ids: Collection[int]) -> None:
@@ -332,17 +333,17 @@ def rederive_groups(connection: Connection[Any], memory_ids: Collection[int]) ->
 
 
 def _note(place: Place, subject: str, recorded_at: datetime, names: Sequence[str], facts: Sequence[NamedFact]) -> Note:
-    """A place with the names and facts of its memory: of a sentence those that it can say."""
+    """A place with its memory's names and facts; of a sentence only the facts whose object it names."""
     sentence, text = place.sentence, place.sentence.about(subject)
     if sentence.under or sentence.subjects or sentence.day:
         words = normalise(text)
         facts = [fact for fact in facts if normalise(fact.object) in words]
-    known = sentence.day or day_in(sentence.bare, recorded_at) or recorded_at
-    return Note(text, known, names, facts, subject or "".join(sentence.subjects[:1]))
+    known_at = sentence.day or day_in(sentence.bare, recorded_at) or recorded_at
+    return Note(text, known_at, names, facts, subject or "".join(sentence.subjects[:1]))
 
 
-def change_of(compared: Compared, earlier: Note, later: Note, *, alone: bool = False) -> Change | None:
-    """What a pair tells, by the names that both have; None where neither says what was.
+def change_of(compared: Compared, earlier: Note, later: Note, *, alone: bool = False) -> ToldChange | None:
+    """The change that a pair tells, in its notes' own names; None where neither names the former value.
 
     Examples
     --------
@@ -356,84 +357,84 @@ def change_of(compared: Compared, earlier: Note, later: Note, *, alone: bool = F
     """
     named = compared.with_names(earlier.names, later.names, (earlier.text, later.text))
     # "From 2019 to 2021 she worked at BMW" is no news of where she works.
-    if any(fact.valid_to and _shared(fact.object, named.value) for fact in later.facts):
+    if any(fact.valid_to and _overlap(fact.object, named.value) for fact in later.facts):
         return None
-    was, now = (None, None) if alone else _facts_of(named, earlier.facts, later.facts)
+    ended, newer = (None, None) if alone else _ended_and_newer(named, earlier.facts, later.facts)
     subject = named.thing or later.subject or earlier.subject
-    thing, relation, former = (was.subject, was.relation, was.object) if was else (subject, IS, named.former)
-    if not was and (now := _stated(named, later.facts)):
-        thing, relation = now.subject, now.relation
+    thing, relation, former = (ended.subject, ended.relation, ended.object) if ended else (subject, IS, named.former)
+    if not ended and (newer := _fact_of_value(named, later.facts)):
+        thing, relation = newer.subject, newer.relation
     # What the later note's own fact says need not be said again.
-    value = named.value if not now else now.object if now.subject != thing else ""
-    dates = (fact.valid_from for fact in later.facts if fact.valid_from and fact.valid_from > earlier.known)
-    since = now.valid_from if now and now.valid_from else next(dates, later.known)
+    value = named.value if not newer else newer.object if newer.subject != thing else ""
+    dates = (fact.valid_from for fact in later.facts if fact.valid_from and fact.valid_from > earlier.known_at)
+    since = newer.valid_from if newer and newer.valid_from else next(dates, later.known_at)
     normals = normalise(thing), normalise(former)
     if normals[0] == normals[1] or not (is_name(thing, normals[0]) and is_name(former, normals[1])):
         return None
     if not is_name(value, normalise(value)) or normalise(value) in normals:
         value = ""
-    return Change(thing, relation, former, value, since)
+    return ToldChange(thing, relation, former, value, since)
 
 
-def _facts_of(
+def _ended_and_newer(
     named: Compared, earlier: Sequence[NamedFact], later: Sequence[NamedFact]
 ) -> tuple[NamedFact | None, NamedFact | None]:
-    """The fact of the earlier note that is over, and that of the later one which says what is instead.
+    """The earlier note's fact that is over, and the later note's fact of the same relation with the new value.
 
-    The first is the one whose object has most words of what was, and whose subject most of the thing; or where none has
-    any, as of dates and amounts, one that a fact of the later note contradicts.
+    The first is the open fact whose object has most words of the former value and whose subject most of the thing; or
+    where none has any, as of dates and amounts, the first that a fact of the later note contradicts.
     """
     earlier, later = ([fact for fact in facts if not fact.valid_to] for facts in (earlier, later))
 
     def likeness(fact: NamedFact) -> tuple[float, float]:
-        return _shared(fact.object, named.former), _shared(fact.subject, named.thing)
+        return _overlap(fact.object, named.former), _overlap(fact.subject, named.thing)
 
     def successor(fact: NamedFact) -> NamedFact | None:
-        return next((one for one in later if one.relation == fact.relation and one.object != fact.object
-                     and _shared(one.subject, fact.subject)), None)  # fmt: skip
+        return next((new for new in later if new.relation == fact.relation and new.object != fact.object
+                     and _overlap(new.subject, fact.subject)), None)  # fmt: skip
 
-    was = max((fact for fact in earlier if likeness(fact)[0]), key=likeness, default=None)
-    was = was or next((fact for fact in earlier if _shared(fact.subject, named.thing) and successor(fact)), None)
-    return was, was and successor(was)
+    ended = max((fact for fact in earlier if likeness(fact)[0]), key=likeness, default=None)
+    ended = ended or next((fact for fact in earlier if _overlap(fact.subject, named.thing) and successor(fact)), None)
+    return ended, ended and successor(ended)
 
 
-def _stated(named: Compared, facts: Sequence[NamedFact]) -> NamedFact | None:
-    """The fact of the later note that says of the thing what is instead."""
+def _fact_of_value(named: Compared, facts: Sequence[NamedFact]) -> NamedFact | None:
+    """The later note's open fact that gives the thing its new value."""
 
     def likeness(fact: NamedFact) -> float:
-        return _shared(fact.object, named.value) * _shared(fact.subject, named.thing)
+        return _overlap(fact.object, named.value) * _overlap(fact.subject, named.thing)
 
     return max((fact for fact in facts if not fact.valid_to and likeness(fact)), key=likeness, default=None)
 
 
-def _shared(one: str, other: str) -> float:
-    """The share of the words of two names that both have."""
+def _overlap(one: str, other: str) -> float:
+    """The share of the words of two names that both have, in 0..1."""
     words, others = set(normalise(one).split()), set(normalise(other).split())
     return len(words & others) / (len(words | others) or 1)
 
 
-def _add(connection: Connection[Any], found: Found, change: Change, recorded_at: datetime, scope: str) -> None:
-    """Write a change as the end of what was, and the beginning of what is."""
-    earlier_id, later_id = found.earlier.memory_id, found.later.place.memory_id
-    names = {normalise(name): name for name in (change.thing, change.former, change.value) if name}
-    wanted = {(scope, normal): (name, kind_of_value(name)) for normal, name in names.items()}
-    known = name_rows.ensure(connection, wanted, {normal: initials(normal) for normal in names})
-    thing, former = (known[scope, normalise(name)].id for name in (change.thing, change.former))
+def _add_facts(connection: Connection[Any], pair: Pair, change: ToldChange, recorded_at: datetime, scope: str) -> None:
+    """Write a change as two facts: the former value with its end, and the new value, if any, with its beginning."""
+    earlier_id, later_id = pair.earlier.memory_id, pair.later.place.memory_id
+    spellings = {normalise(name): name for name in (change.thing, change.former, change.value) if name}
+    wanted = {(scope, normal): (name, kind_of_value(name)) for normal, name in spellings.items()}
+    rows_by_name = name_rows.ensure(connection, wanted, {normal: initials(normal) for normal in spellings})
+    thing, former = (rows_by_name[scope, normalise(name)].id for name in (change.thing, change.former))
     relation = change.relation
     if relation == IS:
         # Another memory may have said what the thing is to what was, or to what is instead.
-        others = [known[scope, normalise(name)].id for name in (change.former, change.value) if name]
-        relation = next(filter(None, (changes.relation_between(connection, thing, other) for other in others)), IS)
-    began = found.earlier.sentence.day if found.earlier is not found.later.place else None
+        other_ids = [rows_by_name[scope, normalise(name)].id for name in (change.former, change.value) if name]
+        relation = next(filter(None, (changes.relation_between(connection, thing, other) for other in other_ids)), IS)
+    began = pair.earlier.sentence.day if pair.earlier is not pair.later.place else None
     began = began if began and began < change.since else None
 
     def row(memory_id: int, value: int, start: datetime | None, end: datetime | None, other: int) -> FactRow:
-        sure = max(found.compared.end, found.compared.change)
-        return FactRow(memory_id, thing, relation, value, sure, start, end, recorded_at, scope, other)
+        confidence = max(pair.compared.end, pair.compared.change)
+        return FactRow(memory_id, thing, relation, value, confidence, start, end, recorded_at, scope, other)
 
     rows = [row(earlier_id, former, began, change.since, later_id)]
     if change.value:
-        value = known[scope, normalise(change.value)].id
+        value = rows_by_name[scope, normalise(change.value)].id
         rows.append(row(later_id, value, change.since, None, earlier_id))
     fact_rows.add_facts(connection, rows)
 
@@ -450,50 +451,51 @@ def read_judged_ends(
 ) -> None:
     """Ask about every memory that waits for it, in the order of their days; edges follow at once.
 
-    Those of which one may not be read any more by then, or about which the model gives no answer, wait for the next
-    build.
+    A batch of which one memory turned sensitive or went by then waits for the next build, as does a memory about which
+    the model gives no answer.
     """
     began, progress = time.monotonic(), Progress(stage="judging changes")
     waiting = store.run(lambda connection: changes.waiting(connection, identity.hash))
     for start in range(0, len(waiting), TOGETHER):
         ids = waiting[start : start + TOGETHER]
         with store.transaction() as connection:
-            sources, found = read_alone(connection, ids), changes.open_facts(connection, ids, limit=MOST_OPEN)
-        asked = [key for key in sources if found.get(key)]
-        read = [sources[key] for key in asked]
-        facts = [[Fact(row.subject, row.relation, row.object) for row in found[key]] for key in asked]
+            sources, open_facts = read_alone(connection, ids), changes.open_facts(connection, ids, limit=MOST_OPEN)
+        asked_ids = [key for key in sources if open_facts.get(key)]
+        asked_sources = [sources[key] for key in asked_ids]
+        facts = [[Fact(row.subject, row.relation, row.object) for row in open_facts[key]] for key in asked_ids]
         try:
-            with guarded(extractions.guard(store, read)):
-                answers = judge.ends(read, facts) if asked else []
+            with guarded(extractions.guard(store, asked_sources)):
+                answers = judge.ends(asked_sources, facts) if asked_ids else []
         except WithdrawnError:
             continue
-        ended = dict.fromkeys(sources, Ended()) | dict(zip(asked, answers, strict=True))
-        store.run(partial(_write_ends, sources, found, ended))
+        answer_by_id = dict.fromkeys(sources, Ended()) | dict(zip(asked_ids, answers, strict=True))
+        store.run(partial(_write_judged_ends, sources, open_facts, answer_by_id))
         done, seconds = start + len(ids), time.monotonic() - began
         progress = replace(progress, memories=done, total=len(waiting), seconds=seconds)
         show(progress)
 
 
-def _write_ends(
+def _write_judged_ends(
     sources: Mapping[int, Source],
-    found: Mapping[int, Sequence[OpenFact]],
-    ended: Mapping[int, Ended | None],
+    open_facts: Mapping[int, Sequence[OpenFact]],
+    answer_by_id: Mapping[int, Ended | None],
     connection: Connection[Any],
 ) -> None:
-    """Write the ends that memories tell which are still what they were."""
+    """Write the ends told by memories that did not change or turn sensitive meanwhile."""
     deriving = share(connection)
-    known = {row.id: row.recorded_at for row in extractions.readable(connection, list(sources.values())).values()}
+    readable = extractions.readable(connection, list(sources.values())).values()
+    recorded_by_id = {row.id: row.recorded_at for row in readable}
     name_rows.lock(connection)
-    there = fact_rows.existing(connection, [row.id for rows in found.values() for row in rows])
-    answered = {key: answer for key, answer in ended.items() if answer is not None and key in known}
+    existing_ids = fact_rows.existing(connection, [row.id for rows in open_facts.values() for row in rows])
+    answered = {key: answer for key, answer in answer_by_id.items() if answer is not None and key in recorded_by_id}
     rows = []
     for key, answer in answered.items():
-        since = moment(answer.since) or known[key]
-        for fact in (found[key][place] for place in answer.places):
+        since = moment(answer.since) or recorded_by_id[key]
+        for fact in (open_facts[key][place] for place in answer.places):
             start = fact.valid_from if fact.valid_from and fact.valid_from < since else None
-            ends = FactRow(fact.memory_id, fact.subject_id, fact.relation, fact.object_id, MODEL_CONFIDENCE, start,
-                           since, known[key], fact.scope, key)  # fmt: skip
-            rows += [ends] if fact.id in there else []
+            end = FactRow(fact.memory_id, fact.subject_id, fact.relation, fact.object_id, MODEL_CONFIDENCE, start,
+                          since, recorded_by_id[key], fact.scope, key)  # fmt: skip
+            rows += [end] if fact.id in existing_ids else []
     fact_rows.add_facts(connection, rows)
     changes.set_compared(connection, list(answered), "judge")
     if deriving and rows:

@@ -205,7 +205,8 @@ def conflicts(
 ) -> list[tuple[Edge, Edge, bool]]:
     """Pairs of edges that cannot both hold: the older one, the newer one, and whether the newer one ended the older.
 
-    They have one source and one relation that holds one value at a time, and different targets.
+    They have one source and one relation that holds one value at a time, and different targets. That an edge which
+    begins where another ends has ended it leans on `graph/temporal.py`, which makes the two moments one.
     """
     pairs = connection.execute(
         "SELECT e.id, n.id, n.valid_from = e.valid_to AS ended FROM concept_edges e JOIN concept_edges n "
