@@ -174,14 +174,15 @@ class GraphLeg:
             The dense leg's list: a fact that lies too far below its first is no place to start from.
         """
         from hopgate.graph.walk.rank import QuerySeeds, ranked, seeded
-        from hopgate.graph.walk.seeds import FACT_FLOOR, by_cosine, memory_mass
+        from hopgate.graph.walk.seeds import FACT_FLOOR, by_cosine, memory_mass, part_alone
 
         walk, filters, matrix = replace(self.walk, depth=depth), query.filters, found.matrix
         if not matrix.graph.arcs:
             return NO_WALK
         floor = dense[0][1] - FACT_FLOOR if dense else -1.0
         facts = [(edge, cosine) for edge, cosine in found.facts if cosine >= floor]
-        hits = base if len(matrix.arcs.weight) else by_cosine(base, dict(dense), dense=BASE_FUSER.dense)
+        alone = part_alone(matrix, memory_mass(base))
+        hits = by_cosine(base, dict(dense), alone, dense=BASE_FUSER.dense)
         seeds = QuerySeeds(list(found.concepts), facts, memory_mass(hits, found.statements))
         begun = seeded(matrix, seeds, walk.shares)
         allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude)

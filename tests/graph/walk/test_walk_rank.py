@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matrix_world import matrix_of
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
@@ -20,6 +22,7 @@ from hopgate.graph.walk.seeds import (
     NearFact,
     by_cosine,
     memory_mass,
+    part_alone,
     starts,
 )
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, mention_graph, top_k
@@ -64,11 +67,21 @@ def test_by_cosine_hits_weigh_as_near_as_they_are_and_one_without_moves_as_they_
 ) -> None:
     most, least = max(cosines.values()), min(cosines.values())
     base = [(memory, 0.7 * (cosine - least) / (most - least or 1)) for memory, cosine in cosines.items()]
-    mass = memory_mass(by_cosine([*base, (99, 0.35)] if blind else base, cosines, dense=0.7))
+    mass = memory_mass(by_cosine([*base, (99, 0.35)] if blind else base, cosines, 1, dense=0.7))
     assert sum(mass.values()) == pytest.approx(1)
     first = max(cosines, key=cosines.__getitem__)
     for memory, cosine in cosines.items() if most > least else ():
         assert mass[memory] / mass[first] == pytest.approx(math.exp((cosine - most) / COSINE_TEMPERATURE))
+
+
+def test_a_memory_with_a_neighbour_does_not_stand_alone() -> None:
+    plain = matrix_of({(0, 0): 1.0, (1, 0): 1.0, (2, 1): 1.0}, [], memories=4, concepts=2)
+    assert part_alone(plain, {0: 0.5, 2: 0.5}) == 1 and part_alone(plain, {}) == 0
+    joined = mention_graph(4, 2, Pairs([0, 1, 2], [0, 0, 1], [1.0, 1.0, 1.0]), neighbours=Pairs([0], [1], [1.0]))
+    beside = replace(plain, graph=joined)
+    assert part_alone(beside, {0: 0.3, 1: 0.3, 2: 0.2}) == pytest.approx(0.25)
+    # Memory 3 is linked to nothing and 17 is not there: neither tells.
+    assert part_alone(beside, {0: 0.5, 3: 0.4, 17: 0.1}) == part_alone(beside, {3: 1.0}) == 0
 
 
 def ranking(

@@ -11,12 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import exp
 from typing import NamedTuple
 
+import numpy as np
+
 from hopgate.graph.walk.config import COMMON_SHARES, Shares
+from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import WalkGraph
 
 Scored = Sequence[tuple[int, float]]
 
-# A hit of the base weighs exp((score - best score) / this); in a scope without threads the cosine's part of that is
+# A hit of the base weighs exp((score - best score) / this); where hits have no neighbours the cosine's part of that is
 # exp(cosine / COSINE_TEMPERATURE) (`by_cosine`).
 BASE_TEMPERATURE, COSINE_TEMPERATURE = 0.15, 0.05
 # So many facts are looked at; each weighs exp((cosine - best cosine) / this). One whose cosine is so far below that of
@@ -55,7 +58,17 @@ def memory_mass(base: Scored, statements: Scored = ()) -> dict[int, float]:
     return mass
 
 
-def by_cosine(base: Scored, cosines: Mapping[int, float], *, dense: float) -> Scored:
+def part_alone(matrix: GraphMatrix, mass: Mapping[int, float]) -> float:
+    """Give the part of some memories' mass, of those that the graph has, that is at memories without neighbours."""
+    graph, weights, nodes = matrix.graph, np.array(list(mass.values())), matrix.memories(list(mass))
+    linked = np.flatnonzero(nodes >= 0)
+    linked = linked[~graph.dangling[nodes[linked]]]
+    # A row is in order: memories come first.
+    alone = graph.indices[graph.indptr[nodes[linked]]] >= graph.memories
+    return float(weights[linked] @ alone / weights[linked].sum()) if len(linked) else 0.0
+
+
+def by_cosine(base: Scored, cosines: Mapping[int, float], part: float, *, dense: float) -> Scored:
     """Give the base's scores with cosines as they are, which the base stretched from the pool's least to its most.
 
     In a conversation a weak hit is worth walking from: the turns around it are often hits too, and their walks meet. A
@@ -66,6 +79,8 @@ def by_cosine(base: Scored, cosines: Mapping[int, float], *, dense: float) -> Sc
     ----------
     cosines : mapping of id to float
         All of the pool.
+    part : float
+        How much of the base stands alone (`part_alone`): with 0 its scores stay.
     dense : float
         The weight that the base gave them.
 
@@ -73,13 +88,13 @@ def by_cosine(base: Scored, cosines: Mapping[int, float], *, dense: float) -> Sc
     --------
     The second hit's cosine is .1 below the first's, which is two temperatures, and all that the pool has:
 
-    >>> [(memory, round(score, 2)) for memory, score in by_cosine([(1, 1.0), (2, 0.3)], {1: 0.7, 2: 0.6}, dense=0.7)]
+    >>> [(memory, round(score, 2)) for memory, score in by_cosine([(1, 1.0), (2, 0.3)], {1: 0.7, 2: 0.6}, 1, dense=0.7)]
     [(1, 1.0), (2, 0.7)]
     """
     span = max(cosines.values()) - min(cosines.values()) if cosines else 0.0
     if not span > 0:
         return base
-    steeper = BASE_TEMPERATURE / COSINE_TEMPERATURE - dense / span
+    steeper = part * (BASE_TEMPERATURE / COSINE_TEMPERATURE - dense / span)
     moved = {memory: steeper * (cosines[memory] - max(cosines.values())) for memory, _ in base if memory in cosines}
     usual = sum(moved.values()) / len(moved) if moved else 0.0
     return [(memory, score + moved.get(memory, usual)) for memory, score in base]
