@@ -98,23 +98,23 @@ class Stated:
 
     @cached_property
     def own(self) -> list[StatedFact]:
-        """What it says itself: not that what it once said is over, which another memory tells with it."""
+        """Its facts, but for ends of them that were read with another memory."""
         return [fact for fact in self.facts if not (fact.is_over and fact.read_with not in (None, fact.memory_id))]
 
     @cached_property
     def _of_facts(self) -> set[str]:
-        """Small words, the names and relations of its facts, and the dates from which these hold."""
+        """Function words, the words of its facts' names and relations, and those of the dates from which these hold."""
         tokens, lower, _, code = analysed(self.memory.text)
-        small = (part for word in LANGUAGES[code].function for part in name_words(word))
-        since = {fact.valid_from for fact in self.own}
+        function_words = (part for word in LANGUAGES[code].function for part in name_words(word))
+        starts = {fact.valid_from for fact in self.own}
         dates = (
             word
             for span in date_spans(tokens, lower, code, self.memory.created_at)
-            if moment(span.iso) in since
+            if moment(span.iso) in starts
             for word in name_words(" ".join(tokens[span.start : span.end]))
         )
         texts = (f"{fact.subject} {fact.raw} {fact.relation} {fact.object}" for fact in self.own)
-        return {*small, *dates, *(word for text in texts for word in name_words(text))}
+        return {*function_words, *dates, *(word for text in texts for word in name_words(text))}
 
     @cached_property
     def edges(self) -> set[int]:
@@ -126,7 +126,7 @@ class Stated:
         return not any(self._left(sentence) for sentence in (name_words(self.memory.title), *self.sentences))
 
     def _left(self, sentence: Sequence[str]) -> set[str]:
-        """The words of a sentence that say something besides its own facts."""
+        """The words of a sentence that are none of `_of_facts`."""
         return {*sentence} - self._of_facts
 
     def is_unsure_of(self, words: set[str]) -> bool:
@@ -146,16 +146,16 @@ class Stated:
         """
         if not other.own or any(fact.is_over or fact.edge_id not in self.edges for fact in other.own):
             return False
-        begun = [
+        restated = [
             sentence
             for sentence in other.sentences
             if any({*name_words(fact.object)} <= {*sentence} for fact in other.own)
             and any(sentence == mine[: len(sentence)] for mine in self.sentences)
         ]
-        left = [sentence for sentence in other.sentences if sentence not in begun and other._left(sentence)]
+        unsaid = [sentence for sentence in other.sentences if sentence not in restated and other._left(sentence)]
         if self.memory.title != other.memory.title:
-            left += [words for words in (name_words(other.memory.title),) if other._left(words)]
-        return not left and not self.is_unsure_of({word for fact in other.own for word in name_words(fact.object)})
+            unsaid += [words for words in (name_words(other.memory.title),) if other._left(words)]
+        return not unsaid and not self.is_unsure_of({word for fact in other.own for word in name_words(fact.object)})
 
     def ended_by(self, newer: Stated) -> bool:
         """Whether every fact of this memory is over, and the newer one told of an end."""
@@ -179,7 +179,7 @@ class Stated:
 
 
 def propose(newer: Stated, older: Sequence[Stated]) -> Iterator[Proposal]:
-    """Say what a memory means for older ones of its scope."""
+    """Propose what a memory means for older ones, in their order; a NOOP, where it has one, stands alone."""
     name = newer.memory.external_id
     for other in older:
         if newer.repeats(other) or other.restates(newer):
@@ -215,26 +215,26 @@ def proposals(
     near = _older(list(current), facts, superseded.same_words(connection))
     gone: set[str] = set()
     first = utc(since)
-    new = [key for key, known in current.items() if first is None or known >= first]
+    new = [key for key, known_at in current.items() if first is None or known_at >= first]
     for start in range(0, len(new), TOGETHER):
         some = new[start : start + TOGETHER]
-        known = memories.fetch_by_id(connection, sorted({*some, *(older for key in some for older in near[key])}))
-        notes = {key: Stated(memory, facts.get(key, ())) for key, memory in known.items()}
+        by_id = memories.fetch_by_id(connection, sorted({*some, *(older for key in some for older in near[key])}))
+        notes = {key: Stated(memory, facts.get(key, ())) for key, memory in by_id.items()}
         # One that is deleted meanwhile is not among them.
         for note, key in ((notes[key], key) for key in some if key in notes):
             name = note.memory.external_id
             older = [notes[other] for other in near[key] if other in notes]
-            found = list(propose(note, [other for other in older if other.memory.external_id not in gone]))
-            gone |= {proposal.gives_way for proposal in found if proposal.gives_way}
-            if compared is not None and found:
+            proposed = list(propose(note, [other for other in older if other.memory.external_id not in gone]))
+            gone |= {proposal.gives_way for proposal in proposed if proposal.gives_way}
+            if compared is not None and proposed:
                 compared |= {other.memory.external_id: other.memory.content for other in (note, *older)}
-            yield from found or [Proposal(Action.ADD, name)]
+            yield from proposed or [Proposal(Action.ADD, name)]
 
 
 def _older(
     order: Sequence[int], facts: Mapping[int, Sequence[StatedFact]], same_words: Mapping[int, Sequence[int]]
 ) -> dict[int, list[int]]:
-    """The older memories that each is compared with: of the same words, or with a fact of the same thing."""
+    """By id the older memories to compare with, last id first: of the same words, or with a fact of the same thing."""
     stating: dict[tuple[int, str], list[int]] = defaultdict(list)
     near: dict[int, list[int]] = {}
     for key in order:
@@ -247,9 +247,9 @@ def _older(
 
 
 def first_proposals(connection: Connection[Any], *, limit: int) -> Curation:
-    """Give the first proposals by which a memory would give way."""
-    found = list(islice((one for one in proposals(connection) if one.gives_way), limit + 1))
-    return Curation(tuple(found[:limit]), complete=len(found) <= limit)
+    """Give the first proposals by which a memory would give way, in the order of `proposals`."""
+    first = list(islice((proposal for proposal in proposals(connection) if proposal.gives_way), limit + 1))
+    return Curation(tuple(first[:limit]), complete=len(first) <= limit)
 
 
 def apply(
@@ -260,11 +260,11 @@ def apply(
     Where a text is not the one that was compared any more nothing was proposed about it.
     """
     rows = [(one.gives_way, one.older if one.gives_way == one.memory else one.memory, one.reason) for one in chosen]
-    done = superseded.supersede(connection, [(gone, by, why) for gone, by, why in rows if gone and by], compared)
-    if done:
-        journal.record(connection, journal.SUPERSEDE, memory_ids=[gone.id for gone in done.values()])
-        version.bump(connection, [gone.scope for gone in done.values()])
-    return set(done)
+    gave_way = superseded.supersede(connection, [(gone, by, why) for gone, by, why in rows if gone and by], compared)
+    if gave_way:
+        journal.record(connection, journal.SUPERSEDE, memory_ids=[gone.id for gone in gave_way.values()])
+        version.bump(connection, [gone.scope for gone in gave_way.values()])
+    return set(gave_way)
 
 
 def apply_all(connection: Connection[Any], chosen: Sequence[Proposal]) -> None:
@@ -281,10 +281,10 @@ def apply_all(connection: Connection[Any], chosen: Sequence[Proposal]) -> None:
 
 
 def restore(connection: Connection[Any], external_ids: Sequence[str]) -> int:
-    """Take tombstones back."""
+    """Take the tombstones of memories back; return how many there were. Unknown ids are refused."""
     ids = list(memories.require(connection, external_ids))
-    done = superseded.take_back(connection, ids)
+    restored = superseded.take_back(connection, ids)
     journal.outdated(connection, journal.SUPERSEDE, ids)
-    if done:
-        version.bump(connection, [back.scope for back in done])
-    return len(done)
+    if restored:
+        version.bump(connection, [back.scope for back in restored])
+    return len(restored)

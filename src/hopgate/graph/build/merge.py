@@ -35,7 +35,7 @@ FRONT_MATTER = "front matter"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a merge or a split does, or would do: names, memories and edges that change hands."""
+    """What a merge or a split does, or would do: the names that change hands, and how many memories and edge groups."""
 
     kept: str
     other: str
@@ -62,8 +62,8 @@ def split_named(connection: Connection[Any], name: str, scope: str | None = None
     """Undo every merge into a concept, in this scope or in each that has it, the last one first."""
     name_rows.lock(connection)
     concepts = sorted(concept_rows.find_all(connection, normalise(name), name, _within(scope)))
-    merged = [key for key in concepts if journal.merges_into(connection, key)]
-    return [change for key in merged or concepts[:1] for change in split(connection, key)]
+    with_merges = [concept_id for concept_id in concepts if journal.merges_into(connection, concept_id)]
+    return [change for concept_id in with_merges or concepts[:1] for change in split(connection, concept_id)]
 
 
 def _within(scope: str | None) -> View:
@@ -78,13 +78,13 @@ def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: 
     kept, merged = concept_rows.get(connection, kept_id), concept_rows.get(connection, merged_id)
     if kept.scope != merged.scope:
         raise HopgateError("concepts of two scopes cannot be merged: name two of one scope")
-    rows = name_rows.of_concepts(connection, [merged_id])
-    name_ids = [row.id for row in rows]
+    moved_names = name_rows.of_concepts(connection, [merged_id])
+    name_ids = [row.id for row in moved_names]
     memory_ids = concept_rows.memories_of_concepts(connection, [merged_id])
     groups = fact_rows.groups_of_names(connection, name_ids)
     journal.merge(connection, [(kept_id, merged_id)], method=method)
     _follow_move(connection, kept, merged_id, memory_ids, groups, name_ids)
-    return Change(kept.name, merged.name, tuple(row.name for row in rows), len(memory_ids), len(groups))
+    return Change(kept.name, merged.name, tuple(row.name for row in moved_names), len(memory_ids), len(groups))
 
 
 def join_aliases(connection: Connection[Any], memory_ids: Sequence[int] | None = None) -> None:
@@ -92,19 +92,19 @@ def join_aliases(connection: Connection[Any], memory_ids: Sequence[int] | None =
 
     One that is called otherwise as well stays what it is: two people may be Jo. For all nothing is derived.
     """
-    rows = name_rows.aliases_of_titles(connection, memory_ids)
-    scopes = name_rows.scopes_of(connection, [row[0] for row in rows]) if rows else {}
-    for memory_id, title, aliases in rows:
+    titles = name_rows.aliases_of_titles(connection, memory_ids)
+    scopes = name_rows.scopes_of(connection, [row[0] for row in titles]) if titles else {}
+    for memory_id, title, aliases in titles:
         normals = [normalise(name) for name in (title, *aliases)]
-        known = {row.normal: row.concept_id for row in name_rows.by_normal(connection, normals, [scopes[memory_id]])}
-        if (kept := known.get(normals[0])) is None:
+        concepts = {row.normal: row.concept_id for row in name_rows.by_normal(connection, normals, [scopes[memory_id]])}
+        if (title_concept := concepts.get(normals[0])) is None:
             continue
-        for other in sorted({*known.values()} - {kept}):
-            if {row.normal for row in name_rows.of_concepts(connection, [other])} <= {*normals}:
+        for alias_concept in sorted({*concepts.values()} - {title_concept}):
+            if {row.normal for row in name_rows.of_concepts(connection, [alias_concept])} <= {*normals}:
                 if memory_ids is None:
-                    journal.merge(connection, [(kept, other)], method=FRONT_MATTER)
+                    journal.merge(connection, [(title_concept, alias_concept)], method=FRONT_MATTER)
                 else:
-                    merge(connection, kept, other, method=FRONT_MATTER)
+                    merge(connection, title_concept, alias_concept, method=FRONT_MATTER)
 
 
 def decide(pair: Ambiguous, same: bool, connection: Connection[Any]) -> bool | None:
@@ -168,17 +168,17 @@ def undo_merge(connection: Connection[Any], merged: JournalRow) -> Change:
 def _take_back(connection: Connection[Any], kept: Concept, merged: JournalRow) -> Change:
     """Give a merged concept its names back, and bring the graph into line."""
     assert merged.merged_id is not None and merged.merged_name is not None
-    rows = [row for row in name_rows.of_concepts(connection, [kept.id]) if row.id in merged.name_ids]
-    name_ids = [row.id for row in rows]
+    moved_names = [row for row in name_rows.of_concepts(connection, [kept.id]) if row.id in merged.name_ids]
+    name_ids = [row.id for row in moved_names]
     memory_ids = concept_rows.memories_of_concepts(connection, [kept.id])
     groups = fact_rows.groups_of_names(connection, name_ids)
     journal.restore(connection, merged)
     name_rows.move(connection, name_ids, merged.merged_id)
     _follow_move(connection, kept, merged.merged_id, memory_ids, groups, name_ids)
-    names = tuple(row.name for row in rows)
+    names = tuple(row.name for row in moved_names)
     # Those that follow the names, and not all that the kept concept had.
-    own = concept_rows.memories_of_concepts(connection, [merged.merged_id])
-    return Change(kept.name, merged.merged_name, names, len(own), len(groups))
+    own_memories = concept_rows.memories_of_concepts(connection, [merged.merged_id])
+    return Change(kept.name, merged.merged_name, names, len(own_memories), len(groups))
 
 
 def _follow_move(
@@ -186,7 +186,7 @@ def _follow_move(
     kept: Concept,
     merged_id: int,
     memory_ids: list[int],
-    left: list[FactGroup],
+    left_groups: list[FactGroup],
     name_ids: list[int],
 ) -> None:
     """After names moved between two concepts: derive the groups that their facts left and those they joined."""
@@ -194,7 +194,7 @@ def _follow_move(
         connection,
         concept_ids=[kept.id, merged_id],
         memory_ids=memory_ids,
-        groups=[*left, *fact_rows.groups_of_names(connection, name_ids)],
+        groups=[*left_groups, *fact_rows.groups_of_names(connection, name_ids)],
         names=name_rows.by_id(connection, name_ids),
         scopes=[kept.scope],
     )
@@ -205,10 +205,10 @@ Ruling = tuple[list[int], int | None, bool]
 
 
 def take_apart(connection: Connection[Any]) -> list[Ruling]:
-    """Give every name a concept of its own, as before any clustering; return what people had decided."""
-    decided = journal.take_rulings(connection)
+    """Give every name a concept of its own, as before any clustering; return what people had ruled, to apply again."""
+    rulings = journal.take_rulings(connection)
     name_rows.separate(connection)
-    return decided
+    return rulings
 
 
 def apply_rulings(connection: Connection[Any], rulings: list[Ruling]) -> None:
@@ -218,13 +218,13 @@ def apply_rulings(connection: Connection[Any], rulings: list[Ruling]) -> None:
         partner = rows.pop(partner_id or 0, None)
         if partner is None or not rows:
             continue
-        inside = [key for key, row in rows.items() if row.concept_id == partner.concept_id]
+        joined_ids = [key for key, row in rows.items() if row.concept_id == partner.concept_id]
         if together:
-            outside = sorted({row.concept_id for row in rows.values()} - {partner.concept_id})
-            journal.merge(connection, [(partner.concept_id, other) for other in outside], method=BY_HAND)
-        elif inside:
-            name_rows.separate(connection, inside)
-            first, *others = (row.concept_id for row in name_rows.by_id(connection, inside))
+            other_concepts = sorted({row.concept_id for row in rows.values()} - {partner.concept_id})
+            journal.merge(connection, [(partner.concept_id, other) for other in other_concepts], method=BY_HAND)
+        elif joined_ids:
+            name_rows.separate(connection, joined_ids)
+            first, *others = (row.concept_id for row in name_rows.by_id(connection, joined_ids))
             journal.merge(connection, [(first, other) for other in others], method="kept together")
 
 
@@ -246,7 +246,7 @@ class MergeProposal:
 
 
 def merge_proposals(connection: Connection[Any], *, limit: int) -> list[MergeProposal]:
-    """List the undecided names, the most alike first."""
+    """Propose to merge each undecided name's concept with that of the name it resembles, the most alike first."""
     proposals = []
     for pair in concept_rows.ambiguous(connection, limit=limit):
         one = concept_rows.find(connection, normalise(pair.near), pair.near, View((pair.scope,)))
@@ -259,7 +259,7 @@ def merge_proposals(connection: Connection[Any], *, limit: int) -> list[MergePro
 def compared(
     near: str, name: str, ones: Sequence[str], others: Sequence[str]
 ) -> tuple[dict[str, float], tuple[str, str, float]]:
-    """Say what makes two names alike, and which two names of two concepts are least alike."""
+    """What makes two names alike, and the two names of two concepts that are least alike; ties go by the names."""
     mentions = [ContextMention(each) for each in dict.fromkeys((near, name, *ones, *others))]
     result = Canonicaliser().fit(mentions)
     pairs = [(a, b, result.why(a, b).direct or 0.0) for a in ones for b in others]
@@ -284,29 +284,29 @@ class RemovalPreview:
 def removal_preview(
     connection: Connection[Any], external_ids: Sequence[str], scopes: Sequence[str] | None = None
 ) -> RemovalPreview:
-    """Take memories out of the graph, look what is missing, and roll the transaction back; unknown ids are refused.
+    """Take memories, by external id, out of the graph, see what is missing, and roll back; unknown ids are refused.
 
     Parameters
     ----------
     scopes : sequence of str, optional
         Only what memories of these scopes support counts.
     """
-    asked = memories.require(connection, external_ids)
-    ids = [key for key, memory in asked.items() if scopes is None or memory.scope in scopes]
-    named = name_rows.of_memories(connection, ids)
-    names = concept_rows.names(connection, [row.concept_id for row in named])
+    asked_memories = memories.require(connection, external_ids)
+    ids = [key for key, memory in asked_memories.items() if scopes is None or memory.scope in scopes]
+    own_names = name_rows.of_memories(connection, ids)
+    names = concept_rows.names(connection, [row.concept_id for row in own_names])
     edges = {_key(edge): edge for edge in edge_rows.of_memories(connection, ids)}
     revoke(connection, ids)
-    left = concept_rows.names(connection, list(names))
+    names_left = concept_rows.names(connection, list(names))
     sources = sorted({edge.source_id for edge in edges.values()})
-    kept = {_key(edge) for edge in edge_rows.visible(connection, View(), concept_ids=sources)} & edges.keys()
+    kept_edges = {_key(edge) for edge in edge_rows.visible(connection, View(), concept_ids=sources)} & edges.keys()
     connection.rollback()
-    gone = [edge for key, edge in edges.items() if key not in kept]
+    gone_edges = [edge for key, edge in edges.items() if key not in kept_edges]
     return RemovalPreview(
-        len(asked),
-        tuple(sorted(name for key, name in names.items() if key not in left)),
-        tuple(sorted({f"{edge.source} — {edge.relation} → {edge.target}" for edge in gone})),
-        len(kept),
+        len(asked_memories),
+        tuple(sorted(name for key, name in names.items() if key not in names_left)),
+        tuple(sorted({f"{edge.source} — {edge.relation} → {edge.target}" for edge in gone_edges})),
+        len(kept_edges),
     )
 
 

@@ -112,25 +112,25 @@ class GraphBuilder:
         return progress
 
     def _state(self, path: str | Path) -> list[Statement]:
-        """Store a file's statements, all or none; those about sensitive memories end here, and the others are given."""
+        """Store a file's statements, all or none, but for those about sensitive memories; return those stored."""
         with self._store.transaction() as connection:
-            known = memories.external_ids(connection)
-            read = read_statements(path, set(known.values()))
-            named = {name: key for key, name in known.items()}
-            about = memories.fetch_by_id(connection, sorted({named[statement.doc_id] for statement in read}))
-            passed = {about[key].external_id for key, _ in cleared(about.items())}
-            kept = [statement for statement in read if statement.doc_id in passed]
+            names = memories.external_ids(connection)
+            statements = read_statements(path, set(names.values()))
+            ids = {name: key for key, name in names.items()}
+            by_id = memories.fetch_by_id(connection, sorted({ids[statement.doc_id] for statement in statements}))
+            cleared_names = {by_id[key].external_id for key, _ in cleared(by_id.items())}
+            open_statements = [statement for statement in statements if statement.doc_id in cleared_names]
             rows = []
-            for statement in kept:
-                key = named[statement.doc_id]
-                made = about[key].created_at
-                assert made is not None  # every stored memory has a date
-                times = moment(statement.valid_from), moment(statement.valid_to), made
+            for statement in open_statements:
+                key = ids[statement.doc_id]
+                recorded_at = by_id[key].created_at
+                assert recorded_at is not None  # every stored memory has a date
+                times = moment(statement.valid_from), moment(statement.valid_to), recorded_at
                 rows.append(
                     StatementRow(key, statement.statement, statement.subject or None, statement.confidence, *times)
                 )
             graph_vectors.add_statements(connection, rows)
-        return kept
+        return open_statements
 
     def _resolution(self) -> NameResolver:
         return NameResolver(embed=self._embedder(), scales=self._scales, forget=self._embedding.forget)
@@ -164,7 +164,7 @@ class GraphBuilder:
         )
 
     def _ids(self, extractor: Extractor, options: ExtractOptions, whole: bool) -> list[int]:
-        """The memories to extract from: those that are asked for, or all; in a built graph those that are not done."""
+        """Ids of the memories to extract from: those asked for, or all open ones; in a built graph the unfinished."""
         only, limit = options.get("only"), options.get("limit")
         with self._store.transaction() as connection:
             if only is not None:
@@ -177,9 +177,9 @@ class GraphBuilder:
         """Memories as a model reads them, a batch at a time, so that no cursor stays open for a long run."""
         for start in range(0, len(ids), BATCH):
             with self._store.transaction() as connection:
-                known = memories.fetch_by_id(connection, ids[start : start + BATCH])
-                read = list(with_stored_turns(connection, known) if turns else sources(known.values()))
-            yield from read
+                batch = memories.fetch_by_id(connection, ids[start : start + BATCH])
+                batch_sources = list(with_stored_turns(connection, batch) if turns else sources(batch.values()))
+            yield from batch_sources
 
     def _by_workers(
         self, extractor: Extractor, sink: GraphSink, ids: Sequence[int], engine: Engine | None, show: Show
@@ -196,10 +196,10 @@ class GraphBuilder:
             surveys = self._surveys(engine) if contextual and engine else None
             reader = partial(partial, Reader(self._store, extractor, surveys).read)
             progress = replace(progress, stage="extracting")
-            for read in map_batches(engine or Engine(), reader, batches, ahead=2 if engine else 1, place=_place):
-                sink.write(read.extracted, extractor.identity)
-                progress = progress.plus(read.extracted, time.monotonic() - began)
-                progress = replace(progress, skipped=progress.skipped + read.skipped)
+            for batch in map_batches(engine or Engine(), reader, batches, ahead=2 if engine else 1, place=_place):
+                sink.write(batch.extracted, extractor.identity)
+                progress = progress.plus(batch.extracted, time.monotonic() - began)
+                progress = replace(progress, skipped=progress.skipped + batch.skipped)
                 show(progress)
         return replace(progress, stage="")
 
@@ -209,8 +209,8 @@ class GraphBuilder:
             batches = _batches(memories.open_ids(connection), RANGE)
         surveys: dict[str, Survey] = {}
         for part in map_batches(engine, with_shared(survey, self._store), batches, place=_place):
-            for scope, found in part.items():
-                surveys.setdefault(scope, Survey()).merge(found)
+            for scope, scope_survey in part.items():
+                surveys.setdefault(scope, Survey()).merge(scope_survey)
         return surveys
 
     def _read_changes(self, extractor: Extractor, judge: Judge | None, show: Show) -> None:
@@ -232,27 +232,27 @@ class GraphBuilder:
             return
         tables: tuple[graph_vectors.Table, ...] = ("concept_edges", "statements")
         tables = (*tables, "concepts") if concepts else tables
-        after = dict.fromkeys(tables, 0)
+        last_ids = dict.fromkeys(tables, 0)
         began, progress = time.monotonic(), Progress(stage="embedding facts and names")
-        while after:
+        while last_ids:
             with self._store.transaction() as connection:
-                rows = graph_vectors.pending(connection, after, limit=BATCH)
-                following = {table: own[-1][0] for table, own in rows.items() if len(own) == BATCH}
-                if following and progress.total is None:
+                rows = graph_vectors.pending(connection, last_ids, limit=BATCH)
+                next_ids = {table: pending[-1][0] for table, pending in rows.items() if len(pending) == BATCH}
+                if next_ids and progress.total is None:
                     total = sum(graph_vectors.count_pending(connection, table) for table in tables)
                     progress = replace(progress, total=total)
-            if texts := [text for own in rows.values() for _, text in own]:
+            if texts := [text for pending in rows.values() for _, text in pending]:
                 try:
                     with guarded(graph_vectors.guard(self._store, rows)):
-                        made = embed(texts)
+                        new_vectors = embed(texts)
                 except WithdrawnError:
                     # One of them is not what it was: the pages are read again.
                     continue
-                self._store.run(partial(graph_vectors.write_unchanged, rows, made))
+                self._store.run(partial(graph_vectors.write_unchanged, rows, new_vectors))
                 done = progress.memories + len(texts)
                 progress = replace(progress, memories=done, seconds=time.monotonic() - began)
                 show(progress)
-            after = following
+            last_ids = next_ids
         self._store.run(partial(graph_vectors.ensure_index, tables=tables))
 
     def _embedder(self) -> Embed | None:
@@ -270,7 +270,7 @@ class GraphBuilder:
 
 @dataclass(frozen=True)
 class StatementSink:
-    """Where statements go that a model wrote; one that is there already, as after a stopped run, stays as it is."""
+    """Writes a model's statements into a store; one that is there already, as after a stopped run, stays as it is."""
 
     store: Store
 
@@ -282,9 +282,9 @@ class StatementSink:
         """Write the statements of a batch, but for what may not be read any more."""
 
         def work(connection: Connection[Any]) -> None:
-            known = extractions.readable(connection, [entry.source for entry in batch])
-            read = [(known.get(str(entry.source.memory_id)), entry.extraction.facts) for entry in batch]
-            rows = [_statement_row(memory, fact) for memory, facts in read if memory for fact in facts]
+            readable = extractions.readable(connection, [entry.source for entry in batch])
+            facts_by_memory = [(readable.get(str(entry.source.memory_id)), entry.extraction.facts) for entry in batch]
+            rows = [_statement_row(memory, fact) for memory, facts in facts_by_memory if memory for fact in facts]
             graph_vectors.add_statements(connection, rows)
 
         self.store.run(work)

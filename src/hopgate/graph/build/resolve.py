@@ -1,4 +1,4 @@
-"""Which concept a name is: all names of a store clustered anew, or new names against the concepts that are there."""
+"""Which concept a name belongs to: all names of a store clustered anew, or new ones compared with known concepts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MAX_EMBEDDED = 4096
 
 @dataclass(slots=True)
 class Tally:
-    """How new names were resolved."""
+    """How many new names were merged into a concept, left undecided beside one, and found to be new."""
 
     merged: int = 0
     ambiguous: int = 0
@@ -99,29 +99,29 @@ class NameResolver:
         if self._embed is None:
             return
         with store.transaction() as connection:
-            known = {row.key for row in name_rows.by_keys(connection, spellings) if row.uses}
+            used_keys = {row.key for row in name_rows.by_keys(connection, spellings) if row.uses}
             for scope in {scope for scope, _ in spellings} - self._scales.keys():
                 sample = graph_vectors.sample(connection, scope, SAMPLE)
                 if len(sample) >= ENOUGH:
                     self._scales[scope] = closeness(sample)
-        fresh = [key for key in spellings if key not in known]
-        if names := list(dict.fromkeys(spellings[key] for key in fresh)):
+        new_keys = [key for key in spellings if key not in used_keys]
+        if names := list(dict.fromkeys(spellings[key] for key in new_keys)):
             vectors = dict(zip(names, self._embed(names), strict=True))
-            self._vectors = {key: vectors[spellings[key]] for key in fresh}
+            self._vectors = {key: vectors[spellings[key]] for key in new_keys}
 
     def take_back(self, names: Iterable[str]) -> None:
-        """Drop from the cache what was prepared of memories that turned sensitive, or went, on the way."""
+        """Drop from the embedding cache names of memories that turned sensitive, or went, after `prepare`."""
         if self._forget is not None:
             self._forget(list(names))
 
-    def __call__(self, connection: Connection[Any], fresh: Sequence[NameRow]) -> None:
-        """Merge new names into the concepts they mean."""
-        embedded = [row for row in fresh if row.key in self._vectors]
+    def __call__(self, connection: Connection[Any], new_rows: Sequence[NameRow]) -> None:
+        """Merge new names into the concepts they mean, or mark them ambiguous; the longest names first."""
+        embedded = [row for row in new_rows if row.key in self._vectors]
         if embedded:
-            rows = np.stack([self._vectors[row.key] for row in embedded])
-            set_vectors(connection, "concepts", [row.concept_id for row in embedded], rows)
+            vectors = np.stack([self._vectors[row.key] for row in embedded])
+            set_vectors(connection, "concepts", [row.concept_id for row in embedded], vectors)
         # Long names first: a short one then finds the one concept that all its expansions became, and not each of them.
-        waiting = sorted(fresh, key=lambda row: (-len(tokens(row.normal)), row.normal))
+        waiting = sorted(new_rows, key=lambda row: (-len(tokens(row.normal)), row.normal))
         unseen = {row.concept_id for row in waiting}
         for row in waiting:
             unseen.discard(row.concept_id)
@@ -137,8 +137,8 @@ class NameResolver:
             journal.merge(connection, [(decision.concept, row.concept_id)], method="incremental", score=decision.score)
             self.tally.merged += 1
         else:
-            near = name_rows.of_concepts(connection, [decision.concept])[0]
-            concept_rows.mark_ambiguous(connection, row.id, near.id, decision.score)
+            near_row = name_rows.of_concepts(connection, [decision.concept])[0]
+            concept_rows.mark_ambiguous(connection, row.id, near_row.id, decision.score)
             self.tally.ambiguous += 1
 
     def _candidates(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> list[Candidate]:
@@ -151,25 +151,25 @@ class NameResolver:
         ids = name_rows.similar(connection, row.key, sorted(shared), sorted(parts), initials(row.normal), limit=SHARED)
         near: dict[int, float | None] = {}
         if (vector := self._vectors.get(row.key)) is not None:
-            found = graph_vectors.near_concepts(connection, row.scope, vector, NEIGHBOURS + 1)
-            cosines = {key: cosine for key, cosine in found if key != row.concept_id}
-            others = [key for key in ids if key not in cosines and key != row.concept_id]
-            cosines |= graph_vectors.cosines(connection, vector, others)
+            nearest = graph_vectors.near_concepts(connection, row.scope, vector, NEIGHBOURS + 1)
+            cosines = {key: cosine for key, cosine in nearest if key != row.concept_id}
+            other_ids = [key for key in ids if key not in cosines and key != row.concept_id]
+            cosines |= graph_vectors.cosines(connection, vector, other_ids)
             near = dict.fromkeys(cosines)
             if scale := self._scales.get(row.scope):
                 near = dict(zip(cosines, scale(np.array([*cosines.values()], np.float32)).tolist(), strict=True))
-        rows: dict[int, list[NameRow]] = {}
+        rows_by_concept: dict[int, list[NameRow]] = {}
         for other in name_rows.of_concepts(connection, sorted({*ids, *near} - {row.concept_id} - unseen)):
-            rows.setdefault(other.concept_id, []).append(other)
+            rows_by_concept.setdefault(other.concept_id, []).append(other)
         return [
             Candidate(
                 key,
-                tuple(one.name for one in sorted(known, key=lambda one: (-one.uses, -len(one.name), one.name))[:NAMES]),
-                next((one.kind for one in known if one.kind), None),
-                max(1, sum(one.uses for one in known)),
+                tuple(one.name for one in sorted(rows, key=lambda one: (-one.uses, -len(one.name), one.name))[:NAMES]),
+                next((one.kind for one in rows if one.kind), None),
+                max(1, sum(one.uses for one in rows)),
                 near.get(key),
             )
-            for key, known in rows.items()
+            for key, rows in rows_by_concept.items()
         ]
 
 
@@ -181,7 +181,7 @@ Relations = Mapping[str, Mapping[str, str]]
 
 
 class Material(NamedTuple):
-    """All that clusters are made of, as it was in one version of the graph."""
+    """All that clusters are made of, in one version of the graph: names, by name id their places, relations' counts."""
 
     version: int
     names: Sequence[NameRow]
@@ -197,21 +197,21 @@ def canonicalise_store(store: Store, embed: Embed | None, show: Callable[[Progre
 
     def at_once(connection: Connection[Any]) -> None:
         name_rows.lock(connection)
-        read = _read_material(connection)
-        _write(read, _clustered(read, embed), show, connection)
+        material = _read_material(connection)
+        _write_clusters(material, _clustered(material, embed), show, connection)
 
     show(Progress(stage="bringing names together"))
     for _ in range(ATTEMPTS):
-        read = store.run(_read_material)
+        material = store.run(_read_material)
         # A hosted embedder takes minutes over all names: before each request it is looked whether one went.
-        with suppress(WithdrawnError), guarded(name_rows.guard(store, partial(_is_still, read.version))):
-            if store.run(partial(_write, read, _clustered(read, embed), show)):
+        with suppress(WithdrawnError), guarded(name_rows.guard(store, partial(_is_unchanged, material.version))):
+            if store.run(partial(_write_clusters, material, _clustered(material, embed), show)):
                 return
     store.run(at_once)
 
 
-def _is_still(known: int, connection: Connection[Any]) -> bool:
-    return version.current(connection) == known
+def _is_unchanged(read_version: int, connection: Connection[Any]) -> bool:
+    return version.current(connection) == read_version
 
 
 def _read_material(connection: Connection[Any]) -> Material:
@@ -223,47 +223,47 @@ def _read_material(connection: Connection[Any]) -> Material:
     )
 
 
-def _clustered(read: Material, embed: Embed | None) -> tuple[list[list[NameRow]], Relations]:
-    """Cluster each scope's names and relations: the long part, for which nobody needs to wait."""
+def _clustered(material: Material, embed: Embed | None) -> tuple[list[list[NameRow]], Relations]:
+    """Cluster each scope's names (clusters of two and more) and relations: the long part, which needs no lock."""
     by_scope: dict[str, list[NameRow]] = defaultdict(list)
-    for row in read.names:
+    for row in material.names:
         by_scope[row.scope].append(row)
     clusters: dict[tuple[str, int], list[NameRow]] = defaultdict(list)
     for scope, rows in by_scope.items():
         mentions = [
-            ContextMention(row.name, row.kind, tuple(read.places.get(row.id, ())), max(1, row.uses)) for row in rows
+            ContextMention(row.name, row.kind, tuple(material.places.get(row.id, ())), max(1, row.uses)) for row in rows
         ]
         result = Canonicaliser(threshold=MERGE).fit(mentions, embed)
         for row, label in zip(rows, result.labels_.tolist(), strict=True):
             clusters[scope, label].append(row)
     relations = {
         scope: canonicalise_relations(counts, embed if len(counts) <= MAX_EMBEDDED else None)
-        for scope, counts in read.relations.items()
+        for scope, counts in material.relations.items()
     }
     return [members for members in clusters.values() if len(members) > 1], relations
 
 
-def _write(
-    read: Material,
+def _write_clusters(
+    material: Material,
     clusters: tuple[list[list[NameRow]], Relations],
     show: Callable[[Progress], object],
     connection: Connection[Any],
 ) -> bool:
-    """Merge the concepts of each cluster, unless the graph changed meanwhile; what people decided stays so."""
+    """Merge each cluster's concepts into its most used name's; write nothing, and say so, if the graph changed."""
     name_rows.lock(connection)
-    if not _is_still(read.version, connection):
+    if not _is_unchanged(material.version, connection):
         return False
-    names, relations = clusters
-    decided = take_apart(connection)
-    known = name_rows.by_id(connection, [row.id for members in names for row in members])
-    concept = {row.id: row.concept_id for row in known}
+    name_clusters, relations = clusters
+    rulings = take_apart(connection)
+    current_rows = name_rows.by_id(connection, [row.id for members in name_clusters for row in members])
+    concept_of_name = {row.id: row.concept_id for row in current_rows}
     merges = []
-    for members in names:
+    for members in name_clusters:
         kept, *others = sorted(members, key=lambda row: (-row.uses, -len(row.name), row.name))
-        merges += [(concept[kept.id], concept[other.id]) for other in others]
+        merges += [(concept_of_name[kept.id], concept_of_name[other.id]) for other in others]
     journal.merge(connection, merges, method=f"global, threshold {MERGE}")
     join_aliases(connection)
-    apply_rulings(connection, decided)
+    apply_rulings(connection, rulings)
     for scope, canonical in relations.items():
         fact_rows.set_canonical(connection, scope, canonical)
     show(Progress(stage="deriving edges"))
@@ -279,8 +279,8 @@ def declare(connection: Connection[Any], single: Collection[str], several: Colle
             return
         share(connection)
     name_rows.lock(connection)
-    declared = fact_rows.declare(connection, single, several)
+    changed_relations = fact_rows.declare(connection, single, several)
     if whole:
         version.set_derived(connection, False)
-    elif declared:
-        rederive(connection, groups=fact_rows.groups_of_relations(connection, declared))
+    elif changed_relations:
+        rederive(connection, groups=fact_rows.groups_of_relations(connection, changed_relations))

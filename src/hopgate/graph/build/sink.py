@@ -56,16 +56,16 @@ def add(
     name_rows.lock(connection)
     memory_ids = [memory.id for memory, _ in batch]
     scopes = name_rows.scopes_of(connection, memory_ids)
-    wanted = spellings((scopes[memory.id], extraction) for memory, extraction in batch)
-    known = name_rows.ensure(connection, wanted, {normal: initials(normal) for _, normal in wanted})
+    name_by_key = spellings((scopes[memory.id], extraction) for memory, extraction in batch)
+    rows_by_key = name_rows.ensure(connection, name_by_key, {normal: initials(normal) for _, normal in name_by_key})
     mentions, facts = [], []
     for memory, extraction in batch:
         scope = scopes[memory.id]
         for name, kind in names_used(extraction):
-            if row := known.get((scope, normalise(name))):
+            if row := rows_by_key.get((scope, normalise(name))):
                 mentions.append((memory.id, row.id, name, kind))
         for fact in extraction.facts:
-            subject, object_ = (known.get((scope, normalise(end))) for end in (fact.subject, fact.object))
+            subject, object_ = (rows_by_key.get((scope, normalise(end))) for end in (fact.subject, fact.object))
             start, end = moment(fact.valid_from), moment(fact.valid_to)
             backwards = start is not None and end is not None and end < start
             if subject is None or object_ is None or not fact.relation.strip() or backwards:
@@ -74,7 +74,7 @@ def add(
                 FactRow(memory.id, subject.id, fact.relation[:MAX_NAME], object_.id, fact.confidence, start, end,
                         memory.recorded_at, scope)
             )  # fmt: skip
-    name_ids = [row.id for row in known.values()]
+    name_ids = [row.id for row in rows_by_key.values()]
     # None of these has an answer to wait for: they travel together.
     with connection.pipeline():
         fact_rows.add_mentions(connection, mentions)
@@ -84,20 +84,20 @@ def add(
     if not deriving:
         version.bump(connection)
         return
-    new_ids = {row.id for row in known.values() if row.is_new}
+    new_ids = {row.id for row in rows_by_key.values() if row.is_new}
     if resolve and new_ids:
-        resolve(connection, [row for row in known.values() if row.is_new])
-    rows = name_rows.by_id(connection, name_ids)
-    new_names = [row for row in rows if row.id in new_ids]
-    touched = list(memory_ids)
-    if older := mentions_of_new_names(connection, new_names, memory_ids):
-        fact_rows.add_mentions(connection, older)
-        touched += sorted({row[0] for row in older})
+        resolve(connection, [row for row in rows_by_key.values() if row.is_new])
+    resolved_rows = name_rows.by_id(connection, name_ids)
+    new_names = [row for row in resolved_rows if row.id in new_ids]
+    touched_ids = list(memory_ids)
+    if older_mentions := mentions_of_new_names(connection, new_names, memory_ids):
+        fact_rows.add_mentions(connection, older_mentions)
+        touched_ids += sorted({row[0] for row in older_mentions})
     rederive(
         connection,
-        concept_ids=sorted({row.concept_id for row in rows}),
-        memory_ids=touched,
-        groups=fact_rows.groups_of_memories(connection, touched),
+        concept_ids=sorted({row.concept_id for row in resolved_rows}),
+        memory_ids=touched_ids,
+        groups=fact_rows.groups_of_memories(connection, touched_ids),
         names=new_names,
         scopes=set(scopes.values()),
     )
@@ -105,15 +105,15 @@ def add(
 
 
 def spellings(extractions: Iterable[tuple[str, Extraction]]) -> dict[NameKey, tuple[str, str | None]]:
-    """Every name of a batch by its scope and normal form; the first spelling and the first kind win."""
-    wanted: dict[NameKey, tuple[str, str | None]] = {}
+    """Every name of extractions, each with its scope, as (spelling, kind) by scope and normal form; the first win."""
+    name_by_key: dict[NameKey, tuple[str, str | None]] = {}
     for scope, extraction in extractions:
         for name, kind in names_used(extraction):
             normal = normalise(name)
             if is_name(name, normal):
-                spelling, first = wanted.get((scope, normal), (name, None))
-                wanted[scope, normal] = (spelling, first or kind)
-    return wanted
+                spelling, first = name_by_key.get((scope, normal), (name, None))
+                name_by_key[scope, normal] = (spelling, first or kind)
+    return name_by_key
 
 
 def _portions(batch: Sequence[Extracted]) -> Iterator[list[Extracted]]:
@@ -154,55 +154,55 @@ class GraphSink:
 
     def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         """Write a batch with its provenance; one of many names takes the lock more than once, for others wait."""
-        kept = [entry._replace(extraction=bounded(entry.extraction)) for entry in batch]
+        bounded_batch = [entry._replace(extraction=bounded(entry.extraction)) for entry in batch]
         # Before the first build nobody waits for the graph.
-        for portion in _portions(kept) if self._deriving else [kept]:
-            left = self._prepared(self._resolution, portion) if self._resolution else portion
-            self._store.run(partial(self._write, left, identity))
+        for portion in _portions(bounded_batch) if self._deriving else [bounded_batch]:
+            prepared = self._prepared(self._resolution, portion) if self._resolution else portion
+            self._store.run(partial(self._write, prepared, identity))
 
     def _write(self, batch: Sequence[Extracted], identity: ExtractorIdentity, connection: Connection[Any]) -> None:
         # Where a whole build was broken off meanwhile, nothing follows until the next.
         deriving = share(connection) if self._deriving else False
         # Every writer of both locks memories first and the graph second, so that no two wait for each other.
-        read = [entry.source for entry in batch]
-        known = extractions.readable(connection, read)
+        sources = [entry.source for entry in batch]
+        readable = extractions.readable(connection, sources)
         name_rows.lock(connection)
         # Whoever marks a turn that was read with a memory takes the graph's lock to remove what was made with it.
-        later = [source for source in read if source.before]
-        gone = {*map(_name, later)} - extractions.readable(connection, later, lock=False).keys() if later else set()
-        known = {name: row for name, row in known.items() if name not in gone}
-        if self._resolution and (lost := [entry for entry in batch if _name(entry.source) not in known]):
+        turns = [source for source in sources if source.before]
+        gone = {*map(_name, turns)} - extractions.readable(connection, turns, lock=False).keys() if turns else set()
+        readable = {name: row for name, row in readable.items() if name not in gone}
+        if self._resolution and (lost := [entry for entry in batch if _name(entry.source) not in readable]):
             self._resolution.take_back({name for entry in lost for name, _ in names_used(entry.extraction)})
-        before = extractions.recorded(connection, [row.id for row in known.values()], identity)
+        earlier_runs = extractions.recorded(connection, [row.id for row in readable.values()], identity)
         # What another build has written since is left as it is; a failed extraction does not replace an earlier one.
         rows = [
-            (known[name], entry.extraction)
+            (readable[name], entry.extraction)
             for name, entry in ((_name(entry.source), entry) for entry in batch)
-            if name in known
-            and not before.get(known[name].id, False)
-            and not (known[name].id in before and entry.extraction.state is State.FAILED)
+            if name in readable
+            and not earlier_runs.get(readable[name].id, False)
+            and not (readable[name].id in earlier_runs and entry.extraction.state is State.FAILED)
         ]
-        if again := [row.id for row, _ in rows if row.id in before]:
-            revoke(connection, again)
+        if replaced_ids := [row.id for row, _ in rows if row.id in earlier_runs]:
+            revoke(connection, replaced_ids)
         if rows:
             add(connection, rows, deriving=deriving, resolve=self._resolution)
             extractions.record(connection, ((row.id, extraction) for row, extraction in rows), identity)
 
     def _prepared(self, resolution: NameResolver, batch: Sequence[Extracted]) -> Sequence[Extracted]:
-        """Let names be embedded before the lock is taken; give what is left of the batch when that is done."""
+        """Embed a batch's names before the lock is taken; return it without memories that were withdrawn meanwhile."""
         while True:
-            read = [entry.source for entry in batch]
+            sources = [entry.source for entry in batch]
             with self._store.transaction() as connection:
-                scopes = extractions.scopes(connection, read)
+                scopes = extractions.scopes(connection, sources)
             batch = [entry for entry in batch if _name(entry.source) in scopes]
             names = spellings((scopes[_name(entry.source)], entry.extraction) for entry in batch)
             try:
-                with guarded(extractions.guard(self._store, read)):
+                with guarded(extractions.guard(self._store, sources)):
                     resolution.prepare(self._store, {key: name for key, (name, _) in names.items()})
             except WithdrawnError:
                 with self._store.transaction() as connection:
-                    known = extractions.readable(connection, read, lock=False)
-                batch = [entry for entry in batch if _name(entry.source) in known]
+                    readable = extractions.readable(connection, sources, lock=False)
+                batch = [entry for entry in batch if _name(entry.source) in readable]
             else:
                 return batch
 
@@ -236,7 +236,7 @@ def mentions_of_new_names(
     connection: Connection[Any], new: Iterable[name_rows.NameRow], but: Collection[int]
 ) -> list[tuple[int, int, str, str]]:
     """Mentions of new names in memories that were read before the names were known: (memory, name, spelling, kind)."""
-    made = []
+    mentions = []
     by_scope: dict[str, list[name_rows.NameRow]] = defaultdict(list)
     for row in new:
         if row.kind in LOWER_KINDS and row.name.islower() and " " not in row.name:
@@ -244,10 +244,10 @@ def mentions_of_new_names(
     for scope, rows in by_scope.items():
         within = shared_or(connection, scope)
         holders = memories.holding(connection, [(within, row.name) for row in rows], limit=MAX_CARRIED + 1)
-        often = Counter(number for _, number in holders)
-        made += [
+        holders_of = Counter(number for _, number in holders)
+        mentions += [
             (memory, rows[number - 1].id, rows[number - 1].name, rows[number - 1].kind or "")
             for memory, number in holders
-            if memory not in but and often[number] <= MAX_CARRIED
+            if memory not in but and holders_of[number] <= MAX_CARRIED
         ]
-    return made
+    return mentions
