@@ -10,7 +10,7 @@ from hopgate.memory import Memory
 from hopgate.passages import Extent, is_long
 from hopgate.recall.filters import Filters
 from hopgate.store import vectors
-from hopgate.store.memories import count_kept, in_scopes
+from hopgate.store.memories import count_from_words, in_scopes
 from hopgate.store.vectors import to_sql
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def dense_leg(
     condition, parameters = filters.sql()
     values = {**parameters, "vector": as_text(vector), "depth": depth}
     if not exact and filters.scopes is not None:
-        exact = count_kept(connection, filters.scopes) < vectors.EXACT_WITHIN
+        exact = count_from_words(connection, filters.scopes) < vectors.EXACT_WITHIN
     if not exact:
         vectors.search_wide(connection, depth)
         rows: list[tuple[int, float]]

@@ -104,7 +104,7 @@ class Embedding:
         """Embed what has no vector yet."""
         with self._store.transaction() as connection:
             space = vectors.space(connection)
-            if space is None and not memories.count_kept(connection):
+            if space is None and not memories.count_from_words(connection):
                 return 0
         made = self._fill(self.embedder(spec, space), self.late(space), progress)
         self.index()
@@ -189,7 +189,7 @@ class Embedding:
         """Build the HNSW index once the table is large enough to need it."""
         with self._store.transaction() as connection:
             found = vectors.space(connection)
-            if found is None or found.indexed or memories.count_kept(connection) < vectors.EXACT_BELOW:
+            if found is None or found.indexed or memories.count_from_words(connection) < vectors.EXACT_BELOW:
                 return
         with connect.explained(), connect.connect(self._store.dsn) as connection:
             connection.autocommit = True

@@ -1,8 +1,11 @@
-"""Memories in and out of the table, by external id; and which of them hold a word or a name."""
+"""Memories in and out of the table, and which of them hold a word or a name.
+
+`ids` are the store's own, which ascend with arrival; `external_ids` are the user's. `scopes` of None are all memories,
+those without a scope too; a list of scopes leaves these out. Sensitive memories are given unless it says "open".
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -54,7 +57,7 @@ class Written:
     now_sensitive: tuple[int, ...] = ()
     replaced: tuple[str, ...] = ()  # contents that are no memory's any more
     kept_sensitive: int = 0  # came as open, and stay sensitive as they were marked
-    followers: tuple[int, ...] = ()  # were read with one that moved
+    followers: tuple[int, ...] = ()  # perhaps read with one that moved
 
     def __add__(self, other: Written) -> Written:
         return Written(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(Written)))
@@ -66,24 +69,23 @@ class Written:
 def upsert(connection: Connection[Any], memories: Iterable[Memory], within: Sequence[str] | None = None) -> Written:
     """Add memories, or bring those with a known external id up to date; all or nothing, being one transaction.
 
-    A known id of a scope that is not `within` these is refused.
+    Each external id stands once among them. A known id of a scope that is not `within` these is refused.
     """
     written = Written()
     for chunk in _chunks(memories):
         setting_rows.require_languages(connection, {memory.language for memory in chunk if memory.language})
-        left = chunk
-        while left:
-            there = _locked(connection, [memory.external_id for memory in left])
-            if within is not None and any(memory.scope not in within for memory in there.values()):
-                what = f"the id {left[0].external_id[:80]!r}" if len(left) == 1 else "one of the ids"
+        remaining = chunk
+        while remaining:
+            stored = _locked(connection, [memory.external_id for memory in remaining])
+            if within is not None and any(memory.scope not in within for memory in stored.values()):
+                what = f"the id {remaining[0].external_id[:80]!r}" if len(remaining) == 1 else "one of the ids"
                 raise TakenError(f"{what} is taken: choose another")
-            known = {memory.external_id: (key, memory) for key, memory in there.items()}
-            written += _update(connection, [memory for memory in left if memory.external_id in known], known)
-            new = [memory for memory in left if memory.external_id not in known]
-            added = _insert(connection, new)
+            given = {memory.external_id: memory for memory in remaining}
+            written += _update(connection, [(key, old, given.pop(old.external_id)) for key, old in stored.items()])
+            added = _insert(connection, list(given.values()))
             written += Written(len(added), len(added))
-            # What another process added meanwhile is known now, and looked at once more.
-            left = [memory for memory in new if memory.external_id not in added]
+            # What another process added meanwhile is stored now, and looked at once more.
+            remaining = [memory for name, memory in given.items() if name not in added]
     return written
 
 
@@ -101,12 +103,12 @@ def _chunks(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
 
 
 def _locked(connection: Connection[Any], external_ids: Sequence[str]) -> dict[int, Memory]:
-    """What has these ids, locked for change."""
-    return _found(connection, f"WHERE {NAMED} ORDER BY id FOR NO KEY UPDATE", named(external_ids))
+    """The memories of external ids by their own ids, ascending, locked for change; unknown ones are left out."""
+    return _select(connection, f"WHERE {NAMED} ORDER BY id FOR NO KEY UPDATE", named(external_ids))
 
 
 def _insert(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
-    """Add memories whose id nobody has; give the ids of those that were added."""
+    """Add memories; give the external ids of those that were added, whose id nobody had."""
     if not new:
         return set()
     values = ", ".join(_INCOMING).replace("created_at", "coalesce(created_at, now())")
@@ -117,25 +119,25 @@ def _insert(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
     return set(rows.values(connection, statement, {"rows": _as_json(new)}))
 
 
-def _update(connection: Connection[Any], new: Sequence[Memory], known: Mapping[str, tuple[int, Memory]]) -> Written:
-    """Bring known memories up to date, and say what of them is read in another way now."""
-    pairs = [(memory, *known[memory.external_id]) for memory in new]
-    other = [(one, key, old) for one, key, old in pairs if one.source != old.source or not is_same(one, old)]
-    followers = _followers(connection, [key for one, key, old in other if old.thread is not None and _moved(one, old)])
-    if other:
+def _update(connection: Connection[Any], pairs: Sequence[tuple[int, Memory, Memory]]) -> Written:
+    """Bring memories, given by id as they are stored and as they come, up to date; say what must be read again."""
+    differing = [(key, old, new) for key, old, new in pairs if new.source != old.source or not is_same(new, old)]
+    moved = [key for key, old, new in differing if old.thread is not None and _moved(new, old)]
+    followers = _followers(connection, moved)
+    if differing:
         connection.execute(
             f"UPDATE memories m SET {', '.join(f'{name} = i.{name}' for name in _GIVEN)}, "
             # Sensitivity stays: a file that is read again does not know that somebody marked its memory since.
             "is_sensitive = m.is_sensitive OR i.is_sensitive, created_at = coalesce(i.created_at, m.created_at), "
             f"dated = i.dated OR m.dated FROM {_ROWS} WHERE m.external_id = i.external_id",
-            {"rows": _as_json([memory for memory, _, _ in other])},
+            {"rows": _as_json([new for _, _, new in differing])},
         )
     return Written(
         rows=len(pairs),
-        changed=tuple(key for one, key, old in other if _reads_otherwise(one, old)),
-        now_sensitive=tuple(key for one, key, old in other if one.is_sensitive and not old.is_sensitive),
-        replaced=tuple(old.content for one, _, old in other if one.content != old.content and not old.is_sensitive),
-        kept_sensitive=sum(old.is_sensitive and not one.is_sensitive for one, _, old in pairs),
+        changed=tuple(key for key, old, new in differing if _reads_otherwise(new, old)),
+        now_sensitive=tuple(key for key, old, new in differing if new.is_sensitive and not old.is_sensitive),
+        replaced=tuple(old.content for _, old, new in differing if new.content != old.content and not old.is_sensitive),
+        kept_sensitive=sum(old.is_sensitive and not new.is_sensitive for _, old, new in pairs),
         followers=followers,
     )
 
@@ -155,16 +157,16 @@ def _as_json(memories: Iterable[Memory]) -> str:
     return json.dumps(list(given), ensure_ascii=False)
 
 
-def is_same(new: Memory, kept: Memory) -> bool:
-    """Whether writing a memory would change nothing of the one that is kept: dates of arrival and marks stay."""
-    if new.is_sensitive and not kept.is_sensitive:
+def is_same(new: Memory, old: Memory) -> bool:
+    """Whether writing a memory over a stored one would change nothing: dates of arrival and marks stay."""
+    if new.is_sensitive and not old.is_sensitive:
         return False
     as_new = replace(
-        kept,
+        old,
         is_sensitive=new.is_sensitive,
-        created_at=kept.created_at if new.created_at else None,
-        superseded_by=kept.superseded_by if new.superseded_by else None,
-        superseded_at=kept.superseded_at if new.superseded_at else None,
+        created_at=old.created_at if new.created_at else None,
+        superseded_by=old.superseded_by if new.superseded_by else None,
+        superseded_at=old.superseded_at if new.superseded_at else None,
     )
     return as_new == new
 
@@ -176,14 +178,14 @@ def _moved(new: Memory, old: Memory) -> bool:
 
 def _reads_otherwise(new: Memory, old: Memory) -> bool:
     """Whether what was made of a memory's text holds no more."""
-    read, before = ((one.content, one.tags, one.expanded_keywords) for one in (new, old))
-    return read != before or _moved(new, old)
+    texts_differ = (new.content, new.tags, new.expanded_keywords) != (old.content, old.tags, old.expanded_keywords)
+    return texts_differ or _moved(new, old)
 
 
 def _followers(connection: Connection[Any], moved: list[int]) -> tuple[int, ...]:
-    """The turns that were read with memories that are about to leave their place, under the graph's lock.
+    """The turns that were perhaps read with memories that are about to move, ascending; takes the graph's lock.
 
-    What they took over from these must go.
+    What they took over from these must go. None of the memories that move is among them.
     """
     if not moved:
         return ()
@@ -217,7 +219,7 @@ def tidy(connection: Connection[Any]) -> None:
     connection.execute("LOCK TABLE memories IN SHARE UPDATE EXCLUSIVE MODE")
     connection.execute("SELECT hopgate_fold_words()")
     connection.execute("SELECT gin_clean_pending_list('memories_search_vector')")
-    target = 100 if count_kept(connection) >= SAMPLED_FROM else 0
+    target = 100 if count_from_words(connection) >= SAMPLED_FROM else 0
     connection.execute(f"ALTER TABLE memories ALTER search_vector SET STATISTICS {target}")
     connection.execute("ANALYZE memories, word_counts, word_changes, word_totals")
 
@@ -226,23 +228,24 @@ def tidy(connection: Connection[Any]) -> None:
 
 
 def fetch(connection: Connection[Any], external_ids: Sequence[str]) -> dict[str, Memory]:
-    """Read memories by external id; unknown ids are left out."""
-    known = _found(connection, f"WHERE {NAMED}", named(external_ids))
-    return {memory.external_id: memory for memory in known.values()}
+    """Memories by external id, in no order; unknown ids are left out."""
+    selected = _select(connection, f"WHERE {NAMED}", named(external_ids))
+    return {memory.external_id: memory for memory in selected.values()}
 
 
 def fetch_by_id(
     connection: Connection[Any], ids: Sequence[int], scopes: Sequence[str] | None = None
 ) -> dict[int, Memory]:
-    """Read memories by the store's own id, in its order, of any scope or only of these."""
+    """Memories by id, ascending; unknown ids, and memories of other scopes, are left out."""
     condition = f"WHERE id = ANY(%(ids)s){in_scopes(scopes)} ORDER BY id"
-    return _found(connection, condition, {"ids": list(ids), "scopes": scopes})
+    return _select(connection, condition, {"ids": list(ids), "scopes": scopes})
 
 
-def _found(connection: Connection[Any], condition: str, parameters: Mapping[str, Any]) -> dict[int, Memory]:
+def _select(connection: Connection[Any], condition: str, parameters: Mapping[str, Any]) -> dict[int, Memory]:
+    """Memories by id, in the order that the condition says."""
     with connection.cursor(row_factory=dict_row) as cursor:
-        found = cursor.execute(f"SELECT {_COLUMNS} FROM memories {condition}", parameters)
-        return {row["id"]: _memory(row) for row in found}
+        selected = cursor.execute(f"SELECT {_COLUMNS} FROM memories {condition}", parameters)
+        return {row["id"]: _memory(row) for row in selected}
 
 
 def _memory(row: dict[str, Any]) -> Memory:
@@ -254,7 +257,7 @@ def _memory(row: dict[str, Any]) -> Memory:
 
 
 def stream(connection: Connection[Any]) -> Iterator[Memory]:
-    """Read every memory in the order of arrival, without holding them all."""
+    """Every memory by ascending id, without holding them all; to be read within one transaction."""
     with connection.cursor(name="hopgate_memories", row_factory=dict_row) as cursor:
         cursor.itersize = 2000
         cursor.execute(f"SELECT {_COLUMNS} FROM memories ORDER BY id")
@@ -265,13 +268,13 @@ def stream(connection: Connection[Any]) -> Iterator[Memory]:
 def listed(
     connection: Connection[Any], *, scopes: Sequence[str] | None = None, after: str | None = None, limit: int
 ) -> list[Memory]:
-    """The next memories after one, by external id, that have one of these scopes; an unknown id is refused."""
+    """The next memories by ascending id, from the first or after that of an external id; an unknown one is refused."""
     begin = ids_of(connection, [after]) if after is not None else [0]
     if not begin:
         raise HopgateError(f"there is no memory {(after or '')[:80]!r} to go on after: begin again without it")
     condition = f"WHERE id > %(begin)s{in_scopes(scopes)} ORDER BY id LIMIT %(limit)s"
-    found = _found(connection, condition, {"begin": begin[0], "scopes": list(scopes or ()), "limit": limit})
-    return list(found.values())
+    selected = _select(connection, condition, {"begin": begin[0], "scopes": list(scopes or ()), "limit": limit})
+    return list(selected.values())
 
 
 def written_between(
@@ -283,26 +286,26 @@ def written_between(
     sensitive: bool,
     limit: int,
 ) -> list[Memory]:
-    """The memories that were written down after one time and up to another, the newest first."""
-    found = _found(
+    """Memories created after one time and up to another, the newest first, of one time the last to arrive first."""
+    selected = _select(
         connection,
         f"WHERE created_at > %(since)s AND created_at <= %(until)s{in_scopes(scopes)} "
         "AND (%(sensitive)s OR NOT is_sensitive) ORDER BY created_at DESC, id DESC LIMIT %(limit)s",
         {"since": since, "until": until, "scopes": list(scopes or ()), "sensitive": sensitive, "limit": limit},
     )
-    return list(found.values())
+    return list(selected.values())
 
 
 def weights(
     connection: Connection[Any], ids: Sequence[int], scopes: Sequence[str] | None = None
 ) -> dict[int, tuple[float, datetime]]:
-    """Importance and creation time of memories, of these scopes if given: all that the order after fusion needs."""
-    weighed = connection.execute(
+    """Importance in 0..1 and creation time by id, in no order: all that the order after fusion needs."""
+    weighted = connection.execute(
         "SELECT id, least(greatest(importance, 0), 1), created_at FROM memories "
         f"WHERE id = ANY(%(ids)s){in_scopes(scopes)}",
         {"ids": list(ids), "scopes": scopes},
     )
-    return {key: (float(importance), created_at) for key, importance, created_at in weighed}
+    return {key: (float(importance), created_at) for key, importance, created_at in weighted}
 
 
 # ---- Ids and scopes --------------------------------------------------------------------------------------------------
@@ -315,12 +318,12 @@ def named(external_ids: Sequence[str]) -> dict[str, Any]:
 
 
 def ids_of(connection: Connection[Any], external_ids: Sequence[str]) -> list[int]:
-    """The store's ids of external ids; unknown ones are left out."""
+    """The ids of external ids, ascending and not as they are given; unknown ones are left out."""
     return rows.values(connection, f"SELECT id FROM memories WHERE {NAMED} ORDER BY id", named(external_ids))
 
 
 def external_ids(connection: Connection[Any], ids: Iterable[int] | None = None) -> dict[int, str]:
-    """External ids by the store's own, of some memories or of all in the order of arrival."""
+    """External ids by id, ascending, of some memories or of all."""
     which = "" if ids is None else "WHERE id = ANY(%(ids)s) "
     statement = f"SELECT id, external_id FROM memories {which}ORDER BY id"
     return dict(connection.execute(statement, {"ids": None if ids is None else sorted(ids)}).fetchall())
@@ -329,32 +332,32 @@ def external_ids(connection: Connection[Any], ids: Iterable[int] | None = None) 
 def require(
     connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None
 ) -> dict[int, Memory]:
-    """Memories of external ids, locked for change; one that is unknown (in these scopes) is refused by name."""
-    known = _locked(connection, external_ids)
-    there = {memory.external_id for memory in known.values() if within is None or memory.scope in within}
-    if missing := [name for name in external_ids if name not in there]:
+    """Memories of external ids by id, ascending and locked; the first that is unknown (in these scopes) is refused."""
+    stored = _locked(connection, external_ids)
+    allowed = {memory.external_id for memory in stored.values() if within is None or memory.scope in within}
+    if missing := [name for name in external_ids if name not in allowed]:
         raise UnknownMemoryError(missing[0])
-    return known
+    return stored
 
 
-def kept_ids(connection: Connection[Any]) -> list[int]:
-    """Every memory that is not sensitive; until the transaction ends nobody deletes one, not even by a key's check."""
+def hold_open_ids(connection: Connection[Any]) -> list[int]:
+    """The ids of all open memories, ascending; until the transaction ends nobody deletes one of them."""
     return rows.values(connection, "SELECT id FROM memories WHERE NOT is_sensitive ORDER BY id FOR KEY SHARE")
 
 
 def open_ids(connection: Connection[Any], *, limit: int | None = None, after: int = 0) -> list[int]:
-    """The next memories after an id that are not sensitive, or all of them."""
+    """The ids of open memories, ascending, at most `limit` of those after an id; none of them is locked."""
     statement = "SELECT id FROM memories WHERE id > %s AND NOT is_sensitive ORDER BY id LIMIT %s"
     return rows.values(connection, statement, (after, limit))
 
 
 def in_scopes(scopes: Sequence[str] | None) -> str:
-    """The condition, with its AND, that a memory is of some scopes."""
+    """The condition, with its AND, that a memory is of `%(scopes)s`; empty for None."""
     return "" if scopes is None else " AND scope = ANY(%(scopes)s)"
 
 
 def unknown_scopes(connection: Connection[Any], scopes: Sequence[str]) -> list[str]:
-    """Those of the scopes that no memory has."""
+    """Those of the scopes that no memory has, by name."""
     return rows.values(
         connection,
         "SELECT asked FROM unnest(%s::text[]) AS asked "
@@ -379,11 +382,11 @@ def waiting(table: Waiting) -> str:
 
 
 def waiting_names(connection: Connection[Any], table: Waiting, among: Sequence[str] | None = None) -> list[str]:
-    """The external ids of those of the memories (by default of all) that wait, the oldest first; no sensitive one."""
+    """The external ids of open memories that wait, of all or among some external ids, by ascending id."""
     # The list is not gone through for memories that are named.
-    listed = waiting(table) if among is None else f"memories m JOIN {table} ON memory_id = m.id"
+    source = waiting(table) if among is None else f"memories m JOIN {table} ON memory_id = m.id"
     these = "" if among is None else f" AND {NAMED}"
-    statement = f"SELECT external_id FROM {listed} WHERE NOT is_sensitive{these} ORDER BY id"
+    statement = f"SELECT external_id FROM {source} WHERE NOT is_sensitive{these} ORDER BY id"
     return rows.values(connection, statement, named(among or ()))
 
 
@@ -395,7 +398,7 @@ Turn: TypeAlias = tuple[str | None, str, str]
 
 def turns_before(connection: Connection[Any], memory_id: int, *, limit: int) -> list[Memory]:
     """The last open memories before one in its thread, the earliest first: what an extractor is shown beside it."""
-    last = _found(
+    last = _select(
         connection,
         "WHERE id IN (SELECT t.id FROM turns told JOIN turns t ON t.thread = told.thread "
         "AND t.scope IS NOT DISTINCT FROM told.scope AND (t.created_at, t.id) < (told.created_at, told.id) "
@@ -410,25 +413,20 @@ def closed_turns(connection: Connection[Any], turns: Collection[Turn]) -> set[Tu
     """Those of the turns whose text is no open memory's of their thread any more."""
     if not turns:
         return set()
-    asked = list(turns)
-    closed = rows.values(
-        connection,
-        "SELECT t.place FROM unnest(%s::text[], %s::text[], %s::text[]) WITH ORDINALITY "
-        "AS t (scope, thread, hash, place) "
-        "WHERE NOT EXISTS (SELECT 1 FROM turns m WHERE m.thread = t.thread AND m.scope IS NOT DISTINCT FROM t.scope "
-        "AND NOT m.is_sensitive AND md5(m.content) = t.hash)",
-        ([scope for scope, _, _ in asked], [thread for _, thread, _ in asked], [md5(text) for _, _, text in asked]),
+    statement = (
+        "SELECT t.scope, t.thread, t.content FROM unnest(%s::text[], %s::text[], %s::text[]) "
+        "AS t (scope, thread, content) WHERE NOT EXISTS (SELECT FROM turns m WHERE m.thread = t.thread "
+        "AND m.scope IS NOT DISTINCT FROM t.scope AND NOT m.is_sensitive AND m.content = t.content)"
     )
-    return {asked[place - 1] for place in closed}
+    return set(connection.execute(statement, rows.columns_of(list(turns), 3)).fetchall())
 
 
 def read_with(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
-    """Later memories of the same threads that mention a name of these memories without holding it: "she" was told."""
+    """All later turns, by ascending id, that mention a name of one of these without holding it: "she" was told."""
     return rows.values(
         connection,
         "SELECT DISTINCT later.id FROM turns told JOIN turns later ON later.thread = told.thread "
-        "AND later.scope IS NOT DISTINCT FROM told.scope "
-        "AND (later.created_at, later.id) > (told.created_at, told.id) "
+        "AND later.scope IS NOT DISTINCT FROM told.scope AND (later.created_at, later.id) > (told.created_at, told.id) "
         "JOIN mentions named ON named.memory_id = told.id "
         "JOIN mentions meant ON meant.memory_id = later.id AND meant.name_id = named.name_id "
         # As whole words: "Canada" is not Ada.
@@ -439,16 +437,11 @@ def read_with(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
 
 
 def turns_after(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
-    """The next memories after each of these in its thread, by id: what is said of them was perhaps read with these.
+    """The ids of the next turns after each of these, ascending, of which each was perhaps read with it.
 
-    No mirror of `turns_before`: sensitive ones are among them, and more than are read with, for whoever deletes.
+    No mirror of `turns_before`: sensitive turns are among them, more than are read, and one may itself be of `ids`.
     """
     return rows.values(connection, "SELECT hopgate_turns_after(%s) ORDER BY 1", (list(ids),))
-
-
-def md5(text: str) -> str:
-    """A text's digest, as PostgreSQL's md5 gives it."""
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 # ---- Counts ----------------------------------------------------------------------------------------------------------
@@ -469,8 +462,8 @@ def tally(connection: Connection[Any]) -> dict[str, int]:
     return dict(zip(("memories", "sensitive", "superseded"), row, strict=True))
 
 
-def count_kept(connection: Connection[Any], scopes: Sequence[str] | None = None) -> int:
-    """How many memories there are, or some scopes have, by the counts that are kept of their words."""
+def count_from_words(connection: Connection[Any], scopes: Sequence[str] | None = None) -> int:
+    """How many memories there are, or some scopes have, from the counts of their words: no memory is gone through."""
     statement = f"SELECT coalesce(sum(memories), 0) FROM word_totals WHERE true{in_scopes(scopes)}"
     return int(rows.value(connection, statement, {"scopes": None if scopes is None else list(scopes)}))
 
@@ -481,10 +474,10 @@ def count_kept(connection: Connection[Any], scopes: Sequence[str] | None = None)
 def holding(
     connection: Connection[Any], names: Sequence[tuple[str | None, str]], *, limit: int, titles: bool = False
 ) -> list[tuple[int, int]]:
-    """Memories that hold one of some words in lower case, as (memory, number of the word), at most `limit` a word.
+    """Open memories that hold one of some words, as (id, the word's place from 1), in no order, any `limit` a word.
 
-    Each comes with the scope whose memories are looked for, "" for those without one, or none for all. With `titles`
-    they are names, and the memories those whose first line may be one of them.
+    Each is in lower case, after the scope whose memories are looked for: "" for those without one, None for all. With
+    `titles` they are names, and the memories those whose first line may be one of them.
     """
     place = "m.content ~ ('(^|[^[:alnum:]_-])' || t.name || '($|[^[:alnum:]_-])')"
     if titles:

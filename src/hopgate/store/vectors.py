@@ -155,9 +155,9 @@ def write(
     written = set(
         values(
             connection,
-            "SELECT id FROM memories JOIN unnest(%s::bigint[], %s::text[]) AS given (id, hash) USING (id) "
-            "WHERE md5(content) = hash AND NOT is_sensitive",
-            ([memory.memory_id for memory in batch], [memories.md5(memory.content) for memory in batch]),
+            "SELECT id FROM memories JOIN unnest(%s::bigint[], %s::text[]) AS given (id, text) USING (id) "
+            "WHERE content = given.text AND NOT is_sensitive",
+            ([memory.memory_id for memory in batch], [memory.content for memory in batch]),
         )
     )
     kept = [memory for memory in batch if memory.memory_id in written]

@@ -239,5 +239,5 @@ def with_turns(memories: Iterable[Memory]) -> list[Source]:
 
 
 def thread_of(memory: Memory) -> tuple[str, str] | None:
-    """Give a memory's scope and thread; None where it is a note by itself."""
+    """Give a memory's scope and thread, if it names one: what only a category makes a thread is read by itself."""
     return (memory.scope or "", memory.thread) if memory.thread else None
