@@ -83,12 +83,12 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
         # Nothing was made of them, but they may have been neighbours of others.
         version.touch(connection, scopes)
         return
-    left = {row.id for row in name_rows.by_id(connection, [row.id for row in names])}
+    remaining_ids = {row.id for row in name_rows.by_id(connection, [row.id for row in names])}
     rederive(
         connection,
         concept_ids=sorted({row.concept_id for row in names}),
         groups=groups,
-        names=[row for row in names if row.id not in left],
+        names=[row for row in names if row.id not in remaining_ids],
         leaving_out=memory_ids,
         scopes=scopes,
     )
@@ -97,25 +97,25 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
 
 def _scopes(connection: Connection[Any], memory_ids: Sequence[int], names: Sequence[NameRow]) -> set[str] | None:
     """The scopes of memories, and of the names that were read in them; None where one of them is not there any more."""
-    own = name_rows.scopes_of(connection, memory_ids)
-    return {*own.values(), *(name.scope for name in names)} if len(own) == len({*memory_ids}) else None
+    by_memory = name_rows.scopes_of(connection, memory_ids)
+    return {*by_memory.values(), *(name.scope for name in names)} if len(by_memory) == len({*memory_ids}) else None
 
 
 def derive(connection: Connection[Any], groups: Iterable[FactGroup]) -> None:
-    """Derive the edges of some groups anew from all their facts, and put them in the place of the old ones."""
-    wanted = set(groups)
-    singles = {(group.src_id, group.relation) for group in wanted if group.dst_id is None}
+    """Replace the edges of groups by those of all their facts, in a fixed order; a group without facts loses them."""
+    asked = set(groups)
+    singles = {(group.src_id, group.relation) for group in asked if group.dst_id is None}
     # A relation that became single-valued: its whole group covers those of its targets.
-    covered = {group for group in wanted if group.dst_id is not None and (group.src_id, group.relation) in singles}
-    touched = sorted(wanted - covered, key=lambda group: (group.src_id, group.relation, group.dst_id or 0))
-    if not touched:
+    covered = {group for group in asked if group.dst_id is not None and (group.src_id, group.relation) in singles}
+    ordered = sorted(asked - covered, key=lambda group: (group.src_id, group.relation, group.dst_id or 0))
+    if not ordered:
         return
-    read: dict[FactGroup, list[CanonicalFact]] = defaultdict(list)
-    for fact in fact_rows.facts_of_groups(connection, touched):
+    facts_of_group: dict[FactGroup, list[CanonicalFact]] = defaultdict(list)
+    for fact in fact_rows.facts_of_groups(connection, ordered):
         single = (fact.src_id, fact.relation) in singles
-        read[FactGroup(fact.src_id, fact.relation, None if single else fact.dst_id)].append(fact)
-    rows = (versioned_rows(group, facts) for group, facts in read.items())
-    edge_rows.replace(connection, touched, chain.from_iterable(rows))
+        facts_of_group[FactGroup(fact.src_id, fact.relation, None if single else fact.dst_id)].append(fact)
+    rows = (versioned_rows(group, facts) for group, facts in facts_of_group.items())
+    edge_rows.replace(connection, ordered, chain.from_iterable(rows))
 
 
 def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[EdgeRow]:

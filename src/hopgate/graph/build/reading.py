@@ -37,9 +37,9 @@ def text_reader(extractor: Extractor) -> Extractor:
 
 
 def read_alone(connection: Connection[Any], memory_ids: Collection[int]) -> dict[int, Source]:
-    """Memories that may be read, by their ids, each without the others of its thread."""
-    known = clearance.open_memories(connection, sorted(memory_ids)) if memory_ids else {}
-    return {key: source for key, memory in known.items() for source in with_turns([memory])}
+    """Memories that are not sensitive, by id, each without the others of its thread."""
+    open_memories = clearance.open_memories(connection, sorted(memory_ids)) if memory_ids else {}
+    return {key: source for key, memory in open_memories.items() for source in with_turns([memory])}
 
 
 def shared_or(connection: Connection[Any], scope: str) -> str | None:
@@ -54,11 +54,11 @@ def survey(store: Store, ids: Sequence[int]) -> dict[str, Survey]:
     """Survey some memories, each scope's apart."""
     surveys: dict[str, Survey] = {}
     with store.transaction() as connection:
-        known = clearance.open_memories(connection, ids)
-        scopes = name_rows.scopes_of(connection, known)
-    of = {memory.external_id: scopes[key] for key, memory in known.items()}
-    for source in with_turns(known.values()):
-        surveys.setdefault(of[str(source.memory_id)], Survey()).add(source)
+        open_memories = clearance.open_memories(connection, ids)
+        scopes = name_rows.scopes_of(connection, open_memories)
+    scope_by_name = {memory.external_id: scopes[key] for key, memory in open_memories.items()}
+    for source in with_turns(open_memories.values()):
+        surveys.setdefault(scope_by_name[str(source.memory_id)], Survey()).add(source)
     return surveys
 
 
@@ -77,31 +77,31 @@ class Reader:
     def read(self, ids: Sequence[int]) -> Read:
         """Extract from those of the memories that are not done; no transaction is held while a model reads."""
         with self.store.transaction() as connection:
-            known = clearance.open_memories(connection, ids)
-            final = extractions.recorded(connection, list(known), self.extractor.identity)
-            left = {key: memory for key, memory in known.items() if not final.get(key)}
+            open_memories = clearance.open_memories(connection, ids)
+            is_final = extractions.recorded(connection, list(open_memories), self.extractor.identity)
+            unfinished = {key: memory for key, memory in open_memories.items() if not is_final.get(key)}
             contextual = isinstance(text_reader(self.extractor), ContextualExtractor)
-            asked = self._in_context(connection, left) if contextual else list(sources(left.values()))
-        read = Read(sum(final.values()))
+            unread = self._in_context(connection, unfinished) if contextual else list(sources(unfinished.values()))
+        outcome = Read(sum(is_final.values()))
         guard = partial(extractions.guard, self.store)
-        if stopped := Run(batch=max(1, len(asked))).over(asked, self.extractor, read, guard=guard).stopped:
+        if stopped := Run(batch=max(1, len(unread))).over(unread, self.extractor, outcome, guard=guard).stopped:
             raise HopgateError(stopped)
-        return read
+        return outcome
 
     def _in_context(self, connection: Connection[Any], batch: Mapping[int, Memory]) -> list[Source]:
         """Turn memories into sources with the turns before them and the names that others of their scope show."""
-        by_key = name_rows.scopes_of(connection, batch)
-        scopes = {memory.external_id: by_key[key] for key, memory in batch.items()}
-        read = list(with_stored_turns(connection, batch))
+        scope_by_id = name_rows.scopes_of(connection, batch)
+        scopes = {memory.external_id: scope_by_id[key] for key, memory in batch.items()}
+        texts = list(with_stored_turns(connection, batch))
         if self.surveys is not None:
             # A scope that came since was not surveyed, and shows nothing.
             surveys = {scope: self.surveys.get(scope) or Survey() for scope in scopes.values()}
         else:
             surveys = {
-                scope: _looked_up(connection, [one for one in read if scopes[str(one.memory_id)] == scope], scope)
+                scope: _looked_up(connection, [one for one in texts if scopes[str(one.memory_id)] == scope], scope)
                 for scope in set(scopes.values())
             }
-        return [replace(source, known=surveys[scopes[str(source.memory_id)]].known(source)) for source in read]
+        return [replace(source, known=surveys[scopes[str(source.memory_id)]].known(source)) for source in texts]
 
 
 @dataclass
