@@ -104,7 +104,7 @@ class Note:
     subject: str = ""
 
 
-class ToldChange(NamedTuple):
+class StatedChange(NamedTuple):
     """A relation of a thing whose former value is over since then, and the new value, "" where none is named."""
 
     thing: str
@@ -342,7 +342,7 @@ def _note(place: Place, subject: str, recorded_at: datetime, names: Sequence[str
     return Note(text, known_at, names, facts, subject or "".join(sentence.subjects[:1]))
 
 
-def change_of(compared: Compared, earlier: Note, later: Note, *, alone: bool = False) -> ToldChange | None:
+def change_of(compared: Compared, earlier: Note, later: Note, *, alone: bool = False) -> StatedChange | None:
     """The change that a pair tells, in its notes' own names; None where neither names the former value.
 
     Examples
@@ -373,7 +373,7 @@ def change_of(compared: Compared, earlier: Note, later: Note, *, alone: bool = F
         return None
     if not is_name(value, normalise(value)) or normalise(value) in normals:
         value = ""
-    return ToldChange(thing, relation, former, value, since)
+    return StatedChange(thing, relation, former, value, since)
 
 
 def _ended_and_newer(
@@ -413,7 +413,9 @@ def _overlap(one: str, other: str) -> float:
     return len(words & others) / (len(words | others) or 1)
 
 
-def _add_facts(connection: Connection[Any], pair: Pair, change: ToldChange, recorded_at: datetime, scope: str) -> None:
+def _add_facts(
+    connection: Connection[Any], pair: Pair, change: StatedChange, recorded_at: datetime, scope: str
+) -> None:
     """Write a change as two facts: the former value with its end, and the new value, if any, with its beginning."""
     earlier_id, later_id = pair.earlier.memory_id, pair.later.place.memory_id
     spellings = {normalise(name): name for name in (change.thing, change.former, change.value) if name}
