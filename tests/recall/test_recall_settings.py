@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -28,6 +29,12 @@ def test_file_then_environment_then_arguments(tmp_path: Path) -> None:
     assert Settings().replaced(found.to_dict()) == found and set(found.to_dict()) == set(OPTIONS) == set(
         get_type_hints(RecallOptions)
     )
+
+
+def test_the_guide_has_a_row_for_every_setting() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "settings.md").read_text(encoding="utf-8")
+    named = {name for row in re.findall(r"^\| (`.+?`) \|", guide, re.MULTILINE) for name in re.findall(r"\w+", row)}
+    assert not OPTIONS.keys() - named
 
 
 @pytest.mark.parametrize(("text", "reason"), CASES["no_settings"])

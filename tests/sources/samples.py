@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 import zipfile
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+from hopgate.sources.tables import parse_map
 
 VAULT = {
     ".obsidian/app.json": "{}",
@@ -142,3 +145,12 @@ def sqlite(folder: Path) -> Path:
         connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT, at TEXT)")
         connection.execute("INSERT INTO notes VALUES (1, 'The cat sleeps.', '2024-05-01'), (2, 'Ada calls.', NULL)")
     return folder / "app.db"
+
+
+# Every sample, and the options that it is read with.
+ALL: list[tuple[Callable[[Path], Path], dict[str, object]]] = [
+    *((make, {}) for make in (vault, text, chatgpt, claude, slack, whatsapp, telegram, mbox)),
+    (csv, {"fields": parse_map(CSV_MAP)}),
+    (records, {"fields": parse_map(RECORDS_MAP)}),
+    (sqlite, {"query": "SELECT id AS _id, body AS text FROM notes"}),
+]

@@ -184,16 +184,7 @@ def test_a_table_of_a_server(dsn: str, tmp_path: Path) -> None:
         read(address)
 
 
-SAMPLES: list[tuple[Callable[[Path], Path], dict[str, object]]] = [
-    *((make, {}) for make in (samples.vault, samples.text, samples.chatgpt, samples.claude, samples.slack)),
-    *((make, {}) for make in (samples.whatsapp, samples.telegram, samples.mbox)),
-    (samples.csv, {"fields": parse_map(samples.CSV_MAP)}),
-    (samples.records, {"fields": parse_map(samples.RECORDS_MAP)}),
-    (samples.sqlite, {"query": "SELECT id AS _id, body AS text FROM notes"}),
-]
-
-
-@pytest.mark.parametrize(("make", "options"), SAMPLES, ids=lambda value: getattr(value, "__name__", ""))
+@pytest.mark.parametrize(("make", "options"), samples.ALL, ids=lambda value: getattr(value, "__name__", ""))
 def test_a_source_gives_the_same_memories_again_and_takes_a_scope(
     tmp_path: Path, make: Callable[[Path], Path], options: dict[str, object]
 ) -> None:

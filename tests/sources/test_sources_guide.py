@@ -29,9 +29,7 @@ def folder(tmp_path: Path, dsn: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """A folder with a sample of every source, and the address of a database with a table."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOPGATE_STORE", dsn)
-    for make in (samples.vault, samples.text, samples.csv, samples.records, samples.chatgpt, samples.claude):
-        make(tmp_path)
-    for make in (samples.slack, samples.whatsapp, samples.telegram, samples.mbox, samples.sqlite):
+    for make, _ in samples.ALL:
         make(tmp_path)
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("# A\n\nOne.\n\n## B\n\nTwo.\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -77,10 +78,10 @@ def _final(
     bonus = ExactMatch(settings.exact_match) if settings.exact_match else None
     matched = exact_matches(connection, query.text, ranking.ids) if bonus else frozenset()
     hits = placed(ranking, importance, prior_of(settings.prior, settings.sort_by), bonus, matched)
-    hits = [hit for hit in hits if hit.id in importance]
+    least = -math.inf if settings.min_score is None else settings.min_score
+    # Filters stand before the cut, so that they starve nobody.
+    hits = [hit for hit in hits if hit.id in importance and hit.score >= least]
     hits = hits[: max(settings.k, settings.reads)]
-    if settings.min_score is not None:
-        hits = [hit for hit in hits if hit.score >= settings.min_score]
     known = memories.fetch_by_id(connection, [hit.id for hit in hits], scopes)
     return {hit.id: hit for hit in hits if hit.id in known}, known
 

@@ -52,7 +52,7 @@ def narrowed(
 ) -> dict[str, Any]:
     """Give what narrows a look at the graph as `kb.graph` takes it."""
     limit = served.require_rows(limit)
-    return {"scope": served.scope(scope), "as_of": as_of, "known_at": known_at, "limit": limit}
+    return {"scope": served.allowed_scopes(scope), "as_of": as_of, "known_at": known_at, "limit": limit}
 
 
 Narrowed = Annotated[dict[str, Any], Depends(narrowed)]
@@ -69,7 +69,7 @@ class ConceptAnswer(BaseModel):
 def concept_of(key: int, served: Service, **narrowing: Any) -> ConceptDetail:
     """Give a concept as the request may see it; one that its scopes do not talk about is not there."""
     try:
-        return served.kb.graph.concept(key, **{"scope": served.scope(), "limit": 1, **narrowing})
+        return served.kb.graph.concept(key, **{"scope": served.allowed_scopes(), "limit": 1, **narrowing})
     except HopgateError as error:
         raise RefusedError(404, str(error)) from None
 
@@ -119,7 +119,7 @@ def list_clusters(
 ) -> dict[str, Any]:
     """List the clusters, the largest first: as `hopgate concepts clusters --json`."""
     served.require_rows(members, "members")
-    return served.kb.graph.clusters(resolution=resolution, scope=served.scope(scope)).to_dict(members)
+    return served.kb.graph.clusters(resolution=resolution, scope=served.allowed_scopes(scope)).to_dict(members)
 
 
 @router.get("/clusters/{id}")
@@ -132,7 +132,7 @@ def get_cluster(
 ) -> dict[str, Any]:
     """Look at one cluster, with so many of its concepts, the most central first."""
     served.require_rows(limit)
-    for cluster in served.kb.graph.clusters(resolution=resolution, scope=served.scope(scope)):
+    for cluster in served.kb.graph.clusters(resolution=resolution, scope=served.allowed_scopes(scope)):
         if cluster.id == id:
             return cluster.to_dict(limit)
     raise RefusedError(404, f"there is no cluster {id} here: /clusters lists them")
@@ -141,7 +141,7 @@ def get_cluster(
 @explorer.get("/graph/clusters")
 def clusters_of_concepts(served: Served) -> list[dict[str, Any]]:
     """Give the clusters of more than one concept, the largest first, with the ids of their concepts."""
-    found = served.kb.graph.clusters(scope=served.scope())
+    found = served.kb.graph.clusters(scope=served.allowed_scopes())
     return [
         {"id": cluster.id, "name": cluster.label, "concepts": [concept.id for concept in cluster.members]}
         for cluster in found
@@ -160,7 +160,7 @@ def view(
     limit: Annotated[int, Query(description="At most so many concepts.", ge=1, le=MOST)] = 100,
 ) -> Response:
     """Give a part of the graph: around a concept, of a cluster, or the largest concepts of all."""
-    scopes, graph = served.scope(), served.kb.graph
+    scopes, graph = served.allowed_scopes(), served.kb.graph
     try:
         among = None if cluster is None else [one.id for one in graph.clusters(scope=scopes)[cluster].members]
         found = graph.neighbourhood(
@@ -175,14 +175,14 @@ def view(
 @explorer.get("/timeline/span")
 def time_span(served: Served) -> TimeSpan:
     """Say how far valid time and known time reach."""
-    return served.kb.graph.span(scope=served.scope())
+    return served.kb.graph.span(scope=served.allowed_scopes())
 
 
 @explorer.get("/timeline/concepts/{id}")
 def concept_history(id: ConceptId, served: Served, limit: Limit = 200) -> list[Edge]:
     """Give every version of a concept's edges; one with `retired_at` is not held true any more."""
     name = concept_of(id, served).concept.name
-    return served.kb.graph.history(name, scope=served.scope(), limit=served.require_rows(limit))
+    return served.kb.graph.history(name, scope=served.allowed_scopes(), limit=served.require_rows(limit))
 
 
 @explorer.get("/timeline/changes")
@@ -194,19 +194,21 @@ def what_changed(
     limit: Limit = 100,
 ) -> EdgeChanges:
     """Give the edges that began and those that ended between two moments."""
-    return served.kb.graph.changes(since, until, axis=axis, scope=served.scope(), limit=served.require_rows(limit))
+    return served.kb.graph.changes(
+        since, until, axis=axis, scope=served.allowed_scopes(), limit=served.require_rows(limit)
+    )
 
 
 @explorer.get("/timeline/conflicts")
 def conflicts(served: Served, limit: Limit = 50) -> list[Conflict]:
     """Give the edges that contradict each other, with their evidence."""
-    return served.kb.graph.conflicts(scope=served.scope(), limit=served.require_rows(limit))
+    return served.kb.graph.conflicts(scope=served.allowed_scopes(), limit=served.require_rows(limit))
 
 
 @explorer.get("/timeline/superseded")
 def superseded(served: Served, limit: Limit = 50) -> list[SupersededMemory]:
     """Give the memories that gave way."""
-    return served.kb.graph.superseded(scope=served.scope(), limit=served.require_rows(limit))
+    return served.kb.graph.superseded(scope=served.allowed_scopes(), limit=served.require_rows(limit))
 
 
 class MergeRequest(Strict):
@@ -292,7 +294,7 @@ def preview_removal(asked: RemovalRequest, served: Served) -> RemovalPreview:
     """Say what would go from the graph with memories that are deleted or marked as sensitive; nothing does."""
     served.require_writing()
     known = [served.memory(key).external_id for key in dict.fromkeys(asked.ids)]
-    return served.kb.graph.removal_preview(known, scope=served.scope())
+    return served.kb.graph.removal_preview(known, scope=served.allowed_scopes())
 
 
 @mend.get("/log")

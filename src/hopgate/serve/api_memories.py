@@ -49,7 +49,7 @@ class QueryRequest(QuerySettings):  # type: ignore[misc, valid-type]
         if self.k is not None:
             served.require_rows(self.k, "k")
         given = self.model_dump(include={*OPTIONS, *QueryRequest.__annotations__} - {"query"}, exclude_none=True)
-        return {**given, "scope": served.scope(self.scope)}
+        return {**given, "scope": served.allowed_scopes(self.scope)}
 
 
 class RecallRequest(QueryRequest):
@@ -216,7 +216,9 @@ def list_memories(
     served.require_rows(limit)
     if after is not None:
         served.memory(after)
-    return [shown(memory, served) for memory in served.kb.page(scope=served.scope(scope), after=after, limit=limit)]
+    return [
+        shown(memory, served) for memory in served.kb.page(scope=served.allowed_scopes(scope), after=after, limit=limit)
+    ]
 
 
 @memories.post("/memories", responses={201: {"model": WrittenAnswer}})

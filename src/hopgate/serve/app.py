@@ -114,7 +114,7 @@ def health(served: Served) -> dict[str, Any]:
         "version": hopgate.__version__,
         "read_only": served.bounds.read_only,
         "show_sensitive": served.bounds.show_sensitive,
-        "scopes": served.scope(),
+        "scopes": served.allowed_scopes(),
         "store": {} if served.bound is not None else {name: state[name] for name in IN_STORE},
     }
 

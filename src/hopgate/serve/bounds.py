@@ -49,7 +49,7 @@ class BoundStore:
         self._rules: SensitivityRules | None = None
         self._rules_read_at = 0.0
 
-    def scope(self, asked: str | Sequence[str] | None = None) -> list[str] | None:
+    def allowed_scopes(self, asked: str | Sequence[str] | None = None) -> list[str] | None:
         """Give the scopes of a request: those that were asked for, within those that are bound; None for all."""
         wanted = [asked] if isinstance(asked, str) else list(asked) if asked else None
         if self.bound is None or wanted is None:
@@ -105,7 +105,7 @@ class BoundStore:
         is shown, since a short text could be guessed from it, nor whether there is such a memory already.
         """
         self.require_writing()
-        scopes = self.scope(new.scope)
+        scopes = self.allowed_scopes(new.scope)
         new = replace(new, scope=scopes[0] if scopes else None)
         if not named:
             new = replace(new, external_id=f"add#{self.kb.made_id(new.scope, new.title, new.text)}")

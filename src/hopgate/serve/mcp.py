@@ -174,7 +174,12 @@ class AssistantStore(BoundStore):
         Use it before answering anything that may depend on what the user said earlier: people, places, projects,
         machines, decisions, preferences. Ask in plain language; several short questions find more than one long one.
         """
-        filters: dict[str, Any] = {"scope": self.scope(scope), "as_of": as_of, "known_at": known_at, "cluster": cluster}
+        filters: dict[str, Any] = {
+            "scope": self.allowed_scopes(scope),
+            "as_of": as_of,
+            "known_at": known_at,
+            "cluster": cluster,
+        }
         hidden: list[str] = []
         # Sensitive memories leave their places to others.
         for _ in range(ROUNDS):
@@ -190,7 +195,7 @@ class AssistantStore(BoundStore):
 
         Use it when a memory that you know of does not come up.
         """
-        found = self.kb.explain(query, self.memory(id).external_id, scope=self.scope(scope))
+        found = self.kb.explain(query, self.memory(id).external_id, scope=self.allowed_scopes(scope))
         return ExplainResult.model_validate(found)
 
     def relations_of(
@@ -206,7 +211,9 @@ class AssistantStore(BoundStore):
         Use it for "what do I know about X", "who works with X", "where was X in March" (with as_of).
         """
         most = min(limit, MAX_ROWS)
-        found = self.kb.graph.edges(concept, scope=self.scope(scope), as_of=as_of, known_at=known_at, limit=most + 1)
+        found = self.kb.graph.edges(
+            concept, scope=self.allowed_scopes(scope), as_of=as_of, known_at=known_at, limit=most + 1
+        )
         return RelationsResult(concept=concept, relations=found[:most], more=len(found) > most)
 
     def what_changed(
@@ -220,7 +227,7 @@ class AssistantStore(BoundStore):
 
         Use it for "what is new since Monday", or to catch up at the beginning of a conversation.
         """
-        end, most, scopes = until or datetime.now(UTC), min(limit, MAX_ROWS), self.scope(scope)
+        end, most, scopes = until or datetime.now(UTC), min(limit, MAX_ROWS), self.allowed_scopes(scope)
         if since >= end:
             raise HopgateError("since must be before until: turn them round")
         written = self.kb.written(since, end, scope=scopes, sensitive=self.bounds.show_sensitive, limit=most + 1)
