@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
 from hopgate.memory import Memory
-from hopgate.memory_writer import Advance, MemoryWriter, once_each
+from hopgate.memory_writer import MemoryWriter, once_each
 from hopgate.recall.filters import Filters, Query, Scopes, check_query, note_unknown_scopes, read_filters
 from hopgate.recall.graph_leg import GraphLeg
 from hopgate.recall.hit import Hit
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hopgate.extract.extraction import Extractor
     from hopgate.graph.build.pipeline import Built, GraphBuilder
     from hopgate.guard import SensitivityRules
-    from hopgate.progress import Progress
+    from hopgate.progress import Advance, Progress
     from hopgate.recall.explain import ExplainOptions, Explanation
     from hopgate.scale.backfill import Backfilled, BackfillOptions
     from hopgate.scale.engine import Engine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -19,15 +19,13 @@ if TYPE_CHECKING:
 
     from hopgate.embed import Identity
     from hopgate.embed.texts import Made
+    from hopgate.progress import Advance
     from hopgate.store.fill import Embedding
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
 
 # After a load of this size the planner's statistics and the index's pending list are worth a pass of their own.
 TIDY_ABOVE = 1000
-
-Advance = Callable[[int], None]
-"""Called with how many more memories are done."""
 
 
 class MemoryWriter:

@@ -1,14 +1,18 @@
-"""How far a run is: over memories, or one stage of a build after another."""
+"""How far a run is: over memories, or one stage of a build after another; and how whoever waits is told."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hopgate.extract.runner import Extracted
+
+
+Advance = Callable[[int], None]
+"""What is told of how many more are done."""
 
 
 @dataclass(frozen=True)

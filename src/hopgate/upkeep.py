@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hopgate.graph.build.options import ExtractOptions
     from hopgate.graph.build.pipeline import GraphBuilder
     from hopgate.memory_writer import MemoryWriter
-    from hopgate.progress import Progress
+    from hopgate.progress import Advance, Progress
     from hopgate.store.backup import Manifest, Scrubbed
     from hopgate.store.fill import Embedding
     from hopgate.store.journal import JournalEntry
@@ -76,7 +76,7 @@ class Upkeep:
         external_ids: Sequence[str] | None = None,
         *,
         extractor: str | Extractor | None = None,
-        progress: Callable[[int], None] | None = None,
+        progress: Advance | None = None,
     ) -> CaughtUp:
         """Embed whatever waits, and link these memories, by default all that wait; finish a build that was broken off.
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hopgate.memory import Memory
+    from hopgate.progress import Advance
     from hopgate.store.graph.edge_rows import Edge
 
-Advance = Callable[[int], None]
 # What a command gives to be shown: the value, its lines, and the exit status where that is not 0.
 Shown = tuple[Any, str | Iterable[str]] | tuple[Any, str | Iterable[str], int]
 # Control characters but for line ends and tabs, and those that turn the direction of writing.

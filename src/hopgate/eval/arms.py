@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.kb import KnowledgeBase
     from hopgate.memory import Cleared
+    from hopgate.progress import Advance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -208,7 +209,7 @@ def ask(
     kb: KnowledgeBase,
     queries: Sequence[Query],
     settings: Settings,
-    progress: Callable[[int], None] | None = None,
+    progress: Advance | None = None,
     *,
     late: bool = True,
 ) -> Asking:

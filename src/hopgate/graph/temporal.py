@@ -2,7 +2,8 @@
 
 Ends come from two places: the rules here, and what notes state themselves, whose facts `build/changes.py` ends.
 An interval is half open: it holds its first moment and not its last. No `valid_from` means that no fact says since
-when; no `valid_to` that none says it ended.
+when; no `valid_to` that none says it ended. At any moment a group has one target that holds at most, but for facts
+that were recorded together.
 
 1. Only facts of one group meet: of one source and relation where the relation is single-valued, else of one source,
    relation and target. The functions here get the facts of one group.

@@ -21,13 +21,12 @@ if TYPE_CHECKING:
 
     from hopgate.embed import CachedEmbedder
     from hopgate.embed.late import LateModel, QueryTokens
+    from hopgate.progress import Advance
     from hopgate.store.store import Store
 
 DEFAULT = "bge-small"
 # Large enough for length-sorted batches inside, small enough that an interruption loses seconds.
 BATCH = 512
-
-Progress = Callable[[int], None]
 
 
 class Embedding:
@@ -100,7 +99,7 @@ class Embedding:
         self.loaded = True
         self.embedder(space=space).load()
 
-    def fill(self, spec: str | None = None, progress: Progress | None = None) -> int:
+    def fill(self, spec: str | None = None, progress: Advance | None = None) -> int:
         """Embed what has no vector yet."""
         with self._store.transaction() as connection:
             space = vectors.space(connection)
@@ -110,7 +109,7 @@ class Embedding:
         self.index()
         return made
 
-    def change(self, spec: str, progress: Progress | None = None) -> int:
+    def change(self, spec: str, progress: Advance | None = None) -> int:
         """Embed everything anew into the cache, then change over; resumable, and recall goes on meanwhile."""
         embedder = resolved(spec)
         with self._store.transaction() as connection:
@@ -134,7 +133,7 @@ class Embedding:
         parts = [passage_text(Cleared(text), span) for text in texts for span in passages(text)]
         EmbeddingCache.default().forget([*texts, *parts])
 
-    def _fill(self, embedder: CachedEmbedder, late: LateModel | None, progress: Progress | None) -> int:
+    def _fill(self, embedder: CachedEmbedder, late: LateModel | None, progress: Advance | None) -> int:
         """Make what waits, and write it."""
         late_identity = late.identity if late else None
 
@@ -154,7 +153,7 @@ class Embedding:
         late: LateModel | None,
         listed: Callable[..., list[int]],
         keep: Callable[[Sequence[vectors.Embedded]], set[int]],
-        progress: Progress | None,
+        progress: Advance | None,
     ) -> int:
         """Let models read the memories that are listed, page by page; give how many were kept."""
         from hopgate.embed.texts import TextModels
