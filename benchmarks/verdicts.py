@@ -123,7 +123,7 @@ def evidence(truth: Truth, parts: list[Floats], rng: np.random.Generator) -> Evi
         ]
         for side, arm in enumerate((f"base {part}", f"part {part}")):
             runs = {name: both[side] for name, both in zip(names, chosen, strict=True)}
-            arms[arm] = Arm(arm, runs, configuration="RRF(k=60)")
+            arms[arm] = Arm(runs, configuration="RRF(k=60)")
     return Evidence(
         title="drawn",
         plan=Plan(measure=measure),

@@ -198,7 +198,7 @@ def ladder(judgement: Judgement, *, ax: Axes | None = None) -> Axes:
 def gains(judgement: Judgement, *, ax: Axes | None = None) -> Axes:
     """Draw, question by question, where the arm of the headline won and where it lost."""
     evidence, main = judgement.evidence, judgement.main
-    ours, theirs = (evidence.values(evidence.arms[name].run) for name in (main.arm, main.over))
+    ours, theirs = (evidence.values(name) for name in (main.arm, main.over))
     moved = np.array(sorted((ours[query] - theirs[query] for query in evidence.reported), reverse=True))
     ax = axes(ax)
     ax.bar(np.arange(len(moved)), moved, width=1.0, color=np.where(moved >= 0, OURS, THEIRS))

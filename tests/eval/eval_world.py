@@ -38,14 +38,15 @@ def evidence(
         for at, group in enumerate(groups)
     }
     arms = {
-        "base": Arm("base", run_of(base, "b"), "RRF", FREE),
-        "graph": Arm("graph", run_of(challenger, "g"), "RRF", FREE),
+        "base": Arm(run_of(base, "b"), "RRF", FREE),
+        "graph": Arm(run_of(challenger, "g"), "RRF", FREE),
+        **{f"shuffled {seed}": Arm(run_of(base)) for seed in range(shuffled)},
     }
     given = {
         "qrels": {f"q{at}": {f"q{at}-{place}": 1 for place in range(GOLD)} for at in range(len(base))},
         "arms": arms,
         "bases": ("base",),
-        "rungs": (Rung("concepts", "graph", ("base",), tuple(run_of(base) for _ in range(shuffled))),),
+        "rungs": (Rung("concepts", "graph", ("base",), tuple(arms)[2:]),),
         "origin": KNOWN,
         **more,
     }

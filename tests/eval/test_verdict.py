@@ -93,7 +93,7 @@ def test_conversations_that_agree_do_not_open_by_chance() -> None:
 def test_every_base_must_be_beaten_in_whatever_order_they_are_named() -> None:
     """Attack 5: `b1 b2 c` opened and `b2 b1 c` closed."""
     base, better = gains(120, 1.5)
-    strong = Arm("strong", run_of(better, "s"), "RRF", FREE)
+    strong = Arm(run_of(better, "s"), "RRF", FREE)
     made = evidence(base, better)
     arms = {**made.arms, "strong": strong}
     told = set()
@@ -108,8 +108,8 @@ def test_a_graph_that_is_no_better_than_its_shuffles_is_closed() -> None:
     """Attack 1: one made-up name in one turn as the whole graph; its order of turns helped, and any graph would."""
     base, better = gains(120, 1.5)
     made = evidence(base, better)
-    alike = replace(made.rungs[0], shuffled=tuple(run_of(better) for _ in range(39)))
-    judgement = judge(replace(made, rungs=(alike,)))
+    alike = {name: Arm(run_of(better)) for name in made.rungs[0].shuffled}
+    judgement = judge(replace(made, arms={**made.arms, **alike}))
     assert verdicts(judgement) == {"concepts": "CLOSED"} and "39 of 39 shuffled graphs" in judgement.main.reason
     strict = judge(replace(made, plan=Plan(alpha=0.01)))
     assert strict.verdict == "OPEN" and "none of 39 shuffled graphs do as well" in strict.main.reason
@@ -125,7 +125,7 @@ def test_parts_are_judged_one_over_the_other_and_the_headline_is_about_concepts(
         Rung("names", "named", ("base", "graph"), made.rungs[0].shuffled),
         Rung("concepts", "named", ("base", "graph"), made.rungs[0].shuffled),
     )
-    arms = {**made.arms, "named": Arm("named", run_of(threads, "n"), "RRF", FREE)}
+    arms = {**made.arms, "named": Arm(run_of(threads, "n"), "RRF", FREE)}
     judgement = judge(replace(made, arms=arms, rungs=rungs))
     assert judgement.opened == ("threads",) and judgement.verdict == "CLOSED"
     assert judgement.recommended == "graph"
@@ -137,7 +137,7 @@ def test_the_concept_graph_that_opened_is_recommended_where_none_of_its_parts_di
     base, threads = gains(200, 1.0, seed=1)
     made = evidence(base, threads)
     more = [min(10, count + 1) if at % 2 else count for at, count in enumerate(threads)]
-    arms = {**made.arms, "all": Arm("all", run_of(more, "a"), "RRF", FREE)}
+    arms = {**made.arms, "all": Arm(run_of(more, "a"), "RRF", FREE)}
     shuffled = made.rungs[0].shuffled
     rungs = (
         replace(made.rungs[0], part="threads"),
@@ -355,7 +355,7 @@ def test_a_record_that_was_edited_is_a_sentence_and_no_traceback(tmp_path: Path,
     if change == "a base that is none":
         told["bases"].append("nobody")
     else:
-        told["arms"][0]["entering"] = []
+        told["arms"]["base"]["entering"] = []
     (tmp_path / "evidence.json").write_text(json.dumps([] if change == "a list" else told))
     assert "were changed" in verify(tmp_path)[0]
     with pytest.raises(HopgateError, match="is not what a gate saved"):

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from hopgate.eval.checks import barred
 from hopgate.eval.controls import shuffled
 from hopgate.eval.data.dataset import Query
-from hopgate.eval.data.runs import Qrels, Run, relevant
 from hopgate.eval.evidence import CONCEPTS, Arm
 from hopgate.eval.inference import choose
-from hopgate.graph.walk.config import PARTS
+from hopgate.graph.walk.config import PARTS, Part
 from hopgate.graph.walk.parts import parts_of, with_parts
 from hopgate.recall import filters as recall
 from hopgate.recall.fusers import LEGS, MAX_WEIGHT, RRF, TM2C2, Fuser, MinMax
@@ -56,30 +55,17 @@ READ = 30
 """How much of it a cross-encoder reads, as recall does."""
 
 
-@dataclass(frozen=True)
-class Lists:
-    """What the legs gave for each query, by external ids: what each listed, and its real scores of that and more."""
+Pools: TypeAlias = Mapping[str, Pool[str]]
+"""Query → what the legs found for it, by external ids."""
 
-    found: Mapping[str, Run]
-    scores: Mapping[str, Run]
-    _pools: dict[str, Pool[str]] = field(default_factory=dict, repr=False)
 
-    def pool(self, query: str) -> Pool[str]:
-        """Give a query's pool."""
-        if query not in self._pools:
-            found, scores = (
-                {leg: run.get(query, ()) for leg, run in runs.items()} for runs in (self.found, self.scores)
-            )
-            self._pools[query] = Pool.of(found, scores)
-        return self._pools[query]
-
-    def arm(self, name: str, fuser: Fuser, queries: Sequence[str], k: int) -> Arm:
-        """Make the arm of a fuser: the lists fused as recall does."""
-        (alike,) = _by_kind([fuser])
-        counts = alike.entered([self.pool(query) for query in queries], k)
-        entering = {leg: (int(entered[0]), listed) for leg, (entered, listed) in counts.items()}
-        run = {query: fused(self.pool(query), fuser).ids[:KEPT] for query in queries}
-        return Arm(name, run, repr(fuser), dict.fromkeys(fuser.active, (0, 0)) | entering)
+def arm_of(fuser: Fuser, pools: Pools, queries: Sequence[str], k: int) -> Arm:
+    """Make the arm of a fuser: what the legs found fused as recall does."""
+    (alike,) = _by_kind([fuser])
+    counts = alike.entered([pools[query] for query in queries], k)
+    entering = {leg: (int(entered[0]), listed) for leg, (entered, listed) in counts.items()}
+    run = {query: fused(pools[query], fuser).ids[:KEPT] for query in queries}
+    return Arm(run, repr(fuser), dict.fromkeys(fuser.active, (0, 0)) | entering)
 
 
 class Reader:
@@ -120,9 +106,9 @@ class Asking:
     _tokens: dict[int, Tokens] = field(default_factory=dict, repr=False)
 
     @property
-    def lists(self) -> Lists:
+    def base(self) -> Pools:
         """What words and vectors found, and late interaction over both."""
-        return self._named({query: (legs.found, legs.scores) for query, (legs, _) in self.recorded.items()}, BASE)
+        return {query: self._pool(legs.found, legs.scores) for query, (legs, _) in self.recorded.items()}
 
     @property
     def matrix(self) -> GraphMatrix | None:
@@ -130,7 +116,7 @@ class Asking:
         matrices = [found.matrix for _, found in self.recorded.values() if found.matrix.graph.arcs]
         return max(matrices, key=lambda matrix: matrix.graph.arcs, default=None)
 
-    def parts(self) -> tuple[str, ...]:
+    def parts(self) -> tuple[Part, ...]:
         """The parts that the graph has."""
         counts = dict.fromkeys(map(str, PARTS), 0)
         for matrix in {id(found.matrix): found.matrix for _, found in self.recorded.values()}.values():
@@ -139,19 +125,20 @@ class Asking:
         counts["statements"] = sum(bool(found.statements) for _, found in self.recorded.values())
         return tuple(part for part in PARTS if counts[part])
 
-    def walk(self, parts: Collection[str], shuffle: str = "", seed: int = 0) -> tuple[Lists, float]:
+    def walk(self, parts: Collection[str], shuffle: str = "", seed: int = 0) -> tuple[Pools, float]:
         """Walk every query on these parts of the graph, one of them shuffled, from the same seeds.
 
-        Gives the lists, and seconds a query.
+        Gives what all legs found then, and seconds a query.
         """
         made: dict[int, GraphMatrix] = {}
-        walked: dict[str, tuple[Mapping[str, Leg], Mapping[str, Leg]]] = {}
+        pools: dict[str, Pool[str]] = {}
         dealt = self._dealt(seed) if shuffle in ("statements", CONCEPTS) else {}
         spent = 0.0
         for query in self.queries:
             legs, looked_up = self.recorded[query.id]
-            matrix, walked[query.id] = looked_up.matrix, (legs.found, legs.scores)
+            matrix = looked_up.matrix
             if not matrix.graph.arcs:
+                pools[query.id] = self._pool(legs.found, legs.scores)
                 continue
             if id(matrix) not in made:
                 kept = with_parts(matrix, parts)
@@ -171,8 +158,8 @@ class Asking:
                 ranker = self.settings.lexical_ranker
                 further = complete(connection, legs.query, legs.found, pool_of(listed), legs.scores, ranker=ranker)
             graph = [*{**ranking.scores, **dict(ranking.hits)}.items()]
-            walked[query.id] = listed, {**legs.scores, **further, "late": late, "graph": graph}
-        return self._named(walked, (*BASE, "graph")), spent / max(1, len(self.queries))
+            pools[query.id] = self._pool(listed, {**legs.scores, **further, "late": late, "graph": graph})
+        return pools, spent / max(1, len(self.queries))
 
     def _late(self, query: recall.Query, pool: Collection[int], matrix: GraphMatrix) -> Leg:
         """Score candidates by late interaction over the arcs of a graph; the tokens of each are read once."""
@@ -194,15 +181,16 @@ class Asking:
                 dealt[scope, memory] = other
         return dealt
 
-    def _named(self, legs: Mapping[str, tuple[Mapping[str, Leg], Mapping[str, Leg]]], names: Sequence[str]) -> Lists:
-        """What each query's legs listed and scored, by external ids."""
-        found, scores = ({leg: dict[str, list[tuple[str, float]]]() for leg in names} for _ in range(2))
-        for query, (listed, scored) in legs.items():
-            for leg in listed:
-                # A leg that found nothing has no scores either.
-                for into, own in ((found, listed[leg]), (scores, scored.get(leg, ()))):
-                    into[leg][query] = [(self.names[key], score) for key, score in own if key in self.names]
-        return Lists(found, scores)
+    def _pool(self, found: Mapping[str, Leg], scores: Mapping[str, Leg]) -> Pool[str]:
+        """What a query's legs listed and scored, by external ids."""
+
+        def named(legs: Mapping[str, Leg]) -> dict[str, list[tuple[str, float]]]:
+            return {
+                leg: [(self.names[key], score) for key, score in legs.get(leg, ()) if key in self.names]
+                for leg in found
+            }
+
+        return Pool.of(named(found), named(scores))
 
 
 def ask(
@@ -238,32 +226,32 @@ def ask(
 
 
 def tuned(
-    fusers: Sequence[Fuser], lists: Lists, qrels: Qrels, reported: Iterable[str], k: int, least: int = 1
+    fusers: Sequence[Fuser], pools: Pools, gold: Mapping[str, Collection[str]], reported: Iterable[str], k: int
 ) -> Fuser:
-    """Choose a configuration on queries with judgements: of those as good as the best to one standard error the first.
+    """Choose a configuration on queries with answers: of those as good as the best to one standard error the first.
 
-    Fusers are given from the plainest on. One that bars a leg from the top k of the reported queries, by their lists
-    alone, is no choice: it would choose not to be tested. What counts is the mean of recall@k/2 and recall@k.
+    Fusers are given from the plainest on. One that bars a leg from the top k of the reported queries, by what the legs
+    found alone, is no choice: it would choose not to be tested. What counts is the mean of recall@k/2 and recall@k.
 
     Examples
     --------
-    >>> dense = {f"q{i}": [("x", 0.9), ("a", 0.8)] for i in range(20)}
-    >>> lists = Lists({"dense": dense, "graph": {q: [("b", 0.5)] for q in dense}}, {})
-    >>> tuned([RRF(lexical=0, graph=0.1), RRF(lexical=0, graph=2)], lists, {q: {"b": 1} for q in dense}, [], k=1)
+    >>> pools = {f"q{i}": Pool.of({"dense": [("x", 0.9), ("a", 0.8)], "graph": [("b", 0.5)]}) for i in range(20)}
+    >>> gold = dict.fromkeys(pools, {"b"})
+    >>> tuned([RRF(lexical=0, graph=0.1), RRF(lexical=0, graph=2)], pools, gold, [], k=1)
     RRF(k=60, lexical=0, dense=1, late=1, graph=2)
     """
-    free = _unbarred(fusers, [lists.pool(query) for query in reported], k)
-    if not qrels:
+    free = _unbarred(fusers, [pools[query] for query in reported], k)
+    if not gold:
         return free[0]
     alike = list(_by_kind(free))
-    values = np.zeros((len(qrels), len(free)))
-    for row, (query, grades) in enumerate(qrels.items()):
-        pool, gold = lists.pool(query), relevant(grades, least)
-        held = np.array([*(name in gold for name in pool.ids), False])
-        for group in alike if gold else ():
-            hits = held[pool.tops(group.kind, group.rows(pool), k)]
+    values = np.zeros((len(gold), len(free)))
+    for row, (query, answers) in enumerate(gold.items()):
+        pool = pools[query]
+        is_answer = np.array([*(name in answers for name in pool.ids), False])
+        for group in alike if answers else ():
+            hits = is_answer[pool.tops(group.kind, group.rows(pool), k)]
             values[row, group.places] = hits[:, : (k + 1) // 2].sum(axis=1) + hits.sum(axis=1)
-            values[row, group.places] /= 2 * len(gold)
+            values[row, group.places] /= 2 * len(answers)
     return choose(free, values)
 
 

@@ -52,29 +52,30 @@ def check_all(evidence: Evidence) -> tuple[Check, ...]:
 
 def coverage(evidence: Evidence) -> tuple[Status, str]:
     """Whether every compared run answers every judged query, to the same depth, and is a run of its own."""
-    k, names, compared, problems = evidence.plan.k, evidence.reported, _compared(evidence), list(evidence.doubts)
-    depths = {arm.name: _depth([len(arm.run.get(name, ())) for name in names], k) for arm in compared}
-    seen: dict[tuple[tuple[str, ...], ...], str] = {}
-    for arm in compared:
-        if missing := sum(name not in arm.run for name in names):
-            problems.append(f"{arm.name} has no list for {missing} of {len(names)} judged queries")
-        if arm.configuration:
+    k, queries, problems = evidence.plan.k, evidence.reported, list(evidence.doubts)
+    lists = {name: [arm.run.get(query, ()) for query in queries] for name, arm in _compared(evidence).items()}
+    depths = {name: _depth([len(ids) for ids in listed], k) for name, listed in lists.items()}
+    twins: dict[tuple[tuple[str, ...], ...], str] = {}
+    for name, listed in lists.items():
+        if missing := sum(query not in evidence.arms[name].run for query in queries):
+            problems.append(f"{name} has no list for {missing} of {len(queries)} judged queries")
+        if evidence.arms[name].configuration:
             continue
-        if depths[arm.name] < min(k, max(depths.values())):
-            problems.append(f"{arm.name} is cut at {depths[arm.name]}, others list more, and {k} are judged")
-        twin = seen.setdefault(tuple(tuple(arm.run.get(name, ())[:k]) for name in names), arm.name)
-        if twin != arm.name and len(names) >= LEAST_QUERIES:
-            problems.append(f"{twin} and {arm.name} are one run")
-    without = len(evidence.qrels) - len(names)
-    told = "; ".join(problems) or f"every arm ranks all {len(names)} judged queries"
-    told += f"; {without} queries without an answer are left out" if without else ""
-    return (Status.FAIL if problems else Status.PASS), told
+        if depths[name] < min(k, max(depths.values())):
+            problems.append(f"{name} is cut at {depths[name]}, others list more, and {k} are judged")
+        twin = twins.setdefault(tuple(tuple(ids[:k]) for ids in listed), name)
+        if twin != name and len(queries) >= LEAST_QUERIES:
+            problems.append(f"{twin} and {name} are one run")
+    without = len(evidence.qrels) - len(queries)
+    finding = "; ".join(problems) or f"every arm ranks all {len(queries)} judged queries"
+    finding += f"; {without} queries without an answer are left out" if without else ""
+    return (Status.FAIL if problems else Status.PASS), finding
 
 
 def copies(evidence: Evidence) -> tuple[Status, str]:
     """Whether what was tuned on shares words, an answer or a scope with what is reported."""
     count, tuned = len(evidence.reported), len(evidence.tuned)
-    if not tuned and not any(arm.configuration for arm in _compared(evidence)):
+    if not tuned and not any(arm.configuration for arm in _compared(evidence).values()):
         return Status.UNKNOWN, "what these runs were tuned on is not known"
     share = "share words, an answer or a scope with reported ones"
     if found := related(evidence.queries, evidence.tuned, evidence.qrels, evidence.plan.relevant_from):
@@ -157,7 +158,7 @@ def origin_of(evidence: Evidence, memories: Iterable[Memory], triples: Sequence[
 def judged(evidence: Evidence) -> tuple[Status, str]:
     """Whether what the compared arms found was judged alike."""
     k, names, least = evidence.plan.k, evidence.reported, evidence.plan.relevant_from
-    first = {arm.name: {name: arm.run.get(name, ())[:k] for name in names} for arm in _compared(evidence)}
+    first = {arm: {name: made.run.get(name, ())[:k] for name in names} for arm, made in _compared(evidence).items()}
     if any(grade < least for name in names for grade in evidence.qrels[name].values()):
         shares, wrong = {}, {}
         for arm, tops in first.items():
@@ -191,12 +192,12 @@ def reachable(evidence: Evidence) -> tuple[Status, str]:
 
     A leg that is barred in a base is no matter where it is a base of its own, too: that one must be beaten as well.
     """
-    k, known = evidence.plan.k, [arm for arm in _compared(evidence) if arm.entering]
+    k, known = evidence.plan.k, {name: arm for name, arm in _compared(evidence).items() if arm.entering}
     shut = [
-        f"in {arm.name} a memory of the {leg} leg alone can enter the first {k} on {entered} of {listed}"
-        for arm in known
+        f"in {name} a memory of the {leg} leg alone can enter the first {k} on {entered} of {listed}"
+        for name, arm in known.items()
         for leg, (entered, listed) in arm.entering.items()
-        if barred(entered, listed) and not (arm.name in evidence.bases and leg in evidence.bases)
+        if barred(entered, listed) and not (name in evidence.bases and leg in evidence.bases)
     ]
     if shut:
         return Status.FAIL, "; ".join(shut)
@@ -222,10 +223,10 @@ def clusters(evidence: Evidence) -> tuple[Status, str]:
     return Status.PASS, told
 
 
-def _compared(evidence: Evidence) -> list[Arm]:
-    """The arms of which a claim is made, each once."""
+def _compared(evidence: Evidence) -> dict[str, Arm]:
+    """The arms of which a claim is made."""
     names = [name for rung in evidence.rungs for name in (rung.arm, *rung.over)]
-    return [evidence.arms[name] for name in dict.fromkeys((*evidence.bases, *names))]
+    return {name: evidence.arms[name] for name in (*evidence.bases, *names)}
 
 
 def _depth(lengths: Sequence[int], k: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -13,6 +13,7 @@ from hopgate.eval.data.dataset import Query, folded, together
 from hopgate.eval.data.runs import Qrels, relevant
 from hopgate.eval.measures import MRR, NDCG, Measure, Recall
 from hopgate.eval.plan import Plan
+from hopgate.graph.walk.config import Part
 
 CONCEPTS = "concepts"
 """The claim of the headline: everything from titles upwards, over the base and the threads."""
@@ -61,6 +62,8 @@ class Arm:
     ----------
     configuration : str
         The fuser, or empty for runs that somebody made.
+    parts : tuple of str
+        The parts of the graph that are walked.
     entering : mapping of leg to (int, int)
         On how many queries the best memory that only this leg lists would be in the top k if the leg listed it first;
         of how many on which it lists one alone.
@@ -68,10 +71,10 @@ class Arm:
         Whether a cross-encoder ordered its first.
     """
 
-    name: str
     run: Ids = field(repr=False)
     configuration: str = ""
     entering: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    parts: tuple[Part, ...] = ()
     reread: bool = False
 
 
@@ -79,14 +82,14 @@ class Arm:
 class Rung:
     """One claim of the ladder: the arm with a part of the graph against the arms without it.
 
-    `part` is one of `PARTS`, `CONCEPTS` or `RUNS`, `arm` the arm with it, which must beat each of `over`. `shuffled` is
-    the arm on graphs whose part was shuffled, tuned like it.
+    `part` is one of `PARTS`, `CONCEPTS` or `RUNS`, `arm` the arm with it, which must beat each of `over`. `shuffled`
+    are arms on graphs whose part was shuffled, tuned like it.
     """
 
     part: str
     arm: str
     over: tuple[str, ...]
-    shuffled: tuple[Ids, ...] = field(default=(), repr=False)
+    shuffled: tuple[str, ...] = field(default=(), repr=False)
     cost: Cost = NO_COST
 
 
@@ -164,11 +167,15 @@ class Evidence:
         """The measures that are shown, the primary one first."""
         return tuple(dict.fromkeys((self.plan.primary, Recall(2), Recall(5), Recall(self.plan.k), NDCG(10), MRR())))
 
-    def values(self, run: Ids, measure: Measure | None = None) -> dict[str, float]:
-        """Score a run on the reported queries; one that a run lacks counts 0."""
-        measure, least = measure or self.plan.primary, self.plan.relevant_from
+    def values(self, arm: str, measure: Measure | None = None) -> dict[str, float]:
+        """Score an arm on the reported queries; one that its run lacks counts 0."""
+        run, measure, least = self.arms[arm].run, measure or self.plan.primary, self.plan.relevant_from
         return {name: measure.score(run.get(name, ()), self.qrels[name], least) for name in self.reported}
 
-    def mean(self, run: Ids, measure: Measure | None = None) -> float:
-        """Score a run on average."""
-        return float(np.mean([*self.values(run, measure).values()]))
+    def mean(self, arm: str, measure: Measure | None = None) -> float:
+        """Score an arm on average."""
+        return float(np.mean([*self.values(arm, measure).values()]))
+
+    def strongest(self, names: Iterable[str]) -> str:
+        """Give the arm with the highest mean of the primary measure, the first of equals."""
+        return max(names, key=lambda name: sum(self.values(name).values()))

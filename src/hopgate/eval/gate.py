@@ -22,7 +22,6 @@ from hopgate.eval.ledger import Ledger
 from hopgate.eval.plan import OWN_STATEMENTS, Plan
 from hopgate.eval.slices import reported_slices
 from hopgate.eval.verdict import Judgement
-from hopgate.graph.walk.config import PARTS
 from hopgate.recall.settings import DEFAULT_FUSER, Settings
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ def gate_runs(
         plan=plan,
         queries=known,
         qrels=judgements,
-        arms={name: Arm(name, {query: ordered(own) for query, own in run.items()}) for name, run in runs.items()},
+        arms={name: Arm({query: ordered(own) for query, own in run.items()}) for name, run in runs.items()},
         bases=tuple(bases),
         rungs=(Rung(RUNS, challenger, tuple(bases)),),
         slices=reported_slices(known, judgements, declared=plan.slices),
@@ -126,36 +125,31 @@ def replay(folder: Path, dataset: Dataset, *, stage: Stage = quiet) -> list[str]
     """Compute a saved gate of a data set anew, everything from the data on; give what came out otherwise."""
     kept = record.load(folder)
     fresh = run_gate(dataset, kept.plan, stage=stage, ledger=Ledger(None)).evidence
-    told = {"qrels": "judgements", "queries": "questions", "tuned": "questions to tune on", "bases": "bases",
-            "slices": "slices", "origin": "facts"}  # fmt: skip
-
-    def parts(evidence: Evidence) -> dict[str, object]:
-        claims = {rung.part: replace(rung, cost=NO_COST) for rung in evidence.rungs}  # what it took is measured
-        return {
-            **{f"the data give other {what}": getattr(evidence, name) for name, what in told.items()},
-            **{
-                f"{name}: the data give another run, or there is no such arm": arm
-                for name, arm in evidence.arms.items()
-            },
-            **{f"{part}: the data give another claim, or other shuffles of it": rung for part, rung in claims.items()},
+    before, after = (
+        {
+            "judgements": evidence.qrels,
+            "questions": evidence.queries,
+            "questions to tune on": evidence.tuned,
+            "bases": evidence.bases,
+            "slices": evidence.slices,
+            "facts": evidence.origin,
+            "claims": [replace(rung, cost=NO_COST) for rung in evidence.rungs],  # what it took is measured
+            **{f"lists of {name}": arm for name, arm in evidence.arms.items()},
         }
-
-    before, after = parts(kept), parts(fresh)
-    return [said for said in {**before, **after} if before.get(said) != after.get(said)]
+        for evidence in (kept, fresh)
+    )
+    return [f"the data give other {what}" for what in {**before, **after} if before.get(what) != after.get(what)]
 
 
 def apply_settings(judgement: Judgement, kb: KnowledgeBase) -> dict[str, Any]:
     """Make the recommended arm the store's configuration, with the gate's fingerprint, and give it."""
-    arm, plan = judgement.evidence.arms[judgement.recommended], judgement.evidence.plan
+    arm, depth = judgement.evidence.arms[judgement.recommended], judgement.evidence.plan.depth
     if not arm.configuration:
         raise HopgateError("somebody's own runs have no configuration to apply: gate a data set or a store")
-    rungs = [rung.arm for rung in judgement.evidence.rungs]
-    climbed = judgement.evidence.rungs[: rungs.index(arm.name) + 1] if arm.name in rungs else ()
-    parts = tuple(rung.part for rung in climbed if rung.part in PARTS)
-    kb.store_settings.apply_gate(judgement.fingerprint, fuser=arm.configuration, depth=plan.depth, parts=parts)
+    kb.store_settings.apply_gate(judgement.fingerprint, fuser=arm.configuration, depth=depth, parts=arm.parts)
     if arm.reread:
         kb.store_settings.set({"rerank": True}, source=f"gate {judgement.fingerprint}")
-    return {"fuser": arm.configuration, "depth": plan.depth, "parts": parts, "rerank": arm.reread}
+    return {"fuser": arm.configuration, "depth": depth, "parts": arm.parts, "rerank": arm.reread}
 
 
 def _known(dataset: Dataset, plan: Plan) -> Evidence:

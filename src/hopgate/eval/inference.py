@@ -81,6 +81,12 @@ class Differences:
         return min(1.0, max(0.0, round(float((among - inside) / spread), 9))) if spread > _SAME else 0.0
 
     @property
+    def by_cluster(self) -> dict[str, float]:
+        """The mean of each cluster."""
+        sums, sizes = self._sums_and_sizes
+        return dict(zip(np.unique(self.clusters).tolist(), (sums / sizes).tolist(), strict=True))
+
+    @property
     def design_effect(self) -> float:
         """How many times fewer independent queries would say as much."""
         sizes = self._sums_and_sizes[1]

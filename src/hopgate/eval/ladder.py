@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hopgate.eval.arms import Asking, Lists, Reader, base_grid, graph_grid, tuned
+from hopgate.eval.arms import BASE, Asking, Pools, Reader, arm_of, base_grid, graph_grid, tuned
+from hopgate.eval.data.runs import relevant
 from hopgate.eval.evidence import CONCEPTS, NO_COST, Arm, Cost, Evidence, Rung
-from hopgate.eval.verdict import promising, strongest
+from hopgate.eval.verdict import promising
+from hopgate.graph.walk.config import Part
 from hopgate.graph.walk.parts import with_parts
 from hopgate.recall.fusers import RRF, TM2C2, Fuser, MinMax, parse
+from hopgate.recall.fusion import Pool
 
 Stage = Callable[[str, int | None], Callable[[int], None]]
 """Called with the title of each stage and its size; gives a function to call with how much is done."""
@@ -58,42 +62,50 @@ class Ladder:
 
     def climb(self) -> Evidence:
         """Give the evidence with every arm, every rung, and shuffles of the parts that would open."""
-        evidence = self._bases()
-        base = parse(evidence.arms[strongest(evidence, tuple(KINDS))].configuration)
-        parts, walked = self.asking.parts(), self.asking.lists
-        arms, rungs = dict(evidence.arms), list[Rung]()
+        pools = self.asking.base
+        arms = self._bases(pools)
+        bases, rungs = tuple(arms), list[Rung]()
+        strongest = replace(self.evidence, arms=arms).strongest(KINDS)
+        base, parts = parse(arms[strongest].configuration), self.asking.parts()
         for place, part in enumerate(parts, 1):
             self.stage(f"walking on {part}", None)
-            walked, seconds = self.asking.walk(parts[:place])
+            pools, seconds = self.asking.walk(parts[:place])
             name = f"base + {' + '.join(parts[:place])}"
-            arms[name] = self._tuned(name, walked, base)
-            below = (*evidence.bases, *(rung.arm for rung in rungs))
+            arms[name] = self._with_graph(pools, base, parts[:place])
+            below = (*bases, *(rung.arm for rung in rungs))
             rungs.append(Rung(part, name, below, cost=self._cost(parts[:place], seconds)))
-        threads = tuple(rung.arm for rung in rungs if rung.part == "threads")
         if len(rungs) > 1:
-            rungs.append(Rung(CONCEPTS, rungs[-1].arm, (*evidence.bases, *threads), cost=rungs[-1].cost))
-        arms["prototype"] = self._prototype(walked)
-        evidence = replace(evidence, arms=arms, rungs=tuple(rungs))
+            threads = tuple(rung.arm for rung in rungs if rung.part == "threads")
+            rungs.append(Rung(CONCEPTS, rungs[-1].arm, (*bases, *threads), cost=rungs[-1].cost))
+        arms["prototype"] = self._arm(PROTOTYPE, {query: _exclusive(pool) for query, pool in pools.items()})
+        evidence = replace(self.evidence, arms=arms, bases=bases, rungs=tuple(rungs))
         wanted = promising(evidence)
-        climbed = [self._with_shuffles(rung, parts, base) if rung.part in wanted else rung for rung in rungs]
-        return replace(evidence, rungs=tuple(climbed))
+        for place, rung in enumerate(rungs):
+            if rung.part in wanted:
+                shuffles = self._shuffles(rung, arms[rung.arm].parts, base)
+                arms |= shuffles
+                rungs[place] = replace(rung, shuffled=tuple(shuffles))
+        return replace(evidence, rungs=tuple(rungs))
 
-    def _bases(self) -> Evidence:
+    def _bases(self, pools: Pools) -> dict[str, Arm]:
         """Every arm without a graph: each leg alone, and each kind of fusion, its weights tuned."""
         progress = self.stage("tuning the bases", len(KINDS))
-        names, k, lists = self.evidence.reported, self.evidence.plan.k, self.asking.lists
-        arms = {name: lists.arm(name, fuser, names, k) for name, fuser in SINGLE.items() if lists.found[name]}
+        there = {leg for pool in pools.values() for leg in pool.legs}
+        arms = {leg: self._arm(fuser, pools) for leg, fuser in SINGLE.items() if leg in there}
         for name, kind in KINDS.items():
             # A base may bar what it will: each of its legs is a base of its own.
-            arms[name] = lists.arm(name, self._choice(base_grid(kind), lists, heard=()), names, k)
+            arms[name] = self._arm(self._choice(base_grid(kind), pools, heard=()), pools)
             if self.reader is not None:
-                arms[f"{name}, read again"] = replace(self._read(arms[name]), name=f"{name}, read again")
+                arms[f"{name}, read again"] = self._read(arms[name])
             progress(1)
-        return replace(self.evidence, arms=arms, bases=tuple(arms))
+        return arms
 
-    def _tuned(self, name: str, lists: Lists, base: Fuser) -> Arm:
-        fuser = self._choice(graph_grid(self.default, base), lists, heard=self.evidence.reported)
-        return self._read(lists.arm(name, fuser, self.evidence.reported, self.evidence.plan.k))
+    def _with_graph(self, pools: Pools, base: Fuser, parts: tuple[Part, ...]) -> Arm:
+        fuser = self._choice(graph_grid(self.default, base), pools, heard=self.evidence.reported)
+        return self._read(replace(self._arm(fuser, pools), parts=parts))
+
+    def _arm(self, fuser: Fuser, pools: Pools) -> Arm:
+        return arm_of(fuser, pools, self.evidence.reported, self.evidence.plan.k)
 
     def _read(self, arm: Arm) -> Arm:
         """The arm as a cross-encoder orders its first, where one is asked for."""
@@ -102,34 +114,36 @@ class Ladder:
         run = {query: self.reader.order(query, ids) for query, ids in arm.run.items()}
         return replace(arm, run=run, reread=True)
 
-    def _choice(self, grid: list[Fuser], lists: Lists, heard: Sequence[str]) -> Fuser:
+    def _choice(self, grid: list[Fuser], pools: Pools, heard: Sequence[str]) -> Fuser:
         plan = self.evidence.plan
-        return tuned(grid, lists, self.evidence.tuned, heard, plan.k, plan.relevant_from)
+        gold = {query: relevant(grades, plan.relevant_from) for query, grades in self.evidence.tuned.items()}
+        return tuned(grid, pools, gold, heard, plan.k)
 
-    def _with_shuffles(self, rung: Rung, parts: tuple[str, ...], base: Fuser) -> Rung:
+    def _shuffles(self, rung: Rung, parts: tuple[Part, ...], base: Fuser) -> dict[str, Arm]:
         """Shuffle what would open: each shuffle is walked, fused and tuned as the part itself was."""
-        plan = self.evidence.plan
+        plan, arms = self.evidence.plan, {}
         progress = self.stage(f"shuffling {rung.part}", plan.shuffles)
-        upto = parts if rung.part == CONCEPTS else parts[: parts.index(rung.part) + 1]
-        runs = []
         for seed in range(plan.seed, plan.seed + plan.shuffles):
-            walked, _ = self.asking.walk(upto, rung.part, seed)
-            runs.append(self._tuned("shuffled", walked, base).run)
+            pools, _ = self.asking.walk(parts, rung.part, seed)
+            arms[f"{rung.arm}, {rung.part} shuffled by {seed}"] = self._with_graph(pools, base, parts)
             progress(1)
-        return replace(rung, shuffled=tuple(runs))
+        return arms
 
-    def _prototype(self, lists: Lists) -> Arm:
-        """The first test's configuration, an arm that nothing is claimed of: its graph is barred."""
-        barred = {}
-        for query, listed in lists.found.get("graph", {}).items():
-            base = {name for leg in SINGLE for name, _ in lists.found[leg].get(query, ())}
-            barred[query] = [pair for pair in listed if pair[0] not in base]
-        lists = Lists({**lists.found, "graph": barred}, {})
-        return lists.arm("prototype", PROTOTYPE, self.evidence.reported, self.evidence.plan.k)
-
-    def _cost(self, parts: tuple[str, ...], seconds: float) -> Cost:
+    def _cost(self, parts: tuple[Part, ...], seconds: float) -> Cost:
         """Threads need no building; everything else is paid for with the whole graph."""
         matrix = self.asking.matrix
         kept = with_parts(matrix, parts).bytes / 1e6 if matrix is not None else None
         built = self.cost if set(parts) - {"threads"} else Cost(build_seconds=0)
         return replace(built, query_ms=1000 * seconds, megabytes=kept)
+
+
+def _exclusive(pool: Pool[str]) -> Pool[str]:
+    """The pool of the first test: its graph lists only what no other leg does."""
+    ranked = {
+        leg: {id: rank for id, rank in zip(pool.ids, ranks.tolist(), strict=True) if math.isfinite(rank)}
+        for leg, ranks in zip(pool.legs, pool.ranks, strict=True)
+    }
+    others = {id for leg in BASE for id in ranked.get(leg, ())}
+    ranked["graph"] = {id: rank for id, rank in ranked.get("graph", {}).items() if id not in others}
+    by_rank = {leg: sorted(ranks.items(), key=lambda pair: pair[1]) for leg, ranks in ranked.items()}
+    return Pool.of({leg: [(id, -rank) for id, rank in listed] for leg, listed in by_rank.items()})

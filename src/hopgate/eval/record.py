@@ -29,23 +29,18 @@ def save(folder: Path, evidence: Evidence) -> Judgement:
     for old in runs.glob("[0-9]*.trec"):
         old.unlink()
 
-    def keep(run: Ids) -> str:
-        path = runs / f"{len(list(runs.iterdir())):03d}.trec"
+    values, arms = _fields(evidence), {}
+    for place, (name, arm) in enumerate(evidence.arms.items()):
+        file = f"{place:03d}.trec"
         ranked = {
             _plain(query): [(_plain(id), float(len(ids) - place)) for place, id in enumerate(ids)]
-            for query, ids in run.items()
+            for query, ids in arm.run.items()
         }
-        write_run(path, ranked)
-        return path.name
-
-    told = {
-        **_fields(evidence),
-        "arms": [{**_fields(arm), "run": keep(arm.run)} for arm in evidence.arms.values()],
-        "rungs": [{**_fields(rung), "shuffled": [keep(run) for run in rung.shuffled]} for rung in evidence.rungs],
-    }
-    del told["plan"]
+        write_run(runs / file, ranked)
+        arms[name] = {**_fields(arm), "run": file}
+    del values["plan"]
     (folder / FILE).write_text(plan_text(evidence.plan), encoding="utf-8")
-    (folder / EVIDENCE).write_text(_json(told), encoding="utf-8")
+    (folder / EVIDENCE).write_text(_json({**values, "arms": arms}), encoding="utf-8")
     judgement = judged(folder)
     for name, text in _follows(judgement).items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -57,33 +52,27 @@ def load(folder: Path) -> Evidence:
     path = folder / EVIDENCE
     if not path.is_file():
         raise HopgateError(f"{folder} holds no saved gate: run hopgate gate DATASET --out {folder}")
-
-    def run_of(file: str) -> dict[str, list[str]]:
-        known = read_run(folder / RUNS / Path(file).name)
-        return {unquote(query): [unquote(id) for id, _ in listed] for query, listed in known.items()}
-
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(path.read_text(encoding="utf-8"))
         arms = {}
-        for row in told["arms"]:
+        for name, row in values["arms"].items():
+            listed = read_run(folder / RUNS / Path(row["run"]).name)
             # An empty list has no line; only runs that somebody brought may lack one.
-            empty = {query: list[str]() for query in told["qrels"] if row["configuration"]}
-            arms[row["name"]] = Arm(**_tuples({**row, "run": empty | run_of(row["run"])}, "entering"))
-        rungs = [
-            Rung(**_tuples({**row, "shuffled": tuple(map(run_of, row["shuffled"])), "cost": Cost(**row["cost"])}))
-            for row in told["rungs"]
-        ]
-        for name in (*told["bases"], *(name for rung in rungs for name in (rung.arm, *rung.over))):
+            run = {query: list[str]() for query in values["qrels"] if row["configuration"]}
+            run |= {unquote(query): [unquote(id) for id, _ in ranking] for query, ranking in listed.items()}
+            arms[name] = Arm(**_tuples({**row, "run": run}, "entering"))
+        rungs = tuple(Rung(**_tuples({**row, "cost": Cost(**row["cost"])})) for row in values["rungs"])
+        for name in (*values["bases"], *(name for rung in rungs for name in (rung.arm, *rung.over, *rung.shuffled))):
             arms[name]
-        values = {
+        values |= {
             "plan": plan_of(from_toml(folder / FILE)),
-            "queries": {name: Query(**row) for name, row in told["queries"].items()},
+            "queries": {name: Query(**row) for name, row in values["queries"].items()},
             "arms": arms,
-            "rungs": tuple(rungs),
-            "slices": {name: frozenset(held) for name, held in told["slices"].items()},
-            "origin": Origin(**_tuples(told["origin"])),
+            "rungs": rungs,
+            "slices": {name: frozenset(queries) for name, queries in values["slices"].items()},
+            "origin": Origin(**_tuples(values["origin"])),
         }
-        return Evidence(**_tuples({**told, **values}))
+        return Evidence(**_tuples(values))
     except (KeyError, TypeError, ValueError, AttributeError, OSError):
         raise HopgateError(f"{path} is not what a gate saved: run the gate again") from None
 
@@ -129,7 +118,6 @@ def without_ids(evidence: Evidence, hidden: frozenset[str]) -> Evidence:
         qrels=gold(evidence.qrels),
         tuned=gold(evidence.tuned),
         arms={name: replace(arm, run=ids(arm.run)) for name, arm in evidence.arms.items()},
-        rungs=tuple(replace(rung, shuffled=tuple(map(ids, rung.shuffled))) for rung in evidence.rungs),
     )
 
 
@@ -167,4 +155,4 @@ def _tuples(values: dict[str, Any], *inside: str) -> dict[str, Any]:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, default=_fields) + "\n"
+    return json.dumps(value, ensure_ascii=False, indent=1, default=_fields) + "\n"

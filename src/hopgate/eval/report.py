@@ -76,7 +76,7 @@ def page(judgement: Judgement) -> str:
 
     environment = Environment(loader=PackageLoader("hopgate.eval", "."), autoescape=True, trim_blocks=True)
     main, evidence = judgement.main, judgement.evidence
-    ours, theirs = (evidence.values(evidence.arms[name].run) for name in (main.arm, main.over))
+    ours, theirs = (evidence.values(name) for name in (main.arm, main.over))
     most_different = sorted(evidence.reported, key=lambda name: (-abs(ours[name] - theirs[name]), name))
     text: str = environment.get_template("page.html.j2").render(
         judgement=judgement,
