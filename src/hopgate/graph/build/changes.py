@@ -189,12 +189,10 @@ def _pairs(store: Store, batch: Batch, places: Sequence[Place], *, is_whole: boo
     store.run(partial(_find_earlier, batch, tellings))
     pairs = [(telling, place) for telling in tellings for place in telling.earlier]
     readings = model.compared_all([(place.sentence.about(telling.beside), telling.text) for telling, place in pairs])
-    # Whole notes differ enough for the end alone to tell; sentences of one note are much alike.
-    rank = (lambda compared: compared.end) if is_whole else _sureness
     best: dict[int, Pair] = {}
     for (telling, place), compared in zip(pairs, readings, strict=True):
         best_yet = best.get(id(telling))
-        if compared.end >= model.THRESHOLD and (best_yet is None or rank(compared) > rank(best_yet.compared)):
+        if compared.is_end and (best_yet is None or compared.sureness > best_yet.compared.sureness):
             best[id(telling)] = Pair(place, telling, compared)
     return [(telling, best.get(id(telling))) for telling in tellings]
 
@@ -216,7 +214,7 @@ def _read_alone(is_whole: bool, place: Place) -> Telling | None:
     best: Telling | None = None
     for subject in (*place.sentence.subjects, ""):
         alone = model.compared("", place.sentence.about(subject))
-        if best is None or _sureness(alone) > _sureness(best.alone):
+        if best is None or alone.sureness > best.alone.sureness:
             change = max(alone.change, best.alone.change if best else 0)
             best = Telling(place, is_whole, subject, alone._replace(change=change))
         if alone.change < NOTHING or (alone.change >= model.THRESHOLD and _names_all(alone)):
@@ -267,16 +265,6 @@ def _most_alike(later: Sentence, places: Sequence[Place], limit: int) -> list[Pl
 def _names_all(compared: Compared) -> bool:
     sure_labels = {span.label for span in compared.of_later if span.confidence >= CERTAIN}
     return {"former", "value"} <= sure_labels
-
-
-def _sureness(compared: Compared) -> float:
-    """How sure the model is of a change and of its words together, as log-odds; of these half as much."""
-    best: dict[str, float] = {}
-    for span in (*compared.of_earlier, *compared.of_later):
-        best.setdefault(span.label, span.confidence)
-    chances = [max(compared.end, compared.change), *(best.get(label, 0.5) for label in ("thing", "former", "value"))]
-    logits = [math.log(chance / (1 - chance)) for chance in (min(max(chance, 1e-4), 1 - 1e-4) for chance in chances)]
-    return logits[0] + sum(logits[1:]) / 2
 
 
 def _refuted_rivals(batch: Batch) -> list[Rival]:
