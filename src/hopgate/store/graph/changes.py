@@ -152,11 +152,15 @@ def near(
 
 def late_arrivals(connection: Connection[Any], memory_ids: Sequence[int]) -> list[int]:
     """Those of some memories after whose day others of their scope were already compared with earlier ones."""
+    # One pass for each scope's last day: asked of each memory, a first build costs its square.
     return values(
         connection,
-        "SELECT m.id FROM memories m WHERE m.id = ANY(%s) AND EXISTS (SELECT FROM memories o "
-        "JOIN extractions x ON x.memory_id = o.id WHERE o.scope IS NOT DISTINCT FROM m.scope "
-        "AND o.created_at > m.created_at AND x.changes_by IS NOT NULL)",
+        "WITH asked AS MATERIALIZED (SELECT id, scope, created_at FROM memories WHERE id = ANY(%s)), "
+        "compared AS MATERIALIZED (SELECT o.scope, max(o.created_at) AS last_day FROM memories o "
+        "JOIN extractions x ON x.memory_id = o.id WHERE x.changes_by IS NOT NULL "
+        "AND o.created_at > (SELECT min(created_at) FROM asked) GROUP BY o.scope) "
+        "SELECT a.id FROM asked a JOIN compared c ON c.scope IS NOT DISTINCT FROM a.scope "
+        "WHERE a.created_at < c.last_day",
         (list(memory_ids),),
     )
 
