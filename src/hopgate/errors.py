@@ -37,7 +37,11 @@ class RefusedRowError(HopgateError):
         self.kind = kind
 
 
-class UnknownMemoryError(HopgateError):
+class UnknownError(HopgateError):
+    """An id that nothing has, or nothing that whoever asks may see."""
+
+
+class UnknownMemoryError(UnknownError):
     """An id that no memory has, or none within the scopes that whoever asks is bound to."""
 
     def __init__(self, external_id: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from hopgate.errors import HopgateError
+from hopgate.errors import HopgateError, UnknownError
 from hopgate.store import connect, extractions, journal, memories, setting_rows, vectors
 from hopgate.store.graph import version
 from hopgate.store.memories import tally
@@ -176,7 +176,7 @@ class Upkeep:
         """Give one entry of the log; an unknown one is refused."""
         found = self._store.run(lambda connection: journal.listed(connection, limit=1, only=entry_id))
         if not found:
-            raise HopgateError(f"the log has no entry {entry_id}")
+            raise UnknownError(f"the log has no entry {entry_id}")
         return found[0]
 
     def undo(self, entry_id: int) -> JournalEntry:

@@ -11,8 +11,9 @@ from serving import TOKEN, Running, serving
 
 from hopgate.kb import KnowledgeBase
 from hopgate.serve import ServeSettings, create_app
-from hopgate.serve.middleware import HEADERS, cookie_of
+from hopgate.serve.middleware import HEADERS
 
+COOKIE = ServeSettings(TOKEN).cookie
 PATHS = ("/", "/index.html", "/graph/17", "/api/v1/health", "/api/v1/openapi.json", "/api/v1/nothing", "/docs")
 
 
@@ -24,18 +25,14 @@ def plain(running: Running, method: str, path: str, **headers: str) -> httpx.Res
     return answer
 
 
-def cookie(running: Running) -> str:
-    return cookie_of(running.url.removeprefix("http://"))
-
-
 def test_without_the_token_there_is_a_plain_401_whatever_is_asked(reading: Running) -> None:
     tokens: tuple[dict[str, str], ...] = (
         {},
         {"Authorization": "Bearer nonsense"},
         {"Authorization": f"Basic {TOKEN}"},
-        {"Cookie": f"{cookie(reading)}=x"},
+        {"Cookie": f"{COOKIE}=x"},
         # Another server's of this machine.
-        {"Cookie": f"hopgate_token={TOKEN}; hopgate_token_1={TOKEN}"},
+        {"Cookie": f"hopgate_1={TOKEN}; other={TOKEN}"},
     )
     for method, path, headers in itertools.product(("GET", "POST", "DELETE", "OPTIONS", "PUT"), PATHS, tokens):
         answer = plain(reading, method, path, **headers)
@@ -48,7 +45,7 @@ def test_without_the_token_there_is_a_plain_401_whatever_is_asked(reading: Runni
 
 def test_the_token_is_taken_as_a_bearer_and_as_a_cookie(reading: Running) -> None:
     assert plain(reading, "GET", "/api/v1/health", Authorization=f"Bearer {TOKEN}").status_code == 200
-    assert plain(reading, "GET", "/api/v1/health", Cookie=f"other=1; {cookie(reading)}={TOKEN}").status_code == 200
+    assert plain(reading, "GET", "/api/v1/health", Cookie=f"other=1; {COOKIE}={TOKEN}").status_code == 200
     # In the address of the API it would stay in a log or a history.
     assert plain(reading, "GET", f"/api/v1/health?token={TOKEN}").status_code == 401
 
@@ -58,7 +55,7 @@ def test_the_url_that_is_printed_sets_the_cookie_and_leads_on_without_the_token(
     assert answer.status_code == 303
     assert answer.headers["location"] == "/recall?q=who+is&k=3"
     kept = answer.headers["set-cookie"]
-    assert f"{cookie(reading)}={TOKEN}" in kept and "HttpOnly" in kept and "SameSite=strict" in kept
+    assert f"{COOKIE}={TOKEN}" in kept and "HttpOnly" in kept and "SameSite=strict" in kept
     assert plain(reading, "GET", "/?token=another-token-than-ours").status_code == 401
 
 
@@ -98,7 +95,7 @@ def test_what_another_page_sends_is_refused(reading: Running) -> None:
         {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"},
     ):
         for method, path in (("POST", "recall"), ("DELETE", "memories/m1"), ("GET", "memories")):
-            answer = plain(reading, method, f"/api/v1/{path}", Cookie=f"{cookie(reading)}={TOKEN}", **headers)
+            answer = plain(reading, method, f"/api/v1/{path}", Cookie=f"{COOKIE}={TOKEN}", **headers)
             assert answer.status_code == 403, answer.text
 
 

@@ -26,7 +26,7 @@ def test_recall_gives_the_hits_of_the_python_api_with_their_legs_and_paths(
         assert [part["text"] for part in given["path"]] == list(hit.path)
     path = next(hit["path"] for hit in answer["hits"] if hit["path"])
     assert path[-1]["kind"] == "memory" and path[-1]["id"] in {hit["memory"]["id"] for hit in answer["hits"]}
-    assert answer["origin"] == "this request: k" and "k=5" in answer["settings"] and answer["took_ms"] > 0
+    assert answer["origin"] == "this call: k" and "k=5" in answer["settings"] and answer["took_ms"] > 0
 
 
 def test_recall_takes_filters_weights_and_legs(reading: Running) -> None:

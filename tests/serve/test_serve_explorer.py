@@ -48,7 +48,7 @@ def test_what_is_not_there_is_not_found(running):
 
 def test_what_is_mended_is_previewed_logged_and_undone(running):
     pair = {"kept": "cat", "merged": "basement"}
-    assert running.post("mend/merges/preview", pair).json()["memories"] == 1
+    assert running.post("mend/merges", {**pair, "dry_run": True}).json()["memories"] == 1
     entry = running.post("mend/merges", pair).json()
     assert running.get("mend/log").json()[0] == entry
     assert running.post(f"mend/log/{entry['id']}/undo").json()["undone_at"]

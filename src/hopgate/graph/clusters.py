@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
 
-from hopgate.errors import HopgateError
+from hopgate.errors import HopgateError, UnknownError
 from hopgate.graph.names import normalise
 from hopgate.memory import cleared
 from hopgate.store import memories
@@ -98,7 +98,7 @@ class ConceptClusters:
         for known in self.clusters:
             if known.id == cluster:
                 return known
-        raise HopgateError(f"there is no cluster {cluster} here: hopgate concepts clusters shows them")
+        raise UnknownError(f"there is no cluster {cluster} here: hopgate concepts clusters shows them")
 
     def of(self, concept: str | int) -> ConceptCluster:
         """The cluster of a concept, by any of its names or by its id; an unknown one is refused."""

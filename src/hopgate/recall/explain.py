@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hopgate.errors import HopgateError
+from hopgate.errors import UnknownMemoryError
 from hopgate.memory import Memory
 from hopgate.recall.dense import dense_scores
 from hopgate.recall.filters import Filters, Query, Scopes, check_query, read_filters
@@ -195,7 +195,7 @@ def _known(store: Store, external_id: str) -> tuple[int, Memory]:
         known = memories.fetch_by_id(connection, memories.ids_of(connection, [external_id]))
     for key, memory in known.items():
         return key, memory
-    raise HopgateError(f"there is no memory {external_id[:80]!r}: ids are the _id of corpus.jsonl")
+    raise UnknownMemoryError(external_id)
 
 
 def _reports(

@@ -10,26 +10,12 @@ from pydantic import BaseModel, Field, TypeAdapter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hopgate.errors import HopgateError
 from hopgate.graph.build.curate import Action, Curation, Proposal
 from hopgate.graph.build.merge import Change, MergeProposal, RemovalPreview
-from hopgate.graph.inspect import ConceptDetail, Conflict, EdgeChanges, Neighbourhood
+from hopgate.graph.inspect import Conflict, EdgeChanges, Neighbourhood
 from hopgate.serve.api_memories import MemoryAnswer, shown
-from hopgate.serve.bounds import (
-    AsOf,
-    ConceptId,
-    Key,
-    KnownAt,
-    Limit,
-    Moment,
-    Offset,
-    ScopeQuery,
-    Served,
-    Service,
-    Strict,
-    Text,
-)
-from hopgate.serve.middleware import PREFIX, RefusedError
+from hopgate.serve.bounds import AsOf, Key, KnownAt, Moment, Offset, Rows, Scopes, Served, Strict, Text
+from hopgate.serve.middleware import PREFIX
 from hopgate.store.graph.concept_rows import Concept
 from hopgate.store.graph.edge_rows import Edge, TimeSpan
 from hopgate.store.journal import MARK, JournalEntry
@@ -39,20 +25,18 @@ router = APIRouter(prefix=PREFIX, tags=["graph"])
 # What only the explorer's pages ask for.
 explorer = APIRouter(prefix=PREFIX, tags=["explorer"])
 
+# As far as a bigint; a scope's own concepts have negative ids.
+ConceptId = Annotated[int, Path(description="The concept's id.", ge=1 - 2**63, le=2**63 - 1)]
 Resolution = Annotated[float, Query(description="Above 1 more and smaller clusters.", ge=0.01, le=100)]
 NameText = Annotated[Text, Field(min_length=1, max_length=1000)]
-EntryId = Annotated[int, Path(description="The entry's id.", ge=1, le=2**63 - 1)]
 # What is asked of the browser: benchmarks/explorer.py measures it.
 MOST = 5000
 _PICTURE = TypeAdapter(Neighbourhood)
 
 
-def narrowed(
-    served: Served, scope: ScopeQuery = None, as_of: AsOf = None, known_at: KnownAt = None, limit: Limit = 50
-) -> dict[str, Any]:
+async def narrowed(scope: Scopes, limit: Rows, as_of: AsOf = None, known_at: KnownAt = None) -> dict[str, Any]:
     """Give what narrows a look at the graph as `kb.graph` takes it."""
-    limit = served.require_rows(limit)
-    return {"scope": served.allowed_scopes(scope), "as_of": as_of, "known_at": known_at, "limit": limit}
+    return {"scope": scope, "as_of": as_of, "known_at": known_at, "limit": limit}
 
 
 Narrowed = Annotated[dict[str, Any], Depends(narrowed)]
@@ -64,14 +48,6 @@ class ConceptAnswer(BaseModel):
     concept: Concept
     memories: list[MemoryAnswer]
     edges: list[Edge]
-
-
-def concept_of(key: int, served: Service, **narrowing: Any) -> ConceptDetail:
-    """Give a concept as the request may see it; one that its scopes do not talk about is not there."""
-    try:
-        return served.kb.graph.concept(key, **{"scope": served.allowed_scopes(), "limit": 1, **narrowing})
-    except HopgateError as error:
-        raise RefusedError(404, str(error)) from None
 
 
 @router.get("/concepts")
@@ -89,7 +65,7 @@ def list_concepts(
 @router.get("/concepts/{id}")
 def get_concept(id: ConceptId, served: Served, narrowing: Narrowed) -> ConceptAnswer:
     """Look at one concept: its names, its memories, its edges."""
-    detail = concept_of(id, served, **narrowing)
+    detail = served.kb.graph.concept(id, **narrowing)
     memories = [shown(memory, served) for memory in map(served.kb.get, detail.memories) if memory]
     return ConceptAnswer(concept=detail.concept, memories=memories, edges=list(detail.edges))
 
@@ -102,49 +78,41 @@ def list_edges(
     relation: Annotated[Text | None, Query(description="Only of this relation.", max_length=1000)] = None,
 ) -> list[Edge]:
     """List edges, the heaviest first: those true as of a time, as known at a time."""
-    return served.kb.graph.edges(_named(concept), relation=relation, **narrowing)
-
-
-def _named(concept: str | None) -> str | int | None:
-    """A concept's id where it is a number, of as many digits as a bigint always holds; else its name."""
-    return int(concept) if concept is not None and re.fullmatch("[0-9]{1,18}", concept) else concept
+    # Of so many digits as a bigint always holds.
+    is_id = concept is not None and re.fullmatch("[0-9]{1,18}", concept)
+    return served.kb.graph.edges(int(concept) if is_id else concept, relation=relation, **narrowing)
 
 
 @router.get("/clusters")
 def list_clusters(
     served: Served,
+    scope: Scopes,
     resolution: Resolution = 1.0,
-    scope: ScopeQuery = None,
     members: Annotated[int, Query(description="So many of each one's concepts.", ge=0, le=10_000)] = 10,
 ) -> dict[str, Any]:
     """List the clusters, the largest first: as `hopgate concepts clusters --json`."""
     served.require_rows(members, "members")
-    return served.kb.graph.clusters(resolution=resolution, scope=served.allowed_scopes(scope)).to_dict(members)
+    return served.kb.graph.clusters(resolution=resolution, scope=scope).to_dict(members)
 
 
 @router.get("/clusters/{id}")
 def get_cluster(
     id: Annotated[int, Path(description="The cluster's id.", ge=0, le=2**63 - 1)],
     served: Served,
+    scope: Scopes,
+    limit: Rows,
     resolution: Resolution = 1.0,
-    scope: ScopeQuery = None,
-    limit: Limit = 100,
 ) -> dict[str, Any]:
     """Look at one cluster, with so many of its concepts, the most central first."""
-    served.require_rows(limit)
-    for cluster in served.kb.graph.clusters(resolution=resolution, scope=served.allowed_scopes(scope)):
-        if cluster.id == id:
-            return cluster.to_dict(limit)
-    raise RefusedError(404, f"there is no cluster {id} here: /clusters lists them")
+    return served.kb.graph.clusters(resolution=resolution, scope=scope)[id].to_dict(limit)
 
 
 @explorer.get("/graph/clusters")
-def clusters_of_concepts(served: Served) -> list[dict[str, Any]]:
+def clusters_of_concepts(served: Served, scope: Scopes) -> list[dict[str, Any]]:
     """Give the clusters of more than one concept, the largest first, with the ids of their concepts."""
-    found = served.kb.graph.clusters(scope=served.allowed_scopes())
     return [
         {"id": cluster.id, "name": cluster.label, "concepts": [concept.id for concept in cluster.members]}
-        for cluster in found
+        for cluster in served.kb.graph.clusters(scope=scope)
         if len(cluster) > 1
     ]
 
@@ -152,6 +120,7 @@ def clusters_of_concepts(served: Served) -> list[dict[str, Any]]:
 @explorer.get("/graph/view", response_model=Neighbourhood)
 def view(
     served: Served,
+    scope: Scopes,
     concept: Annotated[int | None, Query(description="Around this concept.", ge=1 - 2**63, le=2**63 - 1)] = None,
     cluster: Annotated[int | None, Query(description="Of this cluster.", ge=0, le=2**31 - 1)] = None,
     depth: Annotated[int, Query(description="So many edges far.", ge=1, le=4)] = 1,
@@ -160,55 +129,50 @@ def view(
     limit: Annotated[int, Query(description="At most so many concepts.", ge=1, le=MOST)] = 100,
 ) -> Response:
     """Give a part of the graph: around a concept, of a cluster, or the largest concepts of all."""
-    scopes, graph = served.allowed_scopes(), served.kb.graph
-    try:
-        among = None if cluster is None else [one.id for one in graph.clusters(scope=scopes)[cluster].members]
-        found = graph.neighbourhood(
-            concept, among=among, depth=depth, as_of=as_of, known_at=known_at, scope=scopes, limit=limit
-        )
-    except HopgateError as error:
-        raise RefusedError(404, str(error)) from None
+    graph = served.kb.graph
+    among = None if cluster is None else [member.id for member in graph.clusters(scope=scope)[cluster].members]
+    picture = graph.neighbourhood(
+        concept, among=among, depth=depth, as_of=as_of, known_at=known_at, scope=scope, limit=limit
+    )
     # As it is: to check thousands of values that were made here takes longer than to read them.
-    return Response(_PICTURE.dump_json(found), media_type="application/json")
+    return Response(_PICTURE.dump_json(picture), media_type="application/json")
 
 
 @explorer.get("/timeline/span")
-def time_span(served: Served) -> TimeSpan:
+def time_span(served: Served, scope: Scopes) -> TimeSpan:
     """Say how far valid time and known time reach."""
-    return served.kb.graph.span(scope=served.allowed_scopes())
+    return served.kb.graph.span(scope=scope)
 
 
 @explorer.get("/timeline/concepts/{id}")
-def concept_history(id: ConceptId, served: Served, limit: Limit = 200) -> list[Edge]:
+def concept_history(id: ConceptId, served: Served, scope: Scopes, limit: Rows) -> list[Edge]:
     """Give every version of a concept's edges; one with `retired_at` is not held true any more."""
-    name = concept_of(id, served).concept.name
-    return served.kb.graph.history(name, scope=served.allowed_scopes(), limit=served.require_rows(limit))
+    return served.kb.graph.history(id, scope=scope, limit=limit)
 
 
 @explorer.get("/timeline/changes")
 def what_changed(
     served: Served,
+    scope: Scopes,
+    limit: Rows,
     since: Annotated[Moment, Query(description="After this time.")],
     until: Annotated[Moment, Query(description="Up to this time.")],
     axis: Annotated[Literal["valid", "known"], Query(description="When it was true, or when it was known.")] = "valid",
-    limit: Limit = 100,
 ) -> EdgeChanges:
     """Give the edges that began and those that ended between two moments."""
-    return served.kb.graph.changes(
-        since, until, axis=axis, scope=served.allowed_scopes(), limit=served.require_rows(limit)
-    )
+    return served.kb.graph.changes(since, until, axis=axis, scope=scope, limit=limit)
 
 
 @explorer.get("/timeline/conflicts")
-def conflicts(served: Served, limit: Limit = 50) -> list[Conflict]:
+def conflicts(served: Served, scope: Scopes, limit: Rows) -> list[Conflict]:
     """Give the edges that contradict each other, with their evidence."""
-    return served.kb.graph.conflicts(scope=served.allowed_scopes(), limit=served.require_rows(limit))
+    return served.kb.graph.conflicts(scope=scope, limit=limit)
 
 
 @explorer.get("/timeline/superseded")
-def superseded(served: Served, limit: Limit = 50) -> list[SupersededMemory]:
+def superseded(served: Served, scope: Scopes, limit: Rows) -> list[SupersededMemory]:
     """Give the memories that gave way."""
-    return served.kb.graph.superseded(scope=served.allowed_scopes(), limit=served.require_rows(limit))
+    return served.kb.graph.superseded(scope=scope, limit=limit)
 
 
 class MergeRequest(Strict):
@@ -216,6 +180,7 @@ class MergeRequest(Strict):
 
     kept: NameText
     merged: NameText
+    dry_run: bool = False
 
 
 class KeepApartRequest(Strict):
@@ -249,22 +214,16 @@ mend = APIRouter(prefix=f"{PREFIX}/mend", tags=["explorer"], dependencies=[Depen
 
 
 @mend.get("/merges")
-def merge_proposals(served: Served, limit: Limit = 50) -> list[MergeProposal]:
+def merge_proposals(served: Served, limit: Rows) -> list[MergeProposal]:
     """List the names that may be one concept, the most alike first."""
-    return served.kb.graph.merge_proposals(limit=served.require_rows(limit))
-
-
-@mend.post("/merges/preview")
-def preview_merge(asked: MergeRequest, served: Served) -> Change:
-    """Say what a merge would change; nothing does."""
-    return served.kb.graph.merge(asked.kept, asked.merged, dry_run=True)
+    return served.kb.graph.merge_proposals(limit=limit)
 
 
 @mend.post("/merges")
-def accept_merge(asked: MergeRequest, served: Served) -> JournalEntry:
-    """Make two concepts one; give the log's entry."""
-    served.kb.graph.merge(asked.kept, asked.merged)
-    return served.kb.upkeep.log(limit=1)[0]
+def accept_merge(asked: MergeRequest, served: Served) -> JournalEntry | Change:
+    """Make two concepts one and give the log's entry; with `dry_run` only say what would change."""
+    change = served.kb.graph.merge(asked.kept, asked.merged, dry_run=asked.dry_run)
+    return change if asked.dry_run else served.kb.upkeep.log(limit=1)[0]
 
 
 @mend.post("/merges/refuse")
@@ -275,9 +234,9 @@ def refuse_merge(asked: KeepApartRequest, served: Served) -> JournalEntry:
 
 
 @mend.get("/curation")
-def curation(served: Served, limit: Limit = 20) -> Curation:
+def curation(served: Served, limit: Rows) -> Curation:
     """List memories that repeat, extend or contradict others."""
-    return served.kb.graph.curation(limit=served.require_rows(limit))
+    return served.kb.graph.curation(limit=limit)
 
 
 @mend.post("/curation")
@@ -290,26 +249,22 @@ def accept_curation(asked: CurationRequest, served: Served) -> JournalEntry:
 
 
 @explorer.post("/mend/removal/preview")
-def preview_removal(asked: RemovalRequest, served: Served) -> RemovalPreview:
+def preview_removal(asked: RemovalRequest, served: Served, scope: Scopes) -> RemovalPreview:
     """Say what would go from the graph with memories that are deleted or marked as sensitive; nothing does."""
     served.require_writing()
     known = [served.memory(key).external_id for key in dict.fromkeys(asked.ids)]
-    return served.kb.graph.removal_preview(known, scope=served.allowed_scopes())
+    return served.kb.graph.removal_preview(known, scope=scope)
 
 
 @mend.get("/log")
-def manual_changes(served: Served, limit: Limit = 50) -> list[JournalEntry]:
+def manual_changes(served: Served, limit: Rows) -> list[JournalEntry]:
     """Give what was changed by hand, the last entry first; a deletion cannot be undone."""
-    return served.kb.upkeep.log(limit=served.require_rows(limit))
+    return served.kb.upkeep.log(limit=limit)
 
 
 @mend.post("/log/{id}/undo")
-def undo(id: EntryId, served: Served) -> JournalEntry:
+def undo(id: Annotated[int, Path(description="The entry's id.", ge=1, le=2**63 - 1)], served: Served) -> JournalEntry:
     """Take an entry of the log back."""
-    try:
-        entry = served.kb.upkeep.entry(id)
-    except HopgateError as error:
-        raise RefusedError(404, str(error)) from None
-    if entry.action == MARK:
+    if served.kb.upkeep.entry(id).action == MARK:
         served.require_unmarking()
     return served.kb.upkeep.undo(id)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
 from hopgate.memory import DEFAULT_IMPORTANCE, MAX_SEARCHABLE_BYTES, Memory
@@ -16,7 +17,7 @@ from hopgate.recall.explain import Explanation
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS
 from hopgate.recall.hit import Hit, LegPart, Passage, WordMatch
 from hopgate.recall.settings import OPTIONS
-from hopgate.serve.bounds import BoundStore, Key, Limit, MemoryId, Moment, ScopeQuery, Served, Service, Strict, Text
+from hopgate.serve.bounds import BoundStore, Key, Moment, Rows, Scopes, Served, Service, Strict, Text
 from hopgate.serve.middleware import PREFIX
 
 router = APIRouter(prefix=PREFIX, tags=["recall"])
@@ -27,6 +28,7 @@ SettingsRequest = request_model("SettingsRequest", OPTIONS.values(), walk=dict[s
 _ASKED = [option for option in OPTIONS.values() if option.name != "rerank_model"]
 QuerySettings = request_model("QuerySettings", _ASKED, walk=dict[str, Any])
 
+MemoryId = Annotated[Key, Path(description="The memory's external id.")]
 Tags = Annotated[list[Annotated[Text, Field(max_length=1000)]], Field(max_length=1000)]
 # What is null of a memory whose texts are not shown.
 TEXTS = ("title", "content", "tags", "category", "thread")
@@ -147,16 +149,15 @@ class RecallAnswer(BaseModel):
 def recall(asked: RecallRequest, served: Served) -> RecallAnswer:
     """Recall the memories that answer a query, best first."""
     options = asked.options(served)
-    resolved = served.kb.store_settings.resolve()
+    resolved = served.kb.store_settings.resolve({name: options[name] for name in options if name in OPTIONS})
+    settings = resolved.settings if asked.legs is None else resolved.settings.only(asked.legs)
     begun = time.perf_counter()
     hits = served.kb.recall(asked.query, explain=asked.explain, **options)
     took = time.perf_counter() - begun
-    changes = {name: value for name, value in options.items() if name in OPTIONS}
-    settings = resolved.settings.replaced(changes)
     return RecallAnswer(
         hits=[_hit(hit, served) for hit in hits],
-        settings=repr(settings if asked.legs is None else settings.only(asked.legs)),
-        origin=origin({**resolved.sources, **dict.fromkeys(changes, "this request")}),
+        settings=repr(settings),
+        origin=origin(resolved.sources),
         took_ms=round(took * 1000, 3),
     )
 
@@ -168,8 +169,8 @@ def _hit(hit: Hit, served: Service) -> HitAnswer:
     return HitAnswer(**values)
 
 
-def origin(sources: dict[str, str]) -> str:
-    """Say in a line where settings come from: "gate 1f3c: graph, fuser; this request: depth", or "defaults"."""
+def origin(sources: Mapping[str, str]) -> str:
+    """Say in a line where settings come from: "gate 1f3c: graph, fuser; this call: depth", or "defaults"."""
     by_source: dict[str, list[str]] = {}
     for name, source in sources.items():
         if source != "default":
@@ -208,17 +209,14 @@ def change_settings(asked: SettingsRequest, served: Served) -> dict[str, Any]:  
 @memories.get("/memories")
 def list_memories(
     served: Served,
-    scope: ScopeQuery = None,
+    scope: Scopes,
+    limit: Rows,
     after: Annotated[Key | None, Query(description="Go on after this memory, the last one of a page.")] = None,
-    limit: Limit = 50,
 ) -> list[MemoryAnswer]:
     """List memories in the order of arrival, page by page."""
-    served.require_rows(limit)
     if after is not None:
         served.memory(after)
-    return [
-        shown(memory, served) for memory in served.kb.page(scope=served.allowed_scopes(scope), after=after, limit=limit)
-    ]
+    return [shown(memory, served) for memory in served.kb.page(scope=scope, after=after, limit=limit)]
 
 
 @memories.post("/memories", responses={201: {"model": WrittenAnswer}})

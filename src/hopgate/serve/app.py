@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Depends, FastAPI
-from fastapi.dependencies.models import Dependant
+from fastapi.dependencies.utils import get_flat_params
+from fastapi.params import Query
+from fastapi.security import APIKeyCookie, HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.routing import BaseRoute, Match, Mount, Route
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from swagger_ui_bundle import swagger_ui_path
 
@@ -21,18 +22,11 @@ from hopgate.errors import HopgateError
 from hopgate.serve import api_gates, api_graph, api_memories
 from hopgate.serve.api_gates import GateRuns
 from hopgate.serve.bounds import Served, Service
-from hopgate.serve.middleware import (
-    API,
-    COOKIE,
-    PREFIX,
-    Guard,
-    Problem,
-    RefusedError,
-    handle_errors,
-    responses,
-)
+from hopgate.serve.middleware import API, PREFIX, Guard, Problem, RefusedError, handle_errors, responses
 
 if TYPE_CHECKING:
+    from starlette.types import Scope
+
     from hopgate.kb import KnowledgeBase
     from hopgate.serve.settings import ServeSettings
 
@@ -50,17 +44,7 @@ STATIC = Path(__file__).parent / "static"
 INDEX = "index.html"
 IN_STORE = ("memories", "sensitive", "superseded", "pending_vectors", "pending_graph", "failed_graph", "graph_version",
             "graph_built", "extractor", "embedder", "late")  # fmt: skip
-# A file may be kept, and is asked about each time: after an update nobody sees the old pages.
-CACHED = {"Cache-Control": "no-cache"}
-SCHEMES = {
-    "bearer": {"type": "http", "scheme": "bearer", "description": "The token that hopgate serve printed."},
-    "cookie": {
-        "type": "apiKey",
-        "in": "cookie",
-        "name": f"{COOKIE}_PORT",
-        "description": "Set by its URL.",
-    },
-}
+BEARER, COOKIE = "The token that hopgate serve printed.", "Set by the URL that hopgate serve printed."
 
 
 def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
@@ -75,7 +59,7 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
     ...     "/api/v1/recall" in app.openapi()["paths"]
     True
     """
-    app = FastAPI(
+    app = Application(
         title="hopgate",
         version=hopgate.__version__,
         summary="Recall over a concept graph, and what it is made of.",
@@ -85,21 +69,35 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
         openapi_url=f"{PREFIX}/openapi.json",
         separate_input_output_schemas=False,
         redirect_slashes=False,
+        # What the document says of the token; `Guard` asks for it.
+        dependencies=[
+            Depends(HTTPBearer(scheme_name="bearer", description=BEARER, auto_error=False)),
+            Depends(APIKeyCookie(name=settings.cookie, scheme_name="cookie", description=COOKIE, auto_error=False)),
+        ],
     )
     app.state.service = Service(kb, settings, GateRuns(kb, settings))
     for router in ROUTERS:
         app.include_router(router, responses=responses(), dependencies=[Depends(refuse_unknown_parameters)])
     add_reference(app)
     registry = add_metrics(app)
-    add_pages(app, [route for router in ROUTERS for route in router.routes])
     if settings.mcp:
         from hopgate.serve.mcp import mount
 
         mount(app, kb, settings)
+    app.router.default = Pages(directory=STATIC, check_dir=False)
     handle_errors(app)
-    describe(app)
     app.add_middleware(Guard, settings=settings, registry=registry)
     return app
+
+
+class Application(FastAPI):
+    """An application whose document says what an error looks like."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Give the document."""
+        document = super().openapi()
+        document["components"]["schemas"][Problem.__name__] = Problem.model_json_schema()
+        return document
 
 
 @server.get("/health")
@@ -121,18 +119,12 @@ def health(served: Served) -> dict[str, Any]:
 
 async def refuse_unknown_parameters(request: Request) -> None:
     """Refuse a parameter in the address that the endpoint does not take: a typo must not widen what is asked."""
-    known = set(_parameters(request.scope["route"].dependant))
+    fields = get_flat_params(request.scope["route"].dependant)
+    known = {field.alias for field in fields if isinstance(field.field_info, Query)}
     for name in request.query_params:
         if name not in known:
             several = f"there are {', '.join(sorted(known))}" if known else "it takes none"
             raise RefusedError(422, f"there is no parameter {name[:80]!r} here: {several}")
-
-
-def _parameters(dependant: Dependant) -> Iterator[str]:
-    """The names of what an endpoint takes in its address, itself and by what it depends on."""
-    yield from (field.alias for field in dependant.query_params)
-    for other in dependant.dependencies:
-        yield from _parameters(other)
 
 
 def add_reference(app: FastAPI) -> None:
@@ -153,37 +145,14 @@ def add_metrics(app: FastAPI) -> CollectorRegistry:
     return registry
 
 
-def add_pages(app: FastAPI, endpoints: Sequence[BaseRoute]) -> None:
-    """Serve the explorer under every address that is not the API's; of that, the endpoints say what it takes."""
-    files = StaticFiles(directory=STATIC, check_dir=False)
+class Pages(StaticFiles):
+    """The explorer, under every address that nothing else has: its files, and its one page for all places in it."""
 
-    async def page(request: Request) -> Response:
-        path = request.url.path
-        if path.startswith(API):
-            others = [route for route in endpoints if route.matches(request.scope)[0] is Match.PARTIAL]
-            allowed = {method for route in others for method in getattr(route, "methods", ())}
-            raise HTTPException(405, headers={"Allow": ", ".join(sorted(allowed))}) if others else HTTPException(404)
-        name = path.lstrip("/") or INDEX
-        # A file has an ending; everything else is a place in the explorer.
-        wanted = name if "." in name.rpartition("/")[2] else INDEX
-        answer = await files.get_response(wanted, request.scope)
-        answer.headers.update(CACHED)
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Give a file by its name, which has an ending; everything else is a place in the explorer."""
+        if scope["path"].startswith(API):
+            raise HTTPException(404)
+        answer = await super().get_response(path if Path(path).suffix else INDEX, scope)
+        # It may be kept, and is asked about each time: after an update nobody sees the old pages.
+        answer.headers["Cache-Control"] = "no-cache"
         return answer
-
-    app.router.routes.append(Route("/{path:path}", page, methods=["GET", "HEAD"], include_in_schema=False))
-
-
-def describe(app: FastAPI) -> None:
-    """Let an application's document say how one is let in, and what an error looks like."""
-    made = app.openapi
-
-    def document() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            found = made()
-            parts = found.setdefault("components", {})
-            parts.setdefault("schemas", {})[Problem.__name__] = Problem.model_json_schema()
-            parts["securitySchemes"] = SCHEMES
-            found["security"] = [{name: []} for name in SCHEMES]
-        return made()
-
-    app.openapi = document  # type: ignore[method-assign]

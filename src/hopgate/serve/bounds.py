@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import Depends, Path, Query, Request
+from fastapi import Depends, Query, Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
@@ -219,11 +219,25 @@ Text = Annotated[str, AfterValidator(_stored)]
 Key = Annotated[Text, Field(min_length=1, max_length=MAX_KEY_BYTES)]
 """The external id of a memory, or a scope."""
 
-MemoryId = Annotated[Key, Path(description="The memory's external id.")]
-# As far as a bigint; a scope's own concepts have negative ids.
-ConceptId = Annotated[int, Path(description="The concept's id.", ge=1 - 2**63, le=2**63 - 1)]
-Limit = Annotated[int, Query(description="At most so many.", ge=1, le=10_000)]
-Offset = Annotated[int, Query(description="Leave out so many of the first.", ge=0, le=1_000_000_000)]
-ScopeQuery = Annotated[list[Key] | None, Query(description="Only of this scope; again for more.", max_length=100)]
-AsOf = Annotated[Moment | None, Query(description="As it was true at this time.")]
-KnownAt = Annotated[Moment | None, Query(description="As it was known at this time.")]
+AsOf = Annotated[Moment | None, Field(description="As it was true at this time, ISO 8601.")]
+KnownAt = Annotated[Moment | None, Field(description="As it was known at this time, ISO 8601.")]
+Limit = Annotated[int, Field(description="At most so many.", ge=1, le=10_000)]
+Offset = Annotated[int, Field(description="Leave out so many of the first.", ge=0, le=1_000_000_000)]
+
+
+async def _scopes(
+    served: Served,
+    scope: Annotated[list[Key] | None, Query(description="Only of this scope; again for more.", max_length=100)] = None,
+) -> list[str] | None:
+    return served.allowed_scopes(scope)
+
+
+async def _rows(served: Served, limit: Limit = 50) -> int:
+    return served.require_rows(limit)
+
+
+Scopes = Annotated[list[str] | None, Depends(_scopes)]
+"""The scopes that a request is about, within those that are bound."""
+
+Rows = Annotated[int, Depends(_rows)]
+"""How many rows a request asks for, within what one answer may have."""

@@ -5,8 +5,6 @@ could not find what they name.
 """
 
 import functools
-import hashlib
-import hmac
 import logging
 import secrets
 import sys
@@ -41,7 +39,7 @@ from hopgate.recall.explain import LegReport
 from hopgate.recall.hit import Hit
 from hopgate.redact import redacted
 from hopgate.serve.api_memories import shown
-from hopgate.serve.bounds import BoundStore, Key, Moment, Text
+from hopgate.serve.bounds import AsOf, BoundStore, Key, KnownAt, Limit, Moment, Text
 from hopgate.serve.settings import Bounds
 from hopgate.store.graph.edge_rows import Edge
 
@@ -73,9 +71,6 @@ R = TypeVar("R")
 
 Query = Annotated[Text, Field(description="A question or a few words, in plain language.", max_length=20_000)]
 Scope = Annotated[Key | None, Field(description="Only memories of this scope; leave it out for all you may see.")]
-AsOf = Annotated[Moment | None, Field(description="What was true at this time, ISO 8601.")]
-KnownAt = Annotated[Moment | None, Field(description="What was known by this time, ISO 8601.")]
-Limit = Annotated[int, Field(description="At most so many.", ge=1, le=1000)]
 Id = Annotated[Key, Field(description="A memory's id, as recall gives it.")]
 
 
@@ -174,16 +169,13 @@ class AssistantStore(BoundStore):
         Use it before answering anything that may depend on what the user said earlier: people, places, projects,
         machines, decisions, preferences. Ask in plain language; several short questions find more than one long one.
         """
-        filters: dict[str, Any] = {
-            "scope": self.allowed_scopes(scope),
-            "as_of": as_of,
-            "known_at": known_at,
-            "cluster": cluster,
-        }
-        hidden: list[str] = []
+        scopes, hidden = self.allowed_scopes(scope), list[str]()
         # Sensitive memories leave their places to others.
         for _ in range(ROUNDS):
-            hits = self.kb.recall(query, explain=True, exclude=hidden, k=min(k, MAX_ROWS), **filters)
+            hits = self.kb.recall(
+                query, explain=True, exclude=hidden, k=min(k, MAX_ROWS), scope=scopes, as_of=as_of, known_at=known_at,
+                cluster=cluster,
+            )  # fmt: skip
             barred = [hit.external_id for hit in hits if not self.sees(hit.memory)]
             if not barred:
                 break
@@ -285,12 +277,6 @@ def _hit(hit: Hit) -> HitItem:
     return HitItem(**item.model_dump(), rank=hit.rank, score=round(hit.score, 6), why=why)
 
 
-def confirmation(memory: Memory, until: str, secret: bytes) -> str:
-    """Make the token that confirms the deletion of one memory as it is now, until a second of this machine's clock."""
-    signed = repr((until, memory.external_id, memory.content)).encode("utf-8", "replace")
-    return f"{until}-{hmac.new(secret, signed, hashlib.sha256).hexdigest()}"
-
-
 def model_errors(work: Callable[P, R]) -> Callable[P, R]:
     """Turn an error that a user can meet into one that a model reads; of others nothing gets out."""
 
@@ -311,8 +297,8 @@ def model_errors(work: Callable[P, R]) -> Callable[P, R]:
 
 def add_forget(server: MCPServer[Any], store: AssistantStore) -> None:
     """Add the tool that deletes: the client asks its user, or the assistant does and comes again with a token."""
-    # A restart ends what was announced.
-    secret = secrets.token_bytes(32)
+    # Token -> a memory as the assistant was told of it, and until when the token is good.
+    announced: dict[str, tuple[Memory, float]] = {}
 
     def client_asks(context: Context) -> bool:
         able = context.client_capabilities
@@ -322,11 +308,8 @@ def add_forget(server: MCPServer[Any], store: AssistantStore) -> None:
         memory = model_errors(store.memory)(id)
         if client_asks(context):
             return Elicit(f"Delete this memory for good? {memory.external_id}: {_beginning(memory)}", ForgetAnswer)
-        given = confirm_token or ""
-        until = given.partition("-")[0]
-        ours = confirmation(memory, until, secret)
-        known = hmac.compare_digest(*(text.encode("utf-8", "replace") for text in (ours, given)))
-        return ForgetAnswer(delete=known and int(until) >= time.monotonic())
+        told_of, until = announced.get(confirm_token or "", (None, 0.0))
+        return ForgetAnswer(delete=told_of == memory and time.monotonic() < until)
 
     @server.tool(annotations=DELETES)
     @model_errors
@@ -349,13 +332,13 @@ def add_forget(server: MCPServer[Any], store: AssistantStore) -> None:
             return ForgetResult(id=id, deleted=True, message=f"deleted {id}")
         if client_asks(context):
             return ForgetResult(id=id, deleted=False, message="the user did not agree: nothing was deleted")
-        return ForgetResult(
-            id=id,
-            deleted=False,
-            message=f"nothing was deleted yet. Ask the user whether to delete {_beginning(memory)!r}; then call forget "
-            "again with the confirm_token, within five minutes",
-            confirm_token=confirmation(memory, str(int(time.monotonic()) + CONFIRMED_WITHIN_S), secret),
-        )
+        now, token = time.monotonic(), secrets.token_urlsafe()
+        for old in [old for old, (_, until) in announced.items() if until < now]:
+            announced.pop(old, None)
+        announced[token] = memory, now + CONFIRMED_WITHIN_S
+        ask = f"Ask the user whether to delete {_beginning(memory)!r}; then call forget again with the confirm_token"
+        message = f"nothing was deleted yet. {ask}, within five minutes"
+        return ForgetResult(id=id, deleted=False, message=message, confirm_token=token)
 
 
 def _beginning(memory: Memory) -> str:
@@ -423,6 +406,5 @@ def mount(app: FastAPI, kb: KnowledgeBase, bounds: Bounds) -> None:
         # Host and Origin are looked at before, by `Guard`.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    # Before the pages, which take every address that nobody else does.
-    app.router.routes[:0] = inner.routes
+    app.router.routes += inner.routes
     app.router.lifespan_context = lambda _: server.session_manager.run()

@@ -19,7 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from hopgate.errors import ConflictError, HopgateError, TakenError, UnknownMemoryError, UnreachableError
+from hopgate.errors import ConflictError, HopgateError, TakenError, UnknownError, UnreachableError
 from hopgate.redact import redacted
 from hopgate.serve.settings import ServeSettings
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("hopgate.serve")
 # What a user can meet -> its status; of every other such error 422.
-STATUSES = {UnknownMemoryError: 404, TakenError: 409, ConflictError: 409, UnreachableError: 503}
+STATUSES = {UnknownError: 404, TakenError: 409, ConflictError: 409, UnreachableError: 503}
 MEDIA_TYPE = "application/problem+json"
 # Of many mistakes in a request the first few say enough.
 NAMED_MISTAKES = 3
@@ -52,13 +52,10 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 NO_TOKEN = "this needs the token that hopgate serve printed: open its URL, or send it in the header Authorization"
-COOKIE = "hopgate_token"
 API = "/api/"
 PREFIX = "/api/v1"
 _SAFE = ("GET", "HEAD")
 _METHODS = (*_SAFE, "DELETE", "PATCH", "POST", "PUT")
-# What a browser says of a request that this server's own pages made, or that a person typed.
-_OWN_SITE = ("same-origin", "none")
 
 
 class Guard:
@@ -170,40 +167,31 @@ class Guard:
 
 def refusal(scope: Scope, settings: ServeSettings) -> Response | None:
     """Say what a request is answered that is not let in, or that is led on; None where it may go on."""
-    headers, token = Headers(scope=scope), settings.token
+    headers = Headers(scope=scope)
+    is_page = scope["method"] in _SAFE and not scope["path"].startswith(API)
     pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    given = [value for name, value in pairs if name == "token"][:1]
-    by_query = bool(given) and scope["method"] in _SAFE and not scope["path"].startswith(API)
-    host = _only(headers, "host")
-    if not any(_same(token, each) for each in (given if by_query else _carried(headers, host or ""))):
+    in_address = [value for name, value in pairs if name == "token" and is_page][:1]
+    tokens = in_address or [*_bearers(headers), *_cookies(headers, settings.cookie)]
+    if not any(_same(settings.token, token) for token in tokens):
         return problem(401, NO_TOKEN, {"WWW-Authenticate": "Bearer"})
-    if host is None or not settings.knows_host(_name_and_port(host)[0]):
+    host = _only(headers, "host")
+    if host is None or not settings.knows_host(host):
         return problem(421, "this server does not go by that name: open it by the address that hopgate serve said")
-    if sentence := _foreign(scope, headers, host):
+    if sentence := _foreign(headers, host, is_page):
         return problem(403, sentence)
-    if not by_query:
+    if not in_address:
         return None
     # The token is kept in a cookie, and the same page opened without it in the address.
     rest = urlencode([pair for pair in pairs if pair[0] != "token"])
     # One slash alone: two would begin the name of another host.
     where = "/" + quote(scope["path"].lstrip("/\\"), safe="/") + (f"?{rest}" if rest else "")
     answer = RedirectResponse(where, 303)
-    answer.set_cookie(cookie_of(host), token, httponly=True, samesite="strict", path="/")
+    answer.set_cookie(settings.cookie, settings.token, httponly=True, samesite="strict", path="/")
     return answer
 
 
-def _same(token: str, given: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
-
-
-def _carried(headers: Headers, host: str) -> Iterator[str]:
-    """The tokens that a request carries, as a bearer and in cookies."""
-    for value in headers.getlist("authorization"):
-        scheme, _, given = value.partition(" ")
-        if scheme.lower() == "bearer":
-            yield given.strip()
-    for value in headers.getlist("cookie"):
-        yield from _cookies(value, cookie_of(host))
+def _same(token: str, other: str) -> bool:
+    return hmac.compare_digest(other.encode("utf-8", "replace"), token.encode())
 
 
 def _only(headers: Headers, name: str) -> str | None:
@@ -212,39 +200,34 @@ def _only(headers: Headers, name: str) -> str | None:
     return values[0] if len(values) == 1 else None
 
 
-def _name_and_port(host: str) -> tuple[str, str]:
-    """The two parts of a Host header: `[::1]:8377` is `[::1]` and `8377`."""
-    name, _, port = host.rpartition(":")
-    return (host, "") if host.endswith("]") or not name else (name, port)
+def _bearers(headers: Headers) -> Iterator[str]:
+    for value in headers.getlist("authorization"):
+        scheme, _, token = value.partition(" ")
+        if scheme.lower() == "bearer":
+            yield token.strip()
 
 
-def cookie_of(host: str) -> str:
-    """Name the cookie by the port, which cookies do not know: two servers of one machine keep one each."""
-    port = _name_and_port(host)[1]
-    return f"{COOKIE}_{port}" if port.isascii() and port.isdigit() else COOKIE
-
-
-def _cookies(value: str, name: str) -> list[str]:
+def _cookies(headers: Headers, name: str) -> Iterator[str]:
     """The values of a cookie; a token may come back in quotes, and holds nothing that would be escaped in them.
 
     By hand, since strangers send it: the standard library takes the square of the time over backslashes.
     """
-    parts = (part.strip().partition("=") for part in value.split(";"))
-    return [given.strip().removeprefix('"').removesuffix('"') for known, _, given in parts if known.strip() == name]
+    for part in ";".join(headers.getlist("cookie")).split(";"):
+        key, _, value = part.partition("=")
+        if key.strip() == name:
+            yield value.strip().removeprefix('"').removesuffix('"')
 
 
-def _foreign(scope: Scope, headers: Headers, host: str) -> str | None:
+def _foreign(headers: Headers, host: str, is_page: bool) -> str | None:
     """Say that another page made a request; None where this server's own did, a person or a program."""
-    origins = headers.getlist("origin")
-    for origin in origins:
-        if origin.lower() not in (f"http://{host}".lower(), f"https://{host}".lower()):
-            return "this request comes from a page of another origin: only this server's own pages may send it"
-    site = _only(headers, "sec-fetch-site")
-    if site is None or site in _OWN_SITE:
+    own = (f"http://{host}".lower(), f"https://{host}".lower())
+    if any(origin.lower() not in own for origin in headers.getlist("origin")):
+        return "this request comes from a page of another origin: only this server's own pages may send it"
+    # What a browser says of a request that this server's own pages made, or that a person typed.
+    if _only(headers, "sec-fetch-site") in (None, "same-origin", "none"):
         return None
-    visit = scope["method"] in _SAFE and _only(headers, "sec-fetch-mode") == "navigate"
-    if visit and _only(headers, "sec-fetch-dest") == "document" and not scope["path"].startswith(API):
-        # Somebody followed a link to a page.
+    # Somebody followed a link to a page.
+    if is_page and (_only(headers, "sec-fetch-mode"), _only(headers, "sec-fetch-dest")) == ("navigate", "document"):
         return None
     return "this request comes from another site: only this server's own pages may send it"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import re
 import secrets
@@ -80,6 +81,11 @@ class ServeSettings(Bounds):
         """Whether only this machine can reach the server."""
         return is_loopback(self.host)
 
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie that holds the token: another server of this machine has another one."""
+        return f"hopgate_{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
+
     def knows_host(self, name: str) -> bool:
         """Tell whether a request may call this server by a name: a page of another name must not pose as this one.
 
@@ -89,9 +95,11 @@ class ServeSettings(Bounds):
         Examples
         --------
         >>> served = ServeSettings("sixteen-letters-x")
-        >>> [served.knows_host(name) for name in ("127.0.0.1", "localhost", "[::1]", "evil.example", "192.0.2.7")]
+        >>> [served.knows_host(name) for name in ("127.0.0.1", "localhost:80", "[::1]", "evil.example", "192.0.2.7")]
         [True, True, True, False, False]
         """
+        if not name.endswith("]") and ":" in name:
+            name = name.rpartition(":")[0]  # without its port
         name = name.lower().rstrip(".").removeprefix("[").removesuffix("]")
         if is_loopback(name):
             return True

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hopgate.errors import HopgateError
+from hopgate.errors import HopgateError, UnknownError
 from hopgate.store.rows import fetch
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def taken(connection: Connection[Any], entry_id: int) -> JournalRow:
     """Take an entry to undo it; nobody else undoes it meanwhile. An unknown one, or one undone already, is refused."""
     found = fetch(connection, JournalRow, _ROW + "id = %s FOR UPDATE", (entry_id,))
     if not found:
-        raise HopgateError(f"the log has no entry {entry_id}")
+        raise UnknownError(f"the log has no entry {entry_id}")
     if found[0].undone_at is not None:
         raise HopgateError(f"entry {entry_id} of the log was undone already")
     return found[0]

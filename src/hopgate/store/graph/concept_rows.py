@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.rows import dict_row
 
-from hopgate.errors import HopgateError
+from hopgate.errors import HopgateError, UnknownError
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.name_rows import VALUE
 from hopgate.store.graph.visible import View
@@ -65,7 +65,7 @@ def get(connection: Connection[Any], concept_id: int, view: View = _ANY) -> Conc
     """One concept by id; an unknown id, or one of another scope, is refused."""
     rows = _read(connection, view, "c.id = %(id)s", id=concept_id)
     if not rows:
-        raise HopgateError(f"there is no concept {concept_id}: hopgate concepts list shows them")
+        raise UnknownError(f"there is no concept {concept_id}: hopgate concepts list shows them")
     return rows[0]
 
 

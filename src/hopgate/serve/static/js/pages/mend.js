@@ -48,7 +48,7 @@ function button(text, place, work, kind = "small") {
 }
 
 async function mergeConfirmed(kept, merged) {
-  const change = await post("mend/merges/preview", { kept, merged });
+  const change = await post("mend/merges", { kept, merged, dry_run: true });
   return confirmed({
     title: `Make “${change.other}” part of “${change.kept}”?`,
     body: h("ul", {},
