@@ -18,7 +18,7 @@ from hopgate.options import (
     Environment,
     as_rows,
     check,
-    from_environment,
+    environment_values,
     from_toml,
     options_of,
     request_model,
@@ -70,14 +70,14 @@ def test_variables_files_commands_and_requests_say_what_the_fields_do(tmp_path: 
         "HOPGATE_BRIGHTNESS": "5", "HOPGATE_WARMTH": "2700", "HOPGATE_COLOUR": "red", "HOPGATE_ON": "yes",
         "HOPGATE_ROOMS": "hall, attic", "HOPGATE_PLAN": "",
     }  # fmt: skip
-    assert from_environment(Lamp, environ) == Lamp(**GIVEN)
+    assert Lamp(**environment_values(options_of(Lamp), environ)) == Lamp(**GIVEN)
     for name, text, reason in (
         ("BRIGHTNESS", "11", "HOPGATE_BRIGHTNESS must be a whole number between 1 and 10, not 11"),
         ("BRIGHTNESS", "much", "HOPGATE_BRIGHTNESS must be a number, not 'much'"),
         ("ON", "perhaps", "HOPGATE_ON must be true or false"),
     ):
         with pytest.raises(HopgateError, match=reason):
-            from_environment(Lamp, {f"HOPGATE_{name}": text})
+            environment_values(options_of(Lamp), {f"HOPGATE_{name}": text})
     path = tmp_path / "lamp.toml"
     path.write_text(to_toml(GIVEN))
     assert Lamp(**from_toml(path)) == Lamp(**{**GIVEN, "rooms": ["hall", "attic"]})

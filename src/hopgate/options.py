@@ -5,19 +5,22 @@ Made from the fields: options of commands, environment variables, TOML files, HT
 
 from __future__ import annotations
 
+import json
 import math
 import operator
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hopgate.errors import HopgateError
 
 PREFIX = "HOPGATE_"
 FLAGS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-Kind = TypeVar("Kind")
+# As `operator` and pydantic call the bounds of a number, and as a person does.
+_BOUNDS = {"gt": "more than", "ge": "at least", "le": "at most", "lt": "less than"}
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,66 +53,56 @@ class Option:
         return f"--{(self.called or self.name).replace('_', '-')}"
 
     @property
+    def bounds(self) -> dict[str, float]:
+        """The bounds of a number that are set, by what `operator` and pydantic call them."""
+        values = (self.above, self.low, self.high, self.below)
+        return {name: value for name, value in zip(_BOUNDS, values, strict=True) if value is not None}
+
+    @property
     def limits(self) -> str:
         """What a number of it may be, in words; empty for any."""
         if self.low is not None and self.high is not None:
-            return f" between {_plain(self.low)} and {_plain(self.high)}"
-        parts = [f"{words} {_plain(bound)}" for words, _, bound in self._bounds()]
-        return " of " + " and ".join(parts) if parts else ""
-
-    def _bounds(self) -> list[tuple[str, Callable[[float, float], bool], float]]:
-        """The bounds of a number that are set: in words, as a comparison, and the number that it is compared with."""
-        each = (
-            ("more than", operator.gt, self.above),
-            ("at least", operator.ge, self.low),
-            ("at most", operator.le, self.high),
-            ("less than", operator.lt, self.below),
-        )
-        return [(words, holds, bound) for words, holds, bound in each if bound is not None]
+            return f" between {self.low} and {self.high}"
+        parts = [f"{_BOUNDS[name]} {bound}" for name, bound in self.bounds.items()]
+        return f" of {' and '.join(parts)}" if parts else ""
 
     @property
     def default_in_words(self) -> str:
         """Its default for a person; empty where it is nothing."""
         return self.shown or ("" if self.default in ("", None, ()) else typed(self.default))
 
-    def check(self, value: Any, called: str | None = None) -> None:
+    def check(self, value: Any) -> None:
         """Refuse what the setting may not be, in a sentence that names it."""
-        called = called or self.called or self.name
         if (value is None and self.optional) or self.kind is object:
             return
-        if self.several:
-            if isinstance(value, str) or not isinstance(value, list | tuple):
-                raise HopgateError(f"{called} is a list, not {value!r}")
-            for part in value:
-                self._check_part(part, called)
-        else:
-            self._check_part(value, called)
+        if self.several and not isinstance(value, list | tuple):
+            raise HopgateError(f"{self.called or self.name} is a list, not {value!r}")
+        for part in value if self.several else (value,):
+            self._check_part(part)
 
-    def _check_part(self, value: Any, called: str) -> None:
+    def _check_part(self, part: Any, called: str = "") -> None:
         if self.choices:
-            if value not in self.choices:
-                raise HopgateError(f"{called} is one of {', '.join(self.choices)}, not {value!r}")
+            allowed = part in self.choices
         elif self.kind in (int, float):
-            number = isinstance(value, int if self.kind is int else int | float) and not isinstance(value, bool)
-            if not (number and math.isfinite(value) and all(holds(value, bound) for _, holds, bound in self._bounds())):
-                whole = "a whole number" if self.kind is int else "a number"
-                raise HopgateError(f"{called} must be {whole}{self.limits}, not {value!r}")
-        elif self.kind is bool and not isinstance(value, bool):
-            raise HopgateError(f"{called} must be true or false, not {value!r}")
-        elif self.kind is str and not isinstance(value, str):
-            raise HopgateError(f"{called} must be a text, not {value!r}")
+            number = isinstance(part, int if self.kind is int else int | float) and not isinstance(part, bool)
+            within = (getattr(operator, name)(part, bound) for name, bound in self.bounds.items())
+            allowed = number and math.isfinite(part) and all(within)
+        else:
+            allowed = self.kind not in _KINDS or isinstance(part, self.kind)
+        if not allowed:
+            wanted = f"is one of {', '.join(self.choices)}" if self.choices else f"must be {_KINDS[self.kind]}"
+            raise HopgateError(f"{called or self.called or self.name} {wanted}{self.limits}, not {part!r}")
 
-    def read(self, text: str, called: str | None = None) -> Any:
+    def read(self, text: str, called: str = "") -> Any:
         """Read its value from what a person typed or a variable holds; a list is parted by commas, or `none`."""
-        if self.several:
-            if text.strip().lower() == "none":
-                return ()
-            return tuple(self.read_one(part.strip(), called) for part in text.split(",") if part.strip())
-        return self.read_one(text, called)
+        if not self.several:
+            return self.read_one(text, called)
+        if text.strip().lower() == "none":
+            return ()
+        return tuple(self.read_one(part.strip(), called) for part in text.split(",") if part.strip())
 
-    def read_one(self, text: str, called: str | None = None) -> Any:
+    def read_one(self, text: str, called: str = "") -> Any:
         """Read a value, or one of several."""
-        called = called or self.called or self.name
         value: Any = text
         try:
             if self.kind is bool:
@@ -117,7 +110,7 @@ class Option:
             elif self.kind in (int, float, Path):
                 value = self.kind(text)
         except ValueError:
-            raise HopgateError(f"{called} must be a number, not {text!r}") from None
+            raise HopgateError(f"{called or self.called or self.name} must be a number, not {text!r}") from None
         self._check_part(value, called)
         return value
 
@@ -133,9 +126,6 @@ def typed(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ",".join(map(str, value)) or "none"
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
-
-
-_DECLARED: dict[type[Any], tuple[Option, ...]] = {}
 
 
 def setting(default: Any = MISSING, meaning: str = "", *, repr: bool = True, **more: str | float) -> Any:
@@ -154,11 +144,14 @@ def setting(default: Any = MISSING, meaning: str = "", *, repr: bool = True, **m
     >>> Lamp(brightness=11)
     Traceback (most recent call last):
     hopgate.errors.HopgateError: brightness must be a whole number between 1 and 10, not 11
-    >>> from_environment(Lamp, {"HOPGATE_COLOUR": "red"})
-    Lamp(brightness=3, colour='red')
+    >>> environment_values(options_of(Lamp), {"HOPGATE_COLOUR": "red"})
+    {'colour': 'red'}
     """
     given: dict[str, Any] = {} if default is MISSING else {"default": default}
     return field(**given, repr=repr, metadata={"setting": {"meaning": meaning, **more}})
+
+
+_DECLARED: dict[type[Any], tuple[Option, ...]] = {}
 
 
 def options_of(cls: type[Any]) -> tuple[Option, ...]:
@@ -166,9 +159,9 @@ def options_of(cls: type[Any]) -> tuple[Option, ...]:
     if cls not in _DECLARED:
         hints = get_type_hints(cls)
         _DECLARED[cls] = tuple(
-            Option(each.name, default=each.default, **_kind(hints[each.name]), **each.metadata["setting"])
-            for each in fields(cls)
-            if "setting" in each.metadata
+            Option(row.name, default=row.default, **_kind(hints[row.name]), **row.metadata["setting"])
+            for row in fields(cls)
+            if "setting" in row.metadata
         )
     return _DECLARED[cls]
 
@@ -202,11 +195,6 @@ def environment_values(options: Iterable[Option], environ: Mapping[str, str] | N
     }
 
 
-def from_environment(cls: type[Kind], environ: Mapping[str, str] | None = None) -> Kind:
-    """Make a dataclass of settings from the environment; what no variable says has its default."""
-    return cls(**environment_values(options_of(cls), environ))
-
-
 def from_toml(path: Path, what: str = "") -> dict[str, Any]:
     """Read a file of settings; `what` names it in an error, such as "the settings file "."""
     import tomllib
@@ -221,7 +209,8 @@ def from_toml(path: Path, what: str = "") -> dict[str, Any]:
 
 def to_toml(values: Mapping[str, Any]) -> str:
     r"""Write settings as the lines of a TOML file."""
-    return "".join(f"{name} = {_toml(value)}\n" for name, value in values.items())
+    # TOML's texts, numbers, flags and lists of them are written as JSON's are.
+    return "".join(f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in values.items())
 
 
 def as_rows(options: Iterable[Option]) -> list[dict[str, str]]:
@@ -251,8 +240,7 @@ def request_model(name: str, options: Iterable[Option], **kinds: Any) -> Any:
     for option in options:
         kind: Any = kinds.get(option.name, str if option.kind is object else option.kind)
         kind = Literal[option.choices] if option.choices else kind
-        bounds = {"ge": option.low, "le": option.high, "gt": option.above, "lt": option.below}
-        limits: dict[str, Any] = {bound: value for bound, value in bounds.items() if value is not None}
+        limits: dict[str, Any] = dict(option.bounds)
         declared[option.name] = (
             (tuple[kind, ...] if option.several else kind) | None,
             pydantic.Field(default=None, description=option.meaning, **limits),
@@ -276,18 +264,4 @@ class Environment:
 
 def environment() -> Environment:
     """Read the variables as they are now."""
-    return from_environment(Environment)
-
-
-def _plain(number: float) -> str:
-    return str(int(number)) if float(number).is_integer() else repr(number)
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return repr(value)
+    return Environment(**environment_values(options_of(Environment)))

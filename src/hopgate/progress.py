@@ -68,12 +68,11 @@ class Progress:
 
     def plus(self, results: Sequence[Extracted], seconds: float) -> Progress:
         """Return the count with these results in it, `seconds` after the start."""
-        reasons, dropped = Counter(self.reasons), Counter(self.dropped)
-        extractions = [one.extraction for one in results]
+        extractions = [result.extraction for result in results]
         states = Counter(str(extraction.state) for extraction in extractions)
+        reasons = Counter(f"{extraction.state}: {extraction.reason}" for extraction in extractions if extraction.reason)
+        dropped = Counter(self.dropped)
         for extraction in extractions:
-            if extraction.reason:
-                reasons[f"{extraction.state}: {extraction.reason}"] += 1
             dropped.update(dict(extraction.dropped))
         return replace(
             self,
@@ -83,10 +82,10 @@ class Progress:
             failed=self.failed + states["failed"],
             truncated=self.truncated + states["truncated"],
             empty=self.empty + states["empty"],
-            tokens=self.tokens + sum(one.extraction.tokens for one in results if not one.cached),
-            cache_hits=self.cache_hits + sum(one.cached for one in results),
+            tokens=self.tokens + sum(result.extraction.tokens for result in results if not result.cached),
+            cache_hits=self.cache_hits + sum(result.cached for result in results),
             dropped=dict(dropped),
-            reasons=dict(reasons),
+            reasons=dict(reasons + Counter(self.reasons)),
             seconds=seconds,
         )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hopgate.cli.output import counted, edge_line, one_line, progress, say, stages, table
+from hopgate.cli.output import counted, one_line, progress, say, stages, table
 from hopgate.cli.parameters import flag, path
 from hopgate.times import moment, utc
 
@@ -126,7 +126,7 @@ def answer(kb: KnowledgeBase, title: str, query: Question, synthetic: Corpus, to
 
     rows = [[str(rank), *map(shown, pair)] for rank, pair in enumerate(zip(*sides, strict=False), 1)][:top]
     heads = ("", "without the graph", "with the graph")
-    table(heads, rows, title=f"{query.text}  ({title}; ● answers it)")
+    say(table(heads, rows, title=f"{query.text}  ({title}; ● answers it)"))
     if as_of is None:
         for hit in sides[1][:top]:
             if hit.external_id in gold and hit.path:
@@ -136,7 +136,7 @@ def answer(kb: KnowledgeBase, title: str, query: Question, synthetic: Corpus, to
     subject = next(fact.subject for fact in synthetic.facts if (fact.evidence,) == query.evidence)
     edges = [edge for edge in kb.graph.edges(subject) if gold & set(edge.evidence)]
     for edge in sorted(edges, key=lambda edge: edge.valid_from or utc(datetime.min)):
-        say(f"   {edge_line(edge)}")
+        say(f"   {edge}")
 
 
 def gate(kb: KnowledgeBase, place: Path, synthetic: Corpus) -> Path:

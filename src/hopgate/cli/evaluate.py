@@ -152,12 +152,12 @@ def show_judgement(judgement: Judgement) -> None:
         for claim in judgement.claims
         for low, high in (claim.interval,)
     ]  # fmt: skip
-    table(("part", "verdict", "gain", "interval", "over", "cost"), rows, title="parts", right=("gain",))
+    say(table(("part", "verdict", "gain", "interval", "over", "cost"), rows, title="parts", right=("gain",)))
     checks = [(check.name, check.status.value, check.finding) for check in judgement.checks]
-    table(("check", "status", "finding"), checks, title="checks")
+    say(table(("check", "status", "finding"), checks, title="checks"))
     measures = [str(measure) for measure in judgement.evidence.measures]
     arms = [[name, *(f"{own[measure]:.3f}" for measure in measures)] for name, own in judgement.values.items()]
-    table(("arm", *measures), arms, title="arms", right=measures)
+    say(table(("arm", *measures), arms, title="arms", right=measures))
     say(f"{looks(judgement)}; fingerprint {judgement.fingerprint}")
 
 

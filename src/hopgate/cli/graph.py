@@ -11,38 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hopgate.cli import output, parameters
-from hopgate.cli.output import Shown, counted, edge_line, print_json, progress_line, say
-from hopgate.cli.parameters import (
-    Where,
-    click_options,
-    count,
-    date,
-    flag,
-    on_store,
-    path,
-    several,
-    together,
-    with_store,
-)
+from hopgate.cli import parameters
+from hopgate.cli.output import Shown, counted, print_json, progress_line, say
+from hopgate.cli.parameters import Where, click_options, count, flag, on_store, path, several, together, with_store
 from hopgate.exports import graph as exporting
 from hopgate.extract.runner import Run
 from hopgate.extract.spec import extractor_from
 from hopgate.options import options_of
 from hopgate.progress import Progress
 from hopgate.scale.engine import Engine
-from hopgate.store import journal
-from hopgate.store.journal import JournalEntry
+from hopgate.store.journal import MARK
 
 if TYPE_CHECKING:
     from hopgate.extract.extraction import Extractor
     from hopgate.graph.build.merge import Change
-    from hopgate.graph.inspect import ConceptDetail
     from hopgate.kb import KnowledgeBase
     from hopgate.store.graph.concept_rows import Concept
 
-# Of many memories the first few are named.
-NAMED = 3
 NO_CONCEPTS = "there are no concepts: run hopgate build first"
 
 name = click.argument("name", help="A name of the concept, any of them.")
@@ -217,16 +202,11 @@ def show_concept(kb: KnowledgeBase, name: str, **given: Any) -> Shown:
     Example: hopgate concepts show "nas-2" --as-of 2024-03-01
     """
     detail = kb.graph.concept(name, **given)
-    return detail, _detail_lines(detail)
-
-
-def _detail_lines(detail: ConceptDetail) -> Iterator[str]:
-    yield _concept_line(detail.concept).strip()
+    lines = [_concept_line(detail.concept).strip()]
     for merge in detail.merges:
         score = "" if merge.score is None else f", score {merge.score:.2f}"
-        yield f"merged: {merge.merged_name!r} ({merge.method}{score}, {merge.done_at:%Y-%m-%d})"
-    yield f"memories: {', '.join(detail.memories)}"
-    yield from (f"  {edge_line(edge)}" for edge in detail.edges)
+        lines.append(f"merged: {merge.merged_name!r} ({merge.method}{score}, {merge.done_at:%Y-%m-%d})")
+    return detail, [*lines, f"memories: {', '.join(detail.memories)}", *(f"  {edge}" for edge in detail.edges)]
 
 
 @concepts.command("clusters")
@@ -239,10 +219,10 @@ def clusters(kb: KnowledgeBase, members: int | None, scope: Sequence[str], **giv
 
     Example: hopgate concepts clusters --resolution 2
     """
-    found = kb.graph.clusters(scope=scope or None, **given)
+    listed = kb.graph.clusters(scope=scope or None, **given)
     if members is None:
-        return found, str(found).splitlines() if found.clusters else NO_CONCEPTS
-    cluster = found[members]
+        return listed, str(listed).splitlines() if listed.clusters else NO_CONCEPTS
+    cluster = listed[members]
     return cluster, [f"{cluster.id}  {cluster.label}", *map(_concept_line, cluster.members)]
 
 
@@ -295,12 +275,12 @@ def edges(kb: KnowledgeBase, concept: str, scope: Sequence[str], **given: Any) -
     """
     listed = kb.graph.edges(concept, scope=scope or None, **given)
     then = " then" if given["as_of"] or given["known_at"] else ""
-    return listed, list(map(edge_line, listed)) or f"{concept} has no edges{then}"
+    return listed, listed or f"{concept} has no edges{then}"
 
 
 @click.command("curate")
 @flag("--apply", "Carry the proposals out.")
-@click.option("--since", type=date, help="Only memories made since this date are new.")
+@click.option("--since", type=parameters.date, help="Only memories made since this date are new.")
 @with_store
 def curate(kb: KnowledgeBase, apply: bool, since: datetime | None) -> Shown:
     """Propose what each new memory means for older ones: UPDATE, DELETE or NOOP. Nothing changes without --apply.
@@ -334,8 +314,8 @@ def log(kb: KnowledgeBase, limit: int) -> Shown:
     for entry in entries:
         undone = f" · undone {entry.undone_at:%Y-%m-%d %H:%M}" if entry.undone_at else ""
         undo = f" · hopgate undo {entry.id}" if entry.undoable else ""
-        lines.append(f"{entry.id:5}  {entry.done_at:%Y-%m-%d %H:%M}  {described(entry)}{undone}{undo}")
-    return list(map(_entry, entries)), lines or "nothing was changed by hand"
+        lines.append(f"{entry.id:5}  {entry.done_at:%Y-%m-%d %H:%M}  {entry}{undone}{undo}")
+    return entries, lines or "nothing was changed by hand"
 
 
 @click.command("undo")
@@ -348,32 +328,11 @@ def undo(kb: KnowledgeBase, entry: int, yes: bool) -> Shown:
     Example: hopgate undo 12
     """
     mark = kb.upkeep.entry(entry)
-    if mark.action == journal.MARK and mark.undoable:
+    if mark.action == MARK and mark.undoable:
         memories = counted(mark.memories, "memory")
         parameters.ask(f"make {memories} not sensitive any more, as hopgate sensitive --undo does", yes=yes)
     done = kb.upkeep.undo(entry)
-    return _entry(done), f"taken back: {described(done)}"
-
-
-def described(entry: JournalEntry) -> str:
-    """Say in words what an entry did: "'Augusta King' became part of 'Ada Lovelace'", "3 memories were deleted"."""
-    kept, other = (repr(name) if name else "a name that is gone" for name in (entry.one, entry.other))
-    if entry.action == journal.MERGE:
-        return f"{other} became part of {kept}"
-    if entry.action == journal.KEEP_APART:
-        return f"{other} stays apart from {kept}"
-    ends = {
-        journal.SUPERSEDE: ("gave way", "gave way"),
-        journal.MARK: ("was marked as sensitive", "were marked as sensitive"),
-        journal.DELETE: ("was deleted", "were deleted"),
-    }[entry.action]
-    named = ", ".join(entry.memory_ids[:NAMED]) + (", …" if len(entry.memory_ids) > NAMED else "")
-    words = f"{counted(entry.memories, 'memory')} {ends[entry.memories != 1]}"
-    return f"{words} ({named})" if named else words
-
-
-def _entry(entry: JournalEntry) -> dict[str, Any]:
-    return {**asdict(entry), "undoable": entry.undoable}
+    return done, f"taken back: {done}"
 
 
 @click.group("graph")
@@ -383,13 +342,12 @@ def graph() -> None:
 
 @graph.command("stats")
 @with_store
-def stats(kb: KnowledgeBase) -> Shown:
+def stats(kb: KnowledgeBase) -> dict[str, Any]:
     """Count nodes, edges, hubs, components, kinds and relations; say how much PageRank resembles degree here.
 
     Example: hopgate graph stats --json
     """
-    found = kb.graph.stats().to_dict()
-    return found, output.pairs(found)
+    return kb.graph.stats().to_dict()
 
 
 @graph.command("export")

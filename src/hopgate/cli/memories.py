@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -203,7 +202,7 @@ def _memory_lines(detail: MemoryDetail) -> Iterator[str]:
         ("supersedes", detail.supersedes),
         ("mentions", detail.mentions),
         ("facts", detail.facts),
-        ("edges", map(output.edge_line, detail.edges)),
+        ("edges", detail.edges),
         ("related", [f"{key} by {', '.join(names)}" for key, names in detail.related]),
     ):
         for line in lines:
@@ -271,17 +270,17 @@ def export(where: Where, form: str, out: Path | None) -> None:
     """
     if out is None and form in FILES:
         raise HopgateError(f"{form} is not written to standard output: give --out")
-    with where.opened() as kb, contextlib.ExitStack() as stack:
-        if out is not None and form in FILES:
+    with where.opened() as kb:
+        if out is None:
+            _write_text(kb, form, sys.stdout)
+            return
+        if form in FILES:
             made = _write_file(kb, form, out)
-        elif out is not None:
-            # Every memory may be in it, sensitive ones among them.
-            stream = stack.enter_context(open(out, "w", encoding="utf-8", newline="", opener=private_opener))
-            made = _write_text(kb, form, stream)
         else:
-            made = _write_text(kb, form, sys.stdout)
-    if out is not None:
-        say(f"wrote {made} to {out}")
+            # Every memory may be in it, sensitive ones among them.
+            with open(out, "w", encoding="utf-8", newline="", opener=private_opener) as stream:
+                made = _write_text(kb, form, stream)
+    say(f"wrote {made} to {out}")
 
 
 def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
@@ -326,13 +325,12 @@ def watch(where: Where, once: bool, extractor: str | None, as_json: bool) -> Non
 
 @click.command("status")
 @with_store
-def status(kb: KnowledgeBase) -> Shown:
+def status(kb: KnowledgeBase) -> dict[str, Any]:
     """Say how many memories there are, what waits to be embedded or linked, and with what settings recall works.
 
     Example: hopgate status
     """
-    state = kb.upkeep.status() | {"settings": str(kb.settings())}
-    return state, output.pairs(state)
+    return kb.upkeep.status() | {"settings": str(kb.settings())}
 
 
 def link(kb: KnowledgeBase, ids: Sequence[str] | None, extractor: str | None) -> CaughtUp:

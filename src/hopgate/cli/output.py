@@ -12,21 +12,28 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from hopgate.memory import Memory
     from hopgate.progress import Advance
-    from hopgate.store.graph.edge_rows import Edge
 
-# What a command gives to be shown: the value, its lines, and the exit status where that is not 0.
-Shown = tuple[Any, str | Iterable[str]] | tuple[Any, str | Iterable[str], int]
+# What a command gives to be shown besides a plain value: its lines, and the exit status where that is not 0.
+Shown = tuple[Any, str | Iterable[object]] | tuple[Any, str | Iterable[object], int]
 # Control characters but for line ends and tabs, and those that turn the direction of writing.
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def show(as_json: bool, value: Any, lines: str | Iterable[str], status: int = 0) -> None:
-    """Print a result, as one JSON value or its lines for a person, and end with a status that is not 0."""
+def show(as_json: bool, value: Any, lines: str | Iterable[object] | None = None, status: int = 0) -> None:
+    """Print a result and end with a status that is not 0.
+
+    It is printed as one JSON value, or for a person as its lines: by default the names and values of a mapping, or what
+    the value says of itself.
+    """
     if as_json:
         print_json(value)
     else:
+        if lines is None:
+            lines = pairs(value) if isinstance(value, Mapping) else str(value).splitlines()
         for line in [lines] if isinstance(lines, str) else lines:
             say(line)
     if status:
@@ -60,9 +67,15 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def say(text: str) -> None:
-    """Print a line for a person; what a terminal would obey is shown."""
-    sys.stdout.write(printable(text) + "\n")
+def say(line: object) -> None:
+    """Print a line or a table for a person; what a terminal would obey is shown."""
+    if hasattr(line, "__rich_console__"):
+        from rich.console import Console
+
+        # A pipe has no width, and nobody sees columns there.
+        Console(width=None if sys.stdout.isatty() else 120, highlight=False).print(line)
+    else:
+        sys.stdout.write(printable(str(line)) + "\n")
 
 
 def printable(text: str) -> str:
@@ -129,29 +142,18 @@ def one_line(memory: Memory) -> str:
     return ": ".join(filter(None, (" ".join(part.split()) for part in (memory.title, memory.text))))
 
 
-def edge_line(edge: Edge) -> str:
-    """An edge on one line, with its interval and the memories that say it."""
-    start, end = (f"{moment:%Y-%m-%d}" if moment else "…" for moment in (edge.valid_from, edge.valid_to))
-    evidence = f"  ({', '.join(edge.evidence)})" if edge.evidence else ""
-    return f"{edge.source} — {edge.relation} → {edge.target}  {start} to {end}{evidence}"
-
-
-def table(heads: Iterable[str], rows: Iterable[Iterable[str]], *, title: str = "", right: Iterable[str] = ()) -> None:
-    """Print rows in columns below their heads; those named in `right` stand to the right."""
+def table(heads: Iterable[str], rows: Iterable[Iterable[str]], *, title: str = "", right: Iterable[str] = ()) -> Table:
+    """Make a table of rows in columns below their heads; those named in `right` stand to the right."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left")
-    numbers = set(right)
+    drawn, numbers = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left"), set(right)
     for head in heads:
         drawn.add_column(head, overflow="fold", justify="right" if head in numbers else "left")
     for row in rows:
-        # What a terminal would obey is shown.
         drawn.add_row(*(Text(printable(text)) for text in row))
-    # A pipe has no width, and nobody sees columns there.
-    Console(width=None if sys.stdout.isatty() else 120, highlight=False).print(drawn)
+    return drawn
 
 
 @contextlib.contextmanager

@@ -165,15 +165,27 @@ def on_store(function: Callable[..., Any]) -> Callable[..., Any]:
     return placed
 
 
-def with_store(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command an open store as its first argument, and print what it returns, as `output.show` does."""
+def printed(function: Callable[..., Any]) -> Any:
+    """Give a command `--json`, and print what it returns: a value, or what `output.show` takes besides."""
 
-    @on_store
     @as_json
     @functools.wraps(function)
-    def opened(where: Where, as_json: bool, **given: Any) -> None:
+    def shown(as_json: bool, **given: Any) -> None:
+        result = function(**given)
+        output.show(as_json, *(result if isinstance(result, tuple) else (result,)))
+
+    return shown
+
+
+def with_store(function: Callable[..., Any]) -> Any:
+    """Give a command an open store as its first argument, and print what it returns."""
+
+    @on_store
+    @printed
+    @functools.wraps(function)
+    def opened(where: Where, **given: Any) -> Any:
         with where.opened() as kb:
-            output.show(as_json, *function(kb, **given))
+            return function(kb, **given)
 
     return opened
 

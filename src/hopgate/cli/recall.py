@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hopgate.cli import output, parameters
-from hopgate.cli.output import Shown, one_line, print_json, progress, say, table
-from hopgate.cli.parameters import Where, as_json, click_options, flag, on_store, path, several, with_store
+from hopgate.cli.output import Shown, one_line, progress, table
+from hopgate.cli.parameters import Where, as_json, click_options, flag, on_store, path, printed, several, with_store
 from hopgate.errors import HopgateError
 from hopgate.options import typed
 from hopgate.recall.filters import check_query
@@ -39,10 +39,8 @@ AUDITED = ("fuser", "lexical", "dense", "late", "graph", "k", "depth", "prior", 
 @click.option("--why-not", metavar="ID", help="Say instead why this memory is not among the hits, or where it is.")
 @path("--sqlite", "Search this SQLite FTS5 database, read-only, instead of a store.")
 @on_store
-@as_json
-def recall(
-    where: Where, query: str, explain: bool, why_not: str | None, sqlite: Path | None, as_json: bool, **given: Any
-) -> None:
+@printed
+def recall(where: Where, query: str, explain: bool, why_not: str | None, sqlite: Path | None, **given: Any) -> Shown:
     """Recall memories for a query.
 
     Example: hopgate recall "where does the backup job run" --k 5 --explain
@@ -50,21 +48,15 @@ def recall(
     # A flag that is not given is no filter.
     asked = parameters.values({**given, "include_superseded": given["include_superseded"] or None})
     if sqlite is not None:
-        _recall_from_sqlite(sqlite, query, asked | parameters.values({"why_not": why_not}), as_json)
-        return
+        return _recall_from_sqlite(sqlite, query, asked | parameters.values({"why_not": why_not}))
     with where.opened() as kb:
         if why_not is not None:
             explanation = kb.explain(query, why_not, **asked)
-            output.show(as_json, explanation, _absence_lines(explanation))
-            return
+            return explanation, _absence_lines(explanation)
         hits = kb.recall(query, explain=explain, **asked)
-        empty = not hits and len(kb) == 0
-    if as_json:
-        print_json(hits)
-    elif hits:
-        _show_hits(query, hits, explain)
-    else:
-        say("the store is empty: run hopgate ingest first" if empty else "nothing found")
+        if not hits:
+            return hits, "nothing found" if len(kb) else "the store is empty: run hopgate ingest first"
+    return hits, _hit_lines(query, hits, explain)
 
 
 def _absence_lines(explanation: Explanation) -> Iterator[str]:
@@ -74,7 +66,7 @@ def _absence_lines(explanation: Explanation) -> Iterator[str]:
         yield f"  {name}: {place}: {sight.reason}"
 
 
-def _recall_from_sqlite(path: Path, query: str, asked: dict[str, Any], as_json: bool) -> None:
+def _recall_from_sqlite(path: Path, query: str, asked: dict[str, Any]) -> Shown:
     """Search an SQLite database, which has its words alone: no vectors, no graph and no settings."""
     scope, exclude = asked.pop("scope", (None,)), asked.pop("exclude", ())
     depth = resolve_settings(arguments={"k": asked.pop("k", None)}).settings.k
@@ -87,11 +79,11 @@ def _recall_from_sqlite(path: Path, query: str, asked: dict[str, Any], as_json: 
         leg = database.leg(check_query(query), depth=depth, scope=scope[0], exclude=exclude)
     hits = [{"rank": rank, "_id": key, "score": score} for rank, (key, score) in enumerate(leg, 1)]
     lines = [f"{hit['rank']:>3}  {hit['_id']}  {hit['score']:.4f}" for hit in hits]
-    output.show(as_json, hits, lines or "nothing found")
+    return hits, lines or "nothing found"
 
 
-def _show_hits(query: str, hits: list[Hit], explain: bool) -> None:
-    """Print hits as a table, and below it what holds for all of them."""
+def _hit_lines(query: str, hits: list[Hit], explain: bool) -> Iterator[object]:
+    """Hits as a table, and below it what holds for all of them."""
     rows = []
     for hit in hits:
         # Of a long memory the passage that speaks for it, from where it speaks of the query's words.
@@ -100,10 +92,10 @@ def _show_hits(query: str, hits: list[Hit], explain: bool) -> None:
         snippet = content if len(content) <= SNIPPET else content[: SNIPPET - 1] + "…"
         rows.append([str(hit.rank), hit.external_id, f"{hit.score:.4f}", snippet, *([why(hit)] if explain else [])])
     heads = ["", "memory", "score", "content", *(["why"] if explain else [])]
-    table(heads, rows, right=("", "score"))
+    yield table(heads, rows, right=("", "score"))
     # A query has one date, whatever the hit.
-    if as_of := max((hit.as_of for hit in hits), default=""):
-        say(f"as of {as_of}")
+    if as_of := max(hit.as_of for hit in hits):
+        yield f"as of {as_of}"
 
 
 def fitting_part(text: str, query: str) -> str:
@@ -165,13 +157,10 @@ def settings(context: click.Context, where: Where, as_json: bool) -> None:
         return
     with where.opened() as kb:
         rows, stale = kb.store_settings.rows(), kb.store_settings.stale_gate()
-    if as_json:
-        print_json({"settings": rows, "graph_changed_since": stale})
-        return
-    shown = [[row["name"], typed(row["value"]), row["source"], row["meaning"]] for row in rows]
-    table(["setting", "value", "from", "what it is"], shown)
-    if stale:
-        say(f"the graph was changed since {stale}: run hopgate gate again to see whether it still holds")
+    cells = [[row["name"], typed(row["value"]), row["source"], row["meaning"]] for row in rows]
+    changed = f"the graph was changed since {stale}: run hopgate gate again to see whether it still holds"
+    lines = [table(["setting", "value", "from", "what it is"], cells), *([changed] if stale else [])]
+    output.show(as_json, {"settings": rows, "graph_changed_since": stale}, lines)
 
 
 @settings.command("set")
@@ -207,8 +196,8 @@ def unset_value(kb: KnowledgeBase, name: str) -> Shown:
 @click_options(option for option in OPTIONS.values() if option.name in AUDITED)
 @path("--queries", "Also judge on the actual lists of these queries.jsonl.")
 @on_store
-@as_json
-def audit(where: Where, leg: str | None, queries: Path | None, as_json: bool, **given: Any) -> None:
+@printed
+def audit(where: Where, leg: str | None, queries: Path | None, **given: Any) -> Shown:
     """Prove which legs can influence the top k: by closed form, and with --queries on a store's actual lists.
 
     A candidate seen by one leg only enters the top k when that leg's weight exceeds what is printed; a leg below its
@@ -232,7 +221,7 @@ def audit(where: Where, leg: str | None, queries: Path | None, as_json: bool, **
         pools, importance = _pools(where, queries, chosen)
         judged = [on_lists(chosen.fuser, pools, leg=name, importance=importance, **asked) for name in legs]
         values["lists"] = {reach.leg: reach for reach in judged}
-    output.show(as_json, values, (str(reach) for reach in [*bounds, *judged]))
+    return values, [*bounds, *judged]
 
 
 def _pools(where: Where, queries: Path, chosen: Settings) -> tuple[dict[str, Any], dict[int, float]]:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hopgate.cli import output, parameters
+from hopgate.cli import parameters
 from hopgate.cli.graph import extractor_options, make_extractor
 from hopgate.cli.memories import fields, form
 from hopgate.cli.output import Shown, counted, progress, progress_line, say
-from hopgate.cli.parameters import PATH, Where, as_json, click_options, count, flag, on_store, with_store
+from hopgate.cli.parameters import PATH, Where, click_options, count, flag, on_store, printed, with_store
 from hopgate.errors import HopgateError
 from hopgate.options import options_of
 from hopgate.scale.engine import Engine
@@ -160,22 +160,21 @@ def cache() -> None:
 
 
 @cache.command("info")
-@as_json
-def info(as_json: bool) -> None:
+@printed
+def info() -> dict[str, Any]:
     """Say where the caches are and how much they hold: vectors under digests, models; never a text.
 
     Example: hopgate cache info
     """
     from hopgate.embed import EmbeddingCache
 
-    counts = asdict(EmbeddingCache.default().info())
-    output.show(as_json, counts, output.pairs(counts))
+    return asdict(EmbeddingCache.default().info())
 
 
 @cache.command("clear")
 @parameters.yes
-@as_json
-def clear(yes: bool, as_json: bool) -> None:
+@printed
+def clear(yes: bool) -> Shown:
     """Empty the caches; what is in stores stays.
 
     Example: hopgate cache clear
@@ -183,8 +182,8 @@ def clear(yes: bool, as_json: bool) -> None:
     from hopgate.embed import EmbeddingCache
 
     parameters.ask("empty the caches, which every store of this user shares", yes=yes)
-    removed = {"vectors": EmbeddingCache.default().clear()}
-    output.show(as_json, removed, ["removed:", *output.pairs(removed)])
+    removed = EmbeddingCache.default().clear()
+    return {"vectors": removed}, f"removed {counted(removed, 'vector')}"
 
 
 @click.group("db")
@@ -218,8 +217,8 @@ def _connected(where: Where) -> Iterator[Any]:
 @owners_options
 @click.option("--embedder", help="Who made these vectors.")
 @on_store
-@as_json
-def upgrade(where: Where, embedder: str | None, as_json: bool, **given: Any) -> None:
+@printed
+def upgrade(where: Where, embedder: str | None, **given: Any) -> Shown:
     """Make hopgate's tables, in a schema of their own.
 
     With --memories the rows of your table are memories, now and as your programs write them. Nothing of the table is
@@ -241,7 +240,7 @@ def upgrade(where: Where, embedder: str | None, as_json: bool, **given: Any) -> 
 
             identity = embedder_from(embedder).identity
             store.run(lambda connection: owners_table.copy_vectors(connection, vectors, identity))
-    _show_schema(where, as_json)
+    return _schema_state(where)
 
 
 @db.command("schema")
@@ -259,16 +258,16 @@ def schema(where: Where, **given: Any) -> None:
 
 @db.command("status")
 @on_store
-@as_json
-def status(where: Where, as_json: bool) -> None:
+@printed
+def status(where: Where) -> Shown:
     """Say which schema the database has and which one this hopgate needs.
 
     Example: hopgate db status --json
     """
-    _show_schema(where, as_json)
+    return _schema_state(where)
 
 
-def _show_schema(where: Where, as_json: bool) -> None:
+def _schema_state(where: Where) -> Shown:
     with _connected(where) as connection:
         found = schema_of.status(connection)
         table = owners_table.followed(connection)
@@ -276,7 +275,7 @@ def _show_schema(where: Where, as_json: bool) -> None:
     schemas = {"current": found.current, "wanted": found.wanted, "state": found.state}
     lines = [f"schema {found.current or 'none'}, hopgate needs {found.wanted}: {ADVICE[found.state]}"]
     lines += [f"the rows of {table} are memories"] if table is not None else []
-    output.show(as_json, {**schemas, "follows": table, "server_version": version}, lines)
+    return {**schemas, "follows": table, "server_version": version}, lines
 
 
 @db.command("language")

@@ -14,7 +14,7 @@ from typing import Self, TypeAlias
 from hopgate.errors import HopgateError
 
 LEGS = ("lexical", "dense", "late", "graph")
-MAX_WEIGHT = 5.0
+MAX_WEIGHT = 5
 """Weights are a user's settings in 0..5; at 5 a leg's first already outweighs two full legs that agree."""
 MINIMA = {"lexical": 0.0, "dense": -1.0, "late": -1.0, "graph": 0.0}
 """The least score that a leg can give in theory: no word, the opposite direction, no mass."""

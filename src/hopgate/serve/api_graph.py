@@ -78,9 +78,9 @@ def list_edges(
     relation: Annotated[Text | None, Query(description="Only of this relation.", max_length=1000)] = None,
 ) -> list[Edge]:
     """List edges, the heaviest first: those true as of a time, as known at a time."""
-    # Of so many digits as a bigint always holds.
-    is_id = concept is not None and re.fullmatch("[0-9]{1,18}", concept)
-    return served.kb.graph.edges(int(concept) if is_id else concept, relation=relation, **narrowing)
+    # A number of so many digits as a bigint always holds is an id.
+    of = int(concept) if concept and re.fullmatch("[0-9]{1,18}", concept) else concept
+    return served.kb.graph.edges(of, relation=relation, **narrowing)
 
 
 @router.get("/clusters")

@@ -11,6 +11,7 @@ from fastapi.params import Query
 from fastapi.security import APIKeyCookie, HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
 from starlette.exceptions import HTTPException
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
@@ -85,7 +86,8 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
 
         mount(app, kb, settings)
     app.router.default = Pages(directory=STATIC, check_dir=False)
-    handle_errors(app)
+    handle_errors(app, settings.max_body)
+    app.add_middleware(RequestBodyLimitMiddleware, max_body_size=settings.max_body)
     app.add_middleware(Guard, settings=settings, registry=registry)
     return app
 

@@ -61,10 +61,10 @@ _METHODS = (*_SAFE, "DELETE", "PATCH", "POST", "PUT")
 class Guard:
     """Stands around every request.
 
-    It lets in who carries the token, calls the server by its name and was not sent by another page. It refuses a body
-    that is too large, a request that comes while too many are at work, and one that takes too long. It adds the headers
-    that a response lacks, turns what nobody caught into a plain problem, and counts requests and their seconds by
-    method, address as it was declared, and status.
+    It lets in who carries the token, calls the server by its name and was not sent by another page. It refuses a
+    request that comes while too many are at work, and one that takes too long. It adds the headers that a response
+    lacks, turns what nobody caught into a plain problem, and counts requests and their seconds by method, address as it
+    was declared, and status.
 
     Work that takes too long is answered and goes on to its end in its thread, which nothing can interrupt: it counts as
     at work until then.
@@ -74,7 +74,6 @@ class Guard:
         self.app = app
         self._settings = settings
         self._at_work = 0
-        self._too_large = f"the body of a request has at most {settings.max_body:,} bytes: send less at once"
         self._seconds = Histogram(
             "hopgate_request_seconds", "Seconds of a request", ("method", "route", "status"), registry=registry
         )
@@ -100,7 +99,9 @@ class Guard:
             await send(message)
 
         try:
-            answer = refusal(scope, self._settings) or self._overload(scope)
+            answer = refusal(scope, self._settings)
+            if answer is None and self._at_work >= self._settings.concurrent:
+                answer = problem(503, "too many requests are at work: ask again in a moment", {"Retry-After": "1"})
             await (answer or self._in_time)(scope, receive, hardened)
         except Exception as error:
             # Its text may hold a memory's: the class and the path are enough to look for it.
@@ -116,25 +117,8 @@ class Guard:
             route = getattr(scope.get("route"), "path", "")
             self._seconds.labels(method, route, status).observe(time.perf_counter() - begun)
 
-    def _overload(self, scope: Scope) -> Response | None:
-        """Refuse a body that says that it is too large, and a request too many."""
-        size = Headers(scope=scope).get("content-length", "")
-        if size.isdecimal() and int(size[:18]) > self._settings.max_body:
-            return problem(413, self._too_large)
-        if self._at_work >= self._settings.concurrent:
-            return problem(503, "too many requests are at work: ask again in a moment", {"Retry-After": "1"})
-        return None
-
     async def _in_time(self, scope: Scope, receive: Receive, send: Send) -> None:
-        size, started, over = 0, False, False
-
-        async def counted() -> Message:
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size > self._settings.max_body:
-                raise HTTPException(413, self._too_large)
-            return message
+        started, over = False, False
 
         async def passed_on(message: Message) -> None:
             nonlocal started
@@ -143,7 +127,7 @@ class Guard:
                 await send(message)
 
         self._at_work += 1
-        work = asyncio.ensure_future(self.app(scope, counted, passed_on))
+        work = asyncio.ensure_future(self.app(scope, receive, passed_on))
         work.add_done_callback(self._ended)
         try:
             await asyncio.wait({work}, timeout=self._settings.request_seconds)
@@ -266,8 +250,9 @@ def responses() -> dict[int | str, dict[str, Any]]:
     }
 
 
-def handle_errors(app: FastAPI) -> None:
-    """Let an application answer every error with a problem."""
+def handle_errors(app: FastAPI, max_body: int) -> None:
+    """Let an application answer every error with a problem, a body that is larger than this among them."""
+    sentences = _SENTENCES | {413: f"the body of a request has at most {max_body:,} bytes: send less at once"}
 
     async def refused(_: Request, error: Exception) -> Response:
         statuses = (status for kind, status in STATUSES.items() if isinstance(error, kind))
@@ -279,8 +264,7 @@ def handle_errors(app: FastAPI) -> None:
 
     async def failed(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        sentence = _SENTENCES.get(error.status_code, str(error.detail))
-        return problem(error.status_code, sentence, error.headers)
+        return problem(error.status_code, sentences.get(error.status_code, str(error.detail)), error.headers)
 
     app.add_exception_handler(HopgateError, refused)
     app.add_exception_handler(RequestValidationError, invalid)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MERGE, KEEP_APART, SUPERSEDE, MARK, DELETE = "merge", "keep apart", "supersede", "mark sensitive", "delete"
 # The methods of merges that are decided one by one: by a person, or by a model that was asked.
 BY_HAND, ASKED = "by hand", "a model, asked"
+# Of many memories the first few are named.
+NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,20 @@ class JournalEntry:
     def undoable(self) -> bool:
         """Whether it can be taken back; a deletion cannot."""
         return self.undone_at is None and self.action != DELETE
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the entry as plain values."""
+        return {**asdict(self), "undoable": self.undoable}
+
+    def __str__(self) -> str:
+        kept, other = (repr(name) if name else "a name that is gone" for name in (self.one, self.other))
+        if self.action in (MERGE, KEEP_APART):
+            return f"{other} {'became part of' if self.action == MERGE else 'stays apart from'} {kept}"
+        are = "was" if self.memories == 1 else "were"
+        done = {SUPERSEDE: "gave way", MARK: f"{are} marked as sensitive", DELETE: f"{are} deleted"}[self.action]
+        named = ", ".join(self.memory_ids[:NAMED]) + (", …" if len(self.memory_ids) > NAMED else "")
+        memories = "1 memory" if self.memories == 1 else f"{self.memories:,} memories"
+        return f"{memories} {done}" + (f" ({named})" if named else "")
 
 
 def record(

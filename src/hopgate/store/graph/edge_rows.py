@@ -134,6 +134,11 @@ class Edge:
     source_id: int = field(default=0, compare=False)
     target_id: int = field(default=0, compare=False)
 
+    def __str__(self) -> str:
+        start, end = (f"{moment:%Y-%m-%d}" if moment else "…" for moment in (self.valid_from, self.valid_to))
+        evidence = f"  ({', '.join(self.evidence)})" if self.evidence else ""
+        return f"{self.source} — {self.relation} → {self.target}  {start} to {end}{evidence}"
+
 
 _HEAVIEST = "e.relation = %(inside)s, e.weight DESC, source, e.relation, target, e.valid_from NULLS FIRST, e.id"
 _OF_CONCEPTS = "(e.src_id = ANY(%(concepts)s) OR e.dst_id = ANY(%(concepts)s))"
