@@ -21,7 +21,8 @@ def day(text: str) -> datetime:
 
 @pytest.mark.parametrize(("query", "said", "moment"), CASES["times"])
 def test_a_time_is_read(query: str, said: str, moment: str) -> None:
-    assert asked_time(query) == AskedTime(said, day(moment) if moment else None)
+    asked = asked_time(query)
+    assert asked and (asked.words, asked.moment) == (said, day(moment) if moment else None)
 
 
 @pytest.mark.parametrize("query", CASES["no_times"])
@@ -36,7 +37,7 @@ times = st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1), timezones=st.ju
 def test_it_counts_only_where_it_changes_something_and_leaves_something(
     moment: datetime, held: list[tuple[datetime | None, datetime | None]]
 ) -> None:
-    found = as_of(AskedTime("then", moment), held)
+    found = as_of(AskedTime("then", moment, moment), held)
     holding = [(begin or moment) <= moment and (end is None or end > moment) for begin, end in held]
     assert (found == moment) == (any(holding) and not all(holding))
     assert found in (moment, None)
@@ -76,3 +77,15 @@ def test_it_is_not_where_nothing_changed_or_it_is_off_or_another_scopes(moved: K
     walk = moved.graph_leg.walk
     moved.graph_leg.walk = replace(walk, dates=False)
     assert asked(moved, "where did gitea run in May 2023?") == ""
+
+
+def test_what_was_written_then_is_nearer(kb: KnowledgeBase) -> None:
+    kb.store_settings.set({"late": "bundled"})
+    for month in (3, 4, 5, 6, 7):
+        kb.add(Memory(f"month {month}", "We cooked together with Bea.", created_at=day(f"2024-{month:02}-08")))
+    kb.add(Memory("undated", "We cooked together with Bea."))
+    kb.embed()
+    hit = kb.recall("What did we cook in May 2024?", explain=True)[0]
+    assert hit.external_id == "month 5"
+    assert "in May 2024" in [match.word for match in hit.matches]
+    assert kb.recall("What did we cook with Bea in July 2024?")[0].external_id == "month 7"

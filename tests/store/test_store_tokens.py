@@ -32,7 +32,7 @@ def kept(kb: KnowledgeBase) -> dict[str, Any]:
     """The tokens that the store has, by external id."""
     with kb.store.transaction() as connection:
         names = dict(connection.execute("SELECT id, external_id FROM memories").fetchall())
-        return {names[key]: rows for key, rows in vectors.tokens_of(connection, list(names)).items()}
+        return {names[key]: kept.rows for key, kept in vectors.tokens_of(connection, list(names)).items()}
 
 
 def test_tokens_come_with_the_vector(filled: KnowledgeBase) -> None:

@@ -27,10 +27,9 @@ from hopgate.recall.legs import Legs, complete, pool_of
 from hopgate.recall.lexical import Leg
 from hopgate.recall.order import half_and_half
 from hopgate.recall.settings import Settings
-from hopgate.store.vectors import tokens_of
+from hopgate.store.vectors import MemoryTokens, tokens_of
 
 if TYPE_CHECKING:
-    from hopgate.embed.late import Tokens
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.kb import KnowledgeBase
     from hopgate.memory import Cleared
@@ -103,7 +102,7 @@ class Asking:
     settings: Settings
     recorded: Mapping[str, tuple[Legs, LookedUp]]
     names: Mapping[int, str]
-    _tokens: dict[int, Tokens] = field(default_factory=dict, repr=False)
+    _tokens: dict[int, MemoryTokens] = field(default_factory=dict, repr=False)
 
     @property
     def base(self) -> Pools:
@@ -168,7 +167,7 @@ class Asking:
         with self.kb.store.transaction() as connection:
             self._tokens.update(tokens_of(connection, sorted(set(pool) - self._tokens.keys())))
         kept = {memory: self._tokens[memory] for memory in sorted(pool) if memory in self._tokens}
-        reading = late_reading(query.tokens, kept, matrix)
+        reading = late_reading(query, kept, matrix)
         return reading.scored() if reading else []
 
     def _dealt(self, seed: int) -> dict[tuple[str | None, int], int]:

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from hopgate.recall.hit import WordMatch
+from hopgate.recall.query_time import asked_time
 
 if TYPE_CHECKING:
-    from hopgate.embed.late import QueryTokens, Tokens
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.recall.evidence import Evidence
+    from hopgate.recall.filters import Query
     from hopgate.recall.lexical import Leg
+    from hopgate.store.vectors import MemoryTokens
 
 # A word explains nothing that is matched by less than this beyond the usual, or by less than this part of the best one.
 LEAST, LEAST_PART = 0.05, 0.5
@@ -50,17 +52,24 @@ class LateReading(NamedTuple):
 
 
 def late_reading(
-    query: QueryTokens, kept: Mapping[int, Tokens], matrix: GraphMatrix | None = None
+    query: Query, kept: Mapping[int, MemoryTokens], matrix: GraphMatrix | None = None
 ) -> LateReading | None:
     """Match the query's tokens in the candidates', over the arcs of a graph where one is given.
 
-    None where no candidate has tokens.
+    A time that the query asks about is one token more, which the date of a memory matches. None where the query or no
+    candidate has tokens.
     """
-    if not kept:
+    if query.tokens is None or not kept:
         return None
+    import numpy as np
+
     from hopgate.embed.late import joined, late_matches
     from hopgate.recall.evidence import Evidence, arcs_between
 
-    memories = sorted(kept)
-    own = late_matches(query.rows, *joined([kept[memory] for memory in memories]))
-    return LateReading(query.words, memories, Evidence(own, arcs_between(matrix, memories) if matrix else None))
+    memories, words = sorted(kept), query.tokens.words
+    matches = late_matches(query.tokens.rows, *joined([kept[memory].rows for memory in memories]))
+    if asked := asked_time(query.text):
+        dates = [kept[memory].made_at for memory in memories]
+        near = [asked.nearness(date) if date else 0.0 for date in dates]
+        matches, words = np.vstack([matches, np.asarray(near, matches.dtype)]), (*words, asked.words)
+    return LateReading(words, memories, Evidence(matches, arcs_between(matrix, memories) if matrix else None))

@@ -146,7 +146,7 @@ def run_legs(pipeline: RecallPipeline, query: Query, settings: Settings) -> Legs
         late = None
         if query.tokens is not None:
             kept = tokens_of(connection, sorted(pool_of(found) | walked.beside))
-            late = late_reading(query.tokens, kept, looked_up and looked_up.matrix)
+            late = late_reading(query, kept, looked_up and looked_up.matrix)
         if late is not None:
             scores["late"] = late.scored()
             found["late"] = scores["late"][: settings.depth]

@@ -1,11 +1,12 @@
 """The time that a query asks about, where it says one: "in May 2024", "before the move". Pure.
 
-It becomes an as-of only where that changes something, and leaves something: of the facts about what the query names,
-some held then and some did not. In any other case a date is a word like any other.
+It is evidence for the memories that were made then, or nearly. It becomes an as-of only where that changes something,
+and leaves something: of the facts about what the query names, some held then and some did not.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -36,14 +37,39 @@ _OTHER = re.compile(
     r"|\b(?:since|after|from|between|until|till|by|seit|nach|ab|bis|depuis|après|desde|después)\b",
     re.IGNORECASE,
 )
-_MOMENT = timedelta(seconds=1)
+_MOMENT, _DAY = timedelta(seconds=1), timedelta(days=1)
+# What happened is told within days: so much after or before the time asked about, a memory's date counts a third.
+_NEAR = timedelta(days=7)
 
 
 class AskedTime(NamedTuple):
-    """What the query says, and the moment it means; none where it means one before a change."""
+    """What the query says, and when it means: from `begin` up to `end`; open where it means before, or before a change.
+
+    Examples
+    --------
+    >>> may = AskedTime("in May 2024", datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC))
+    >>> may.moment.isoformat(), [round(may.nearness(datetime(2024, 5, day, tzinfo=UTC)), 2) for day in (1, 31)]
+    ('2024-05-16T12:00:00+00:00', [1.0, 1.0])
+    >>> round(may.nearness(datetime(2024, 6, 8, tzinfo=UTC)), 2)
+    0.37
+    """
 
     words: str
-    moment: datetime | None
+    begin: datetime | None = None
+    end: datetime | None = None
+
+    @property
+    def moment(self) -> datetime | None:
+        """The last moment of a day or before a time, the middle of a month or a year; none where no time is said."""
+        if self.begin is None or self.end is None or self.end - self.begin == _DAY:
+            return self.end and self.end - _MOMENT
+        return self.begin + (self.end - self.begin) / 2
+
+    def nearness(self, time: datetime) -> float:
+        """Give 1 for a time within, less the further away one is, and 0 where the query means all that was before."""
+        if self.begin is None or self.end is None:
+            return 0.0
+        return math.exp(-(max(self.begin - time, time - self.end, timedelta(0)) / _NEAR))
 
 
 def asked_time(query: str) -> AskedTime | None:
@@ -52,11 +78,12 @@ def asked_time(query: str) -> AskedTime | None:
     Examples
     --------
     >>> asked_time("Where did Gitea run in May 2024?")
-    AskedTime(words='in May 2024', moment=datetime.datetime(2024, 5, 16, 0, 0, tzinfo=datetime.timezone.utc))
+    AskedTime(words='in May 2024', begin=datetime.datetime(2024, 5, 1, 0, 0, tzinfo=datetime.timezone.utc),
+    end=datetime.datetime(2024, 6, 1, 0, 0, tzinfo=datetime.timezone.utc))
     >>> asked_time("who owned the wiki before 2023").moment.isoformat()
     '2022-12-31T23:59:59+00:00'
     >>> asked_time("where was the NAS before the move?")
-    AskedTime(words='before the move', moment=None)
+    AskedTime(words='before the move', begin=None, end=None)
     >>> asked_time("When did we move in May 2024?") is asked_time("since 2019") is asked_time("tax 2023") is None
     True
     """
@@ -66,11 +93,14 @@ def asked_time(query: str) -> AskedTime | None:
     dates = _DATES.findall(text)
     asked, event = _AT.search(text), _EVENT.search(text)
     if event is not None and not dates:
-        return AskedTime(event[0], None)
+        return AskedTime(event[0])
     if asked is None or len(dates) != 1 or event is not None:
         return None
     date = _iso(asked[2])
-    return AskedTime(asked[0], _moment(date, before=asked[1].lower() in _BEFORE)) if date else None
+    if date is None:
+        return None
+    begin, end = _span(date)
+    return AskedTime(asked[0], None, begin) if asked[1].lower() in _BEFORE else AskedTime(asked[0], begin, end)
 
 
 def as_of(asked: AskedTime, held: Sequence[Interval]) -> datetime | None:
@@ -80,11 +110,11 @@ def as_of(asked: AskedTime, held: Sequence[Interval]) -> datetime | None:
     --------
     >>> first, second = datetime(2023, 1, 1, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=UTC)
     >>> moved = [(first, second), (second, None)]
-    >>> as_of(AskedTime("before the move", None), moved).isoformat()
+    >>> as_of(AskedTime("before the move"), moved).isoformat()
     '2023-12-31T23:59:59+00:00'
-    >>> as_of(AskedTime("in 2023", first), moved) == first
-    True
-    >>> as_of(AskedTime("in 2023", first), [(second, None)]) is None
+    >>> as_of(AskedTime("in 2023", first, second), moved).isoformat()
+    '2023-07-02T12:00:00+00:00'
+    >>> as_of(AskedTime("in 2023", first, second), [(second, None)]) is None
     True
     """
     ends = {end for _, end in held if end is not None}
@@ -106,13 +136,10 @@ def _iso(date: str) -> str | None:
     return checked(year, *([f"{month:02d}"] if month else []), *(number.zfill(2) for number in numbers[:1]))
 
 
-def _moment(date: str, *, before: bool) -> datetime:
-    """The middle of a year or a month and the end of a day; or the last moment before it."""
-    numbers = [int(part) for part in date.split("-")]
-    year, month, day = (*numbers, 1, 1)[:3] if len(numbers) < 3 else numbers
-    begin = datetime(year, month, day, tzinfo=UTC)
-    if before:
-        return begin - _MOMENT
-    if len(numbers) == 1:
-        return begin.replace(month=7)
-    return begin.replace(day=16) if len(numbers) == 2 else begin + timedelta(days=1) - _MOMENT
+def _span(date: str) -> tuple[datetime, datetime]:
+    """Where a year, a month or a day begins and ends."""
+    year, month, day = [*map(int, date.split("-")), 0, 0][:3]
+    begin = datetime(year, month or 1, day or 1, tzinfo=UTC)
+    if day:
+        return begin, begin + _DAY
+    return begin, begin.replace(year=year + (month in (0, 12)), month=month % 12 + 1 if month else 1)

@@ -16,6 +16,8 @@ from hopgate.store.memories import lock, waiting, waiting_names
 from hopgate.store.rows import columns_of, value, values
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import numpy as np
     from numpy.typing import NDArray
     from psycopg import Connection
@@ -202,17 +204,27 @@ def set_tokens(connection: Connection[Any], tokens: Mapping[int, Tokens]) -> Non
     )
 
 
-def tokens_of(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, Tokens]:
+class MemoryTokens(NamedTuple):
+    """A memory's tokens, and when it was made, if it says so."""
+
+    rows: Tokens
+    made_at: datetime | None = None
+
+
+def tokens_of(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, MemoryTokens]:
     """Read the tokens of those of the memories that have some and are not sensitive."""
     # Late: a lexical recall does without.
     import numpy as np
 
     rows = connection.cursor(binary=True).execute(
-        "SELECT memory_id, count, tokens FROM memory_tokens JOIN memories ON id = memory_id "
-        "WHERE memory_id = ANY(%s) AND NOT is_sensitive",
+        "SELECT memory_id, count, tokens, CASE WHEN dated THEN created_at END FROM memory_tokens "
+        "JOIN memories ON id = memory_id WHERE memory_id = ANY(%s) AND NOT is_sensitive",
         (list(memory_ids),),
     )
-    return {key: np.frombuffer(tokens, np.int8).reshape(count, -1) for key, count, tokens in rows}
+    return {
+        key: MemoryTokens(np.frombuffer(tokens, np.int8).reshape(count, -1), made_at)
+        for key, count, tokens, made_at in rows
+    }
 
 
 def unchanged(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
