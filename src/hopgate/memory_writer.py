@@ -17,8 +17,6 @@ from hopgate.store.graph import version
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from hopgate.embed import Identity
-    from hopgate.embed.texts import Made
     from hopgate.progress import Advance
     from hopgate.store.fill import Embedding
     from hopgate.store.memories import Written
@@ -70,37 +68,10 @@ class MemoryWriter:
             self._forget(connection, touched, contents, written.followers)
         # After _forget, which brings back memories that were superseded by the replaced text.
         superseded.record_superseded(connection, gone)
-        if written.rows > written.added:
+        if written.updated:
             # A known memory's scope, thread or date may be another now.
             version.touch(connection)
         return written
-
-    def write_embedded(
-        self,
-        new: Sequence[Memory],
-        made: Mapping[str, Made],
-        identity: Identity,
-        late: Identity | None,
-    ) -> Written:
-        """Add memories, or bring those with the same external id up to date, with what was made of them, all or none.
-
-        `made` is by external id. What turned sensitive since, by a mark or by a rule, is stored without either.
-        """
-
-        def work(connection: Connection[Any]) -> Written:
-            memories.take_turns(connection, alone=False)
-            marked = list(setting_rows.sensitivity(connection).applied(new))
-            # Another run may have written some of them just now.
-            there = vectors.unchanged(connection, marked)
-            left = [memory for memory in marked if memory.external_id not in there]
-            if not made:
-                return self._write(connection, left, alone=None)
-            vectors.claim(connection, identity, late)
-            written = self._write(connection, left, alone=None)
-            vectors.add_vectors(connection, left, made, identity, late)
-            return written
-
-        return self._store.run(work)
 
     def load(self, new: Iterable[Memory], progress: Advance | None = None) -> Written:
         """Write many memories at once, and tidy the tables after a large load."""

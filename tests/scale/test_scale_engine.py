@@ -19,7 +19,7 @@ from patience import PATIENCE
 from shard_files import RAY, cluster
 
 from hopgate.errors import HopgateError, UnreachableError
-from hopgate.scale.engine import Engine, map_batches, spans_machines, with_shared
+from hopgate.scale.engine import Engine, map_batches, with_shared
 
 
 @pytest.fixture(scope="module")
@@ -150,14 +150,19 @@ def test_there_are_no_more_workers_than_cores_and_gpus_and_machines_are_told_apa
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     nodes = [{"NodeManagerAddress": "192.0.2.1", "Alive": True}, {"NodeManagerAddress": "192.0.2.2", "Alive": True}]
-    _ray(monkeypatch, cluster_resources=lambda: {"CPU": 8.0, "GPU": 1.0}, nodes=lambda: nodes)
+    _ray(
+        monkeypatch,
+        is_initialized=lambda: True,
+        cluster_resources=lambda: {"CPU": 8.0, "GPU": 1.0},
+        nodes=lambda: nodes,
+    )
     assert Engine("ray").size() == Engine("ray", workers=64).size() == 8
     assert Engine("ray", gpus_per_worker=0.25).size() == 4
     with pytest.raises(HopgateError, match=r"no 2\.0 GPU for a worker"):
         Engine("ray", gpus_per_worker=2.0).size()
-    assert spans_machines()
+    assert Engine("ray").spans_machines()
     nodes[1]["Alive"] = False
-    assert not spans_machines()
+    assert not Engine("ray").spans_machines() and not Engine().spans_machines()
 
 
 def test_two_workers_work_at_the_same_time() -> None:

@@ -1,17 +1,16 @@
-"""A backfill: shards of many memories, guarded, embedded by an engine's workers and written a batch in a transaction.
+"""A backfill: shards of many memories, written a batch in a transaction, then embedded and read by an engine's workers.
 
-Run again, it goes on where it stopped: what the store holds as it comes is neither embedded nor written.
+Run again, it goes on where it stopped: what the store holds as it comes is neither written nor embedded.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from glob import has_magic
+from glob import glob
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
@@ -19,29 +18,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 from hopgate.corpus import TOP
 from hopgate.embed.embedder import embedder_from
 from hopgate.embed.late import OFF, late_model
-from hopgate.errors import HopgateError, LostServerError, RefusedRowError, UnreachableError, WithdrawnError
-from hopgate.guard import guarded
-from hopgate.memory import Cleared, Memory, cleared
+from hopgate.errors import HopgateError, LostServerError, RefusedRowError, UnreachableError
+from hopgate.memory import Memory
 from hopgate.progress import Progress
 from hopgate.redact import redacted
-from hopgate.scale.engine import Engine, map_batches, session, spans_machines
+from hopgate.scale.engine import Engine, map_batches
 from hopgate.sources.read import ADDRESSES, checked_memories
-from hopgate.store import clearance, connect, memories, setting_rows, vectors
+from hopgate.store import connect, memories
+from hopgate.store.fill import read_page
 from hopgate.store.store import retried
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
-    from hopgate.embed.texts import Made
     from hopgate.extract.extraction import Extractor
     from hopgate.memory_writer import MemoryWriter
     from hopgate.sources.source import ReadOptions
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
+    from hopgate.store.vectors import Embedded
 
 # The files of a folder that are shards.
 SUFFIXES = (".jsonl", ".ndjson", ".parquet", ".pq")
-# Memories that are embedded by one worker at a time and written in one transaction.
+# Memories that are written in one transaction.
 BATCH = 512
 # After so many new rows the planner's statistics and the index's pending list are worth a pass of their own.
 TIDY_ABOVE = 1000
@@ -58,7 +55,7 @@ class BackfillOptions(TypedDict, total=False):
     embedder: str | None  # by default the store's, or `HOPGATE_EMBEDDER`, or the bundled bge-small-en-v1.5
     form: str | None  # the source's name, such as "parquet", where it is not to be recognised
     options: ReadOptions | None  # a field map, a query, and how else the source is read
-    batch: int  # memories that one worker embeds at a time and that become visible together
+    batch: int  # memories that become visible together
     build: bool  # whether the graph follows; rows and vectors alone otherwise
     rebuild: bool  # whether all names are brought together anew where there is a graph already
 
@@ -72,7 +69,7 @@ class Rejected(NamedTuple):
     reason: str  # what was wrong with it, without its values
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Backfilled:
     """What a backfill did."""
 
@@ -84,10 +81,10 @@ class Backfilled:
     repeated: int = 0  # rows whose id came again later in the same batch: the last one counts
     embedded: int = 0  # memories that got a vector
     linked: int = 0  # memories that got an extraction
-    rejected: tuple[Rejected, ...] = ()
+    rejected: list[Rejected] = field(default_factory=list)
     workers: int = 1
     seconds: float = 0.0  # from the first row to the last edge
-    stages: dict[str, float] = field(default_factory=dict)  # seconds of each; those of several workers add up
+    stages: dict[str, float] = field(default_factory=dict)  # seconds of each
 
     def __str__(self) -> str:
         return (
@@ -119,27 +116,24 @@ def backfill(
         raise HopgateError("a batch holds at least one memory")
     began, files = time.monotonic(), shards(sources)
     spec = embedding.working_spec(given.get("embedder"))
-    engine = given.get("engine", Engine())
-    with session(engine):
-        engine = _within_reach(engine, store)
-        loader = _Loader(store, writer, embedding, spec, engine)
-        stream = chain.from_iterable(rows(file, given.get("form"), given.get("options")) for file in files)
-        for done in loader.load(iter(lambda: list(islice(stream, size)), [])):
-            show(Progress(memories=done, seconds=time.monotonic() - began, stage="embedding and writing"))
-        if loader.counts["added"] + loader.counts["changed"] >= TIDY_ABOVE:
-            retried(lambda: store.run(memories.tidy), patient=True)
-        retried(embedding.index, patient=True)
-        if given.get("build", True):
-            started = time.perf_counter()
-            loader.counts["linked"] = retried(lambda: build(engine, show), patient=True)
-            loader.seconds["building"] = time.perf_counter() - started
-    return Backfilled(
-        **loader.counts,
-        rejected=tuple(loader.rejected),
-        workers=engine.workers or 1,
-        seconds=time.monotonic() - began,
-        stages=dict(loader.seconds),
-    )
+    engine = _within_reach(given.get("engine", Engine()), store)
+    done = Backfilled(workers=engine.workers or 1)
+
+    stream = chain.from_iterable(rows(file, given.get("form"), given.get("options")) for file in files)
+    while batch := list(islice(stream, size)):
+        _write_batch(writer, batch, done)
+        show(Progress(memories=done.read, seconds=time.monotonic() - began, stage="writing"))
+    if done.added + done.changed >= TIDY_ABOVE:
+        retried(lambda: store.run(memories.tidy), patient=True)
+    done.stages["writing"] = time.monotonic() - began
+    _embed(store, embedding, spec, engine, done, show)
+    done.stages["embedding"] = time.monotonic() - began - done.stages["writing"]
+    if given.get("build", True):
+        started = time.monotonic()
+        done.linked = retried(lambda: build(engine, show), patient=True)
+        done.stages["building"] = time.monotonic() - started
+    done.seconds = time.monotonic() - began
+    return done
 
 
 def shards(sources: Sequence[str | Path]) -> list[str]:
@@ -158,22 +152,15 @@ def shards(sources: Sequence[str | Path]) -> list[str]:
     for source in map(str, sources):
         path = Path(source)
         if source.startswith(ADDRESSES) or path.is_file():
-            files.append(source)
+            matching = [source]
         elif path.is_dir():
-            inside = sorted(str(file) for file in path.iterdir() if file.name.lower().endswith(SUFFIXES))
-            if not inside:
-                raise HopgateError(
-                    f"{source} holds no shard ({', '.join(SUFFIXES)}): give its files, or hopgate ingest"
-                )
-            files += inside
-        elif has_magic(source):
-            fixed = next(part for part in path.parents if not has_magic(str(part)))
-            matching = sorted(str(file) for file in fixed.glob(str(path.relative_to(fixed))) if file.is_file())
-            if not matching:
-                raise HopgateError(f"no file is called {source}: correct the pattern")
-            files += matching
+            matching = sorted(str(file) for file in path.iterdir() if file.name.lower().endswith(SUFFIXES))
         else:
-            raise HopgateError(f"{source} cannot be read: there is no such file")
+            # `Path.glob` takes no absolute pattern.
+            matching = sorted(name for name in glob(source, recursive=True) if Path(name).is_file())  # noqa: PTH207
+        if not matching:
+            raise HopgateError(f"{source} names no shard: give a file, a pattern, or a folder of {', '.join(SUFFIXES)}")
+        files += matching
     return list(dict.fromkeys(files))
 
 
@@ -220,7 +207,7 @@ def without_values(reason: str) -> str:
 
 def _within_reach(engine: Engine, store: Store) -> Engine:
     """The engine with as many workers as the store has connections for."""
-    if engine.name == "ray" and store.directory is not None and spans_machines():
+    if store.directory is not None and engine.spans_machines():
         raise HopgateError(
             "an embedded store serves the workers of its own machine: give a server's address that all can reach, "
             "--dsn postgresql://…"
@@ -229,174 +216,104 @@ def _within_reach(engine: Engine, store: Store) -> Engine:
     return replace(engine, workers=min(engine.size(), allowed))
 
 
-class _Readable(NamedTuple):
-    """What a model may read of a batch, and where in the source it lies."""
-
-    memories: Sequence[Memory]
-    place: str
-
-
-class _Prepared(NamedTuple):
-    """A batch that the guard has looked at."""
-
-    rows: Sequence[Row]
-    new: tuple[Memory, ...]
-    readable: _Readable
-    rejected: list[Rejected]
-    counts: dict[str, int]
-
-
-class _Embedded(NamedTuple):
-    """What a worker made of a batch, by external id."""
-
-    made: dict[str, Made]
-    refused: dict[str, str]  # why a memory has none
-    seconds: float
-
-
-class _Loader:
-    """Takes batches through the guard and the workers into the store, in their order."""
-
-    def __init__(self, store: Store, writer: MemoryWriter, embedding: Embedding, spec: str, engine: Engine) -> None:
-        self.counts = Counter[str]()
-        self.rejected: list[Rejected] = []
-        self.seconds: dict[str, float] = defaultdict(float)
-        self._store, self._writer, self._engine = store, writer, engine
-        late = embedding.late()
-        self._identity, self._late = embedding.embedder(spec).identity, late.identity if late else None
-        late_spec = late.identity.spec if late else OFF
-        self._make = partial(_Embedding, store, spec, late_spec, None if engine.name == "local" else 1)
-
-    def load(self, batches: Iterator[list[Row]]) -> Iterator[int]:
-        """Load batches; give after each how many rows were read so far."""
-        waiting: deque[_Prepared] = deque()
-
-        def readable() -> Iterator[_Readable]:
-            while True:
-                began = time.perf_counter()
-                batch = next(batches, None)
-                self.seconds["reading"] += time.perf_counter() - began
-                if batch is None:
-                    return
-                began = time.perf_counter()
-                waiting.append(retried(partial(self._store.run, partial(_guard, batch=batch)), patient=True))
-                self.seconds["guarding"] += time.perf_counter() - began
-                yield waiting[-1].readable
-
-        for made in map_batches(self._engine, self._make, readable(), place=lambda batch: batch.place):
-            self._finish(waiting.popleft(), made)
-            yield self.counts["read"]
-
-    def _finish(self, prepared: _Prepared, made: _Embedded) -> None:
-        self.seconds["embedding"] += made.seconds
-        began = time.perf_counter()
-        places = {row.memory.external_id: row for row in prepared.rows if row.memory is not None}
-        refused = {name: ("embed", reason) for name, reason in made.refused.items()}
-        kept = [memory for memory in prepared.new if memory.external_id not in refused]
-        try:
-            self._write(kept, made)
-        except RefusedRowError:
-            for memory in kept:
-                try:
-                    self._write([memory], made)
-                except RefusedRowError as error:
-                    refused[memory.external_id] = ("write", error.kind)
-        self.rejected += prepared.rejected
-        self.rejected += [
-            Rejected(places[name].source, places[name].place, *reason) for name, reason in refused.items()
-        ]
-        self.counts.update(prepared.counts)
-        self.seconds["writing"] += time.perf_counter() - began
-
-    def _write(self, new: Sequence[Memory], made: _Embedded) -> None:
-        there = {one.external_id: made.made[one.external_id] for one in new if one.external_id in made.made}
-        write = partial(self._writer.write_embedded, new, there, self._identity, self._late)
-        written = retried(write, patient=True)
-        self.counts["added"] += written.added
-        self.counts["changed"] += written.rows - written.added
-        self.counts["embedded"] += len(there)
-
-
-def _guard(connection: Connection[Any], batch: Sequence[Row]) -> _Prepared:
-    """Sensitive memories, by flag, by rule or by a mark in the store, stay in this process."""
-    rules = setting_rows.sensitivity(connection)
-    rejected = [Rejected(row.source, row.place, "read", row.reason) for row in batch if row.memory is None]
-    given: dict[str, Memory] = {}
+def _write_batch(writer: MemoryWriter, batch: Sequence[Row], done: Backfilled) -> None:
+    """Write the memories of a batch in one transaction, and note the rows that are none."""
+    row_by_id: dict[str, Row] = {}
     for row in batch:
         if row.memory is None:
-            continue
-        try:
-            setting_rows.require_languages(connection, {row.memory.language} if row.memory.language else ())
-        except HopgateError as error:
-            rejected.append(Rejected(row.source, row.place, "read", without_values(str(error))))
+            done.rejected.append(Rejected(row.source, row.place, "read", row.reason))
         else:
             # The last one counts, at its own place: the order is then that of one after the other.
-            given.pop(row.memory.external_id, None)
-            given[row.memory.external_id] = row.memory
-    marked = list(rules.applied(given.values()))
-    unchanged = vectors.unchanged(connection, marked)
-    new = tuple(memory for memory in marked if memory.external_id not in unchanged)
-    readable = clearance.still_open(connection, [memory for memory in new if not memory.is_sensitive])
-    counts = {
-        "read": len(batch),
-        "unchanged": len(unchanged),
-        "sensitive": sum(memory.is_sensitive for memory in marked),
-        "repeated": len(batch) - len(rejected) - len(given),
-    }
-    place = f"{batch[0].source}, {batch[0].place}, to {batch[-1].source}, {batch[-1].place}"
-    return _Prepared(batch, new, _Readable(readable, place), rejected, counts)
+            done.repeated += row_by_id.pop(row.memory.external_id, None) is not None
+            row_by_id[row.memory.external_id] = row
+    done.read += len(batch)
+    _write(writer, list(row_by_id.values()), done)
 
 
-class _Embedding:
+def _write(writer: MemoryWriter, batch: Sequence[Row], done: Backfilled) -> None:
+    """Write rows that are memories, one by one where that fails together, so that only those at fault are refused."""
+    new = [row.memory for row in batch if row.memory is not None]
+    try:
+        written = retried(partial(writer.write, new), patient=True)
+    except LostServerError:
+        raise
+    except HopgateError as error:
+        if len(batch) > 1:
+            for row in batch:
+                _write(writer, [row], done)
+            return
+        reason = error.kind if isinstance(error, RefusedRowError) else without_values(str(error))
+        done.rejected.append(Rejected(batch[0].source, batch[0].place, "write", reason))
+    else:
+        done.added += written.added
+        done.changed += written.updated
+        done.unchanged += written.rows - written.added - written.updated
+        done.sensitive += written.sensitive
+
+
+def _embed(
+    store: Store, embedding: Embedding, spec: str, engine: Engine, done: Backfilled, show: Callable[[Progress], object]
+) -> None:
+    """Give every memory that waits for a vector its own, by an engine's workers; note those that are refused one."""
+    began, late = time.monotonic(), embedding.late()
+    reader = partial(_PageReader, store, spec, late.identity.spec if late else OFF, engine.name == "local")
+    refused: dict[int, str] = {}
+
+    def read(pages: Iterable[Sequence[int]]) -> Iterator[list[Embedded]]:
+        for page in map_batches(engine, reader, pages, place=lambda ids: f"the memories from number {ids[0]} on"):
+            refused.update(page.refused)
+            yield page.embedded
+
+    def advance(count: int) -> None:
+        done.embedded += count
+        show(Progress(memories=done.embedded, seconds=time.monotonic() - began, stage="embedding"))
+
+    retried(lambda: embedding.fill(spec, advance, read), patient=True)
+    names = store.run(partial(memories.external_ids, ids=refused))
+    done.rejected += [
+        Rejected("the store", f"memory {names.get(key, key)!r}", "embed", refused[key]) for key in refused
+    ]
+
+
+class _Page(NamedTuple):
+    """What a worker made of some memories, and why a memory has none."""
+
+    embedded: list[Embedded]
+    refused: dict[int, str]
+
+
+class _PageReader:
     """What a worker embeds with: its own models, without the cache on this machine's disk."""
 
-    def __init__(self, store: Store, spec: str, late: str, threads: int | None) -> None:
+    def __init__(self, store: Store, spec: str, late: str, alone: bool) -> None:
         from hopgate.embed.bundled import BgeSmall
         from hopgate.embed.texts import TextModels
 
-        made = embedder_from(spec)
+        made, threads = embedder_from(spec), None if alone else 1
         self._store = store
         self._models = TextModels(BgeSmall(threads) if isinstance(made, BgeSmall) else made, late_model(late, threads))
         self._failures = 0
 
-    def __call__(self, batch: _Readable) -> _Embedded:
-        """Embed memories that the guard has passed, again where the server of the store went away meanwhile."""
-        return retried(partial(self._embedded, batch), patient=True)
+    def __call__(self, ids: Sequence[int]) -> _Page:
+        """Embed memories, again where the server of the store went away meanwhile."""
+        refused: dict[int, str] = {}
+        return _Page(self._embedded(ids, refused), refused)
 
-    def _embedded(self, batch: _Readable) -> _Embedded:
-        """Embed a batch; a memory that the embedder refuses, or that turns sensitive, does not keep the others."""
-        began = time.perf_counter()
-        left = batch.memories
-        while True:
-            made: dict[str, Made] = {}
-            refused: dict[str, str] = {}
-            guard = clearance.incoming_guard(self._store, left)
-            passed = list(cleared((memory.external_id, memory) for memory in left))
-            try:
-                with guarded(guard):
-                    if passed:
-                        guard.check()
-                        self._add(passed, made, refused)
-                return _Embedded(made, refused, time.perf_counter() - began)
-            except WithdrawnError:
-                left = self._store.run(partial(clearance.still_open, new=left))
-
-    def _add(self, passed: Sequence[tuple[str, Cleared]], made: dict[str, Made], refused: dict[str, str]) -> None:
+    def _embedded(self, ids: Sequence[int], refused: dict[int, str]) -> list[Embedded]:
         """Embed together, or one by one where that fails, so that only the memory at fault is refused."""
         try:
-            made |= zip([name for name, _ in passed], self._models.made([text for _, text in passed]), strict=True)
-        except (WithdrawnError, LostServerError, UnreachableError):
+            embedded = retried(partial(read_page, self._store, self._models, ids), patient=True)
+        except (LostServerError, UnreachableError):
             raise
         except Exception as error:
-            if len(passed) > 1:
-                for memory in passed:
-                    self._add([memory], made, refused)
-                return
+            if len(ids) > 1:
+                return [made for key in ids for made in self._embedded([key], refused)]
             self._failures += 1
             if self._failures >= PATIENCE:
                 raise
             # What a server answered stands in brackets, and may repeat the text.
             reason = str(error).partition(" (")[0]
-            refused[passed[0][0]] = without_values(reason) if isinstance(error, HopgateError) else type(error).__name__
-            return
+            refused[ids[0]] = without_values(reason) if isinstance(error, HopgateError) else type(error).__name__
+            return []
         self._failures = 0
+        return embedded

@@ -6,7 +6,6 @@ else.
 
 from __future__ import annotations
 
-import copyreg
 import logging
 import os
 import pickle
@@ -17,10 +16,9 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 from hopgate.errors import HopgateError
@@ -29,17 +27,10 @@ from hopgate.redact import password_parts, redacted
 
 # Workers that may die over one batch before the run ends.
 TRIES = 3
+# Seconds that workers of a cluster may take to start: on a busy machine a minute.
+START_S = 300
 Batch = TypeVar("Batch")
 Result = TypeVar("Result")
-Make = Callable[[], Callable[[Any], Any]]
-
-
-def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
-    return MappingProxyType(mapping)
-
-
-# Python cannot pickle a mapping that nobody may change, and results hold some.
-copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
 
 
 @dataclass(frozen=True)
@@ -72,19 +63,23 @@ class Engine:
             raise HopgateError("the engine local is one worker: add --engine processes, or --engine ray")
 
     def size(self) -> int:
-        """How many workers there are; a cluster is asked, so that this belongs into a `session`."""
-        if self.name == "local":
-            return 1
-        if self.name == "processes":
-            from hopgate.embed.bundled import cores
+        """How many workers there are: of a cluster as many as asked for, and no more than it has cores and GPUs for."""
+        from hopgate.embed.bundled import cores
 
-            return self.workers or cores()
-        return _cluster_workers(self)
+        if self.name != "ray":
+            return 1 if self.name == "local" else self.workers or cores()
+        resources = _ray(self).cluster_resources()
+        most = int(resources.get("CPU", 1))
+        if self.gpus_per_worker:
+            most = min(most, int(resources.get("GPU", 0) / self.gpus_per_worker))
+            if most < 1:
+                raise HopgateError(f"this cluster has no {self.gpus_per_worker} GPU for a worker: ask for less")
+        return max(1, min(self.workers or most, most))
 
-
-def session(engine: Engine) -> AbstractContextManager[None]:
-    """Keep the connection to the engine's cluster, where it has one, for as long as the block runs."""
-    return _ray_session(engine) if engine.name == "ray" else nullcontext()
+    def spans_machines(self) -> bool:
+        """Whether the workers are on more than one machine."""
+        nodes = _ray(self).nodes() if self.name == "ray" else []
+        return len({node["NodeManagerAddress"] for node in nodes if node["Alive"]}) > 1
 
 
 def map_batches(
@@ -115,27 +110,26 @@ def map_batches(
     >>> list(map_batches(Engine(), with_shared(pow, 2), [1, 2, 3]))
     [2, 4, 8]
     """
-    with session(engine):
-        workers = _workers(engine, make)
-        idle: queue.LifoQueue[_Worker] = queue.LifoQueue()
-        for worker in workers:
-            idle.put(worker)
-        threads = ThreadPoolExecutor(len(workers), thread_name_prefix="hopgate-engine")
-        waiting: deque[Future[Result]] = deque()
-        try:
-            for number, batch in enumerate(batches, start=1):
-                name = place(batch) if place else f"batch {number}"
-                waiting.append(threads.submit(_ask, idle, batch, name))
-                if len(waiting) >= ahead * len(workers):
-                    yield waiting.popleft().result()
-            while waiting:
+    workers = _workers(engine, make)
+    idle: queue.LifoQueue[Worker] = queue.LifoQueue()
+    for worker in workers:
+        idle.put(worker)
+    threads = ThreadPoolExecutor(len(workers), thread_name_prefix="hopgate-engine")
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for number, batch in enumerate(batches, start=1):
+            name = place(batch) if place else f"batch {number}"
+            waiting.append(threads.submit(_ask, idle, batch, name))
+            if len(waiting) >= ahead * len(workers):
                 yield waiting.popleft().result()
-        finally:
-            for answer in waiting:
-                answer.cancel()
-            for worker in workers:
-                worker.end()
-            threads.shutdown()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for answer in waiting:
+            answer.cancel()
+        for worker in workers:
+            worker.end()
+        threads.shutdown()
 
 
 def with_shared(work: Callable[[Any, Batch], Result], shared: Any) -> Callable[[], Callable[[Batch], Result]]:
@@ -143,45 +137,16 @@ def with_shared(work: Callable[[Any, Batch], Result], shared: Any) -> Callable[[
     return partial(partial, work, shared)
 
 
-class DiedError(Exception):
-    """A worker died over a batch."""
-
-
-class _Worker:
-    """Works on one batch at a time: here in the thread that asks, in the classes below it elsewhere."""
-
-    # How often it is asked anew where it died.
-    tries = 1
-
-    def __init__(self, make: Make) -> None:
-        self._make = make
-        self._work: Callable[[Any], Any] | None = None
-
-    def ask(self, batch: Any) -> Any:
-        self._work = self._work or self._make()
-        return self._work(batch)
-
-    def end(self) -> None:
-        """Let it go; what it is doing is not waited for."""
-
-
-def _workers(engine: Engine, make: Make) -> Sequence[_Worker]:
-    if engine.name == "local":
-        return [_Worker(make)]
-    try:
-        pickled = pickle.dumps(make)
-    except (TypeError, AttributeError, pickle.PicklingError) as error:
-        raise HopgateError(f"this work cannot be sent to other processes ({error}): use --engine local") from None
-    return _ray_workers(engine, pickled) if engine.name == "ray" else [_Process(pickled) for _ in range(engine.size())]
-
-
-def _ask(idle: queue.LifoQueue[_Worker], batch: Any, name: str) -> Any:
+def _ask(idle: queue.LifoQueue[Worker], batch: Any, name: str) -> Any:
     """Let an idle worker do a batch; where it dies, it is asked again."""
     worker = idle.get()
     try:
-        for _ in range(worker.tries):
+        for _ in range(TRIES):
             with suppress(DiedError):
-                return worker.ask(batch)
+                result, error = worker.do(batch)
+                if error is not None:
+                    raise error
+                return result
     finally:
         idle.put(worker)
     raise HopgateError(
@@ -190,120 +155,111 @@ def _ask(idle: queue.LifoQueue[_Worker], batch: Any, name: str) -> Any:
     )
 
 
-class Answering:
-    """The far side of a worker elsewhere: gives the function's result and no error, or no result and the error."""
+def _workers(engine: Engine, make: Callable[[], Callable[[Any], Any]]) -> Sequence[Worker]:
+    if engine.name == "local":
+        return [Worker(make)]
+    try:
+        pickled = pickle.dumps(make)
+    except (TypeError, AttributeError, pickle.PicklingError) as error:
+        raise HopgateError(f"this work cannot be sent to other processes ({error}): use --engine local") from None
+    return _actors(engine, pickled) if engine.name == "ray" else [ProcessWorker(pickled) for _ in range(engine.size())]
 
-    def __init__(self, make: bytes) -> None:
+
+class DiedError(Exception):
+    """A worker died over a batch."""
+
+
+class Worker:
+    """Works on one batch at a time: in the thread that asks, or as the far side of a worker elsewhere."""
+
+    def __init__(self, make: bytes | Callable[[], Callable[[Any], Any]]) -> None:
         self._make = make
         self._work: Callable[[Any], Any] | None = None
 
-    def ready(self) -> bool:
-        """Say that it is there."""
-        return True
-
-    def answer(self, batch: Any) -> tuple[Any, Exception | None]:
-        """Do a batch."""
+    def do(self, batch: Any) -> tuple[Any, Exception | None]:
+        """Give the function's result and no error, or no result and the error."""
         try:
             if self._work is None:
-                self._work = _loaded(self._make)()
+                self._work = (_loaded(self._make) if isinstance(self._make, bytes) else self._make)()
             return self._work(batch), None
         except Exception as error:
-            try:
-                pickle.loads(pickle.dumps(error))
-            except Exception:
-                return None, HopgateError(f"a worker failed: {type(error).__name__}")
             return None, error
 
+    def end(self) -> None:
+        """Let it go; what it is doing is not waited for."""
 
-def _loaded(make: bytes) -> Make:
+
+def _loaded(make: bytes) -> Any:
     try:
-        loaded: Make = pickle.loads(make)
+        return pickle.loads(make)
     except (ImportError, AttributeError) as error:
         raise HopgateError(
             f"a worker does not have what it should run ({error}): put it into a module that every worker can import, "
             "or use --engine local"
         ) from None
-    return loaded
 
 
-def _result_of(result: Any, error: Exception | None) -> Any:
-    if error is not None:
-        raise error
-    return result
-
-
-# ---- Processes of this machine ---------------------------------------------------------------------------------------
-
-
-class _Process(_Worker):
+class ProcessWorker(Worker):
     """A process of this machine, started when it is first asked and again after it died.
 
     It runs this module, which `multiprocessing` would not: that imports the user's program a second time, and a script
     without a guard would run all over again.
     """
 
-    tries = TRIES
-
     def __init__(self, make: bytes) -> None:
-        self._pickled = make
+        super().__init__(make)
         self._process: subprocess.Popen[bytes] | None = None
         self._ended = False
 
-    def ask(self, batch: Any) -> Any:
+    def do(self, batch: Any) -> tuple[Any, Exception | None]:
+        """Send the batch to the process and wait for its answer."""
         if self._ended:
-            raise HopgateError("this run has ended")
+            return None, HopgateError("this run has ended")
         try:
-            if self._process is None:
-                self._process = _started()
-                self._send(self._process, self._pickled)
-            self._send(self._process, batch)
-            assert self._process.stdout is not None
-            answer = pickle.load(self._process.stdout)
+            process = self._process or self._start()
+            assert process.stdin is not None and process.stdout is not None
+            pickle.dump(batch, process.stdin, pickle.HIGHEST_PROTOCOL)
+            process.stdin.flush()
+            answer: tuple[Any, Exception | None] = pickle.load(process.stdout)
+            return answer
         except (OSError, EOFError, pickle.UnpicklingError):
             self._stop()
             raise DiedError from None
-        return _result_of(*answer)
 
-    def _send(self, process: subprocess.Popen[bytes], value: Any) -> None:
-        assert process.stdin is not None
-        pickle.dump(value, process.stdin, pickle.HIGHEST_PROTOCOL)
-        process.stdin.flush()
+    def _start(self) -> subprocess.Popen[bytes]:
+        # With this process's path, so that it finds what this one found.
+        path = os.pathsep.join(path for path in sys.path if path)
+        command = [sys.executable, "-c", "from hopgate.scale.engine import serve; serve()"]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env={**os.environ, "PYTHONPATH": path})
+        assert self._process.stdin is not None
+        pickle.dump(self._make, self._process.stdin, pickle.HIGHEST_PROTOCOL)
+        return self._process
 
     def _stop(self) -> None:
         if process := self._process:
             self._process = None
             process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                with suppress(OSError):
-                    assert pipe is not None
-                    pipe.close()
+            # Closes its pipes and waits for it; what was on its way to it goes nowhere.
+            with suppress(OSError), process:
+                pass
 
     def end(self) -> None:
+        """Kill the process; none is started in its place."""
         self._ended = True
         self._stop()
 
 
-def _started() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-c", "from hopgate.scale.engine import serve; serve()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        # With this process's path, so that it finds what this one found.
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-    )
-
-
 def serve() -> None:
-    """Work in a process of `processes`: the pickled `make` comes in and then batches; answers go out."""
+    """Work in the process of a `ProcessWorker`: the pickled `make` comes in and then batches; answers go out."""
     # An interruption is the starter's to deal with, and nothing but answers may stand on standard output.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     with suppress(EOFError, BrokenPipeError):
-        worker = Answering(pickle.load(requests))
+        worker = Worker(pickle.load(requests))
         while True:
-            answer = worker.answer(pickle.load(requests))
+            answer = worker.do(pickle.load(requests))
             try:
                 data = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
             except (TypeError, AttributeError, pickle.PicklingError) as error:
@@ -314,13 +270,9 @@ def serve() -> None:
 
 # ---- A Ray cluster ---------------------------------------------------------------------------------------------------
 
-# Seconds that workers may take to start: on a busy machine a minute.
-START_S = 300
 
-
-@contextmanager
-def _ray_session(engine: Engine) -> Iterator[None]:
-    """Connect to the engine's cluster; a connection that was there before stays as it is."""
+def _ray(engine: Engine) -> Any:
+    """Give Ray, connected to the engine's cluster until this process ends, or as the user's program connected it."""
     # Nothing is told to anybody about its use, and an accelerator is taken away from workers only where they hold one.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
@@ -329,8 +281,7 @@ def _ray_session(engine: Engine) -> Iterator[None]:
     except ImportError:
         raise HopgateError("the engine ray needs Ray: pip install 'hopgate[scale]'") from None
     if ray.is_initialized():
-        yield
-        return
+        return ray
     address = engine.address or "auto"
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
@@ -342,63 +293,42 @@ def _ray_session(engine: Engine) -> Iterator[None]:
         raise HopgateError(
             f"there is no Ray cluster {redacted(address)} ({why}): run ray start --head, or take --engine processes"
         ) from None
-    try:
-        yield
-    finally:
-        ray.shutdown()
+    return ray
 
 
-def _cluster_workers(engine: Engine) -> int:
-    """As many workers as asked for, and no more than the cluster has cores and GPUs for."""
-    import ray
-
-    resources = ray.cluster_resources()
-    most = int(resources.get("CPU", 1))
-    if engine.gpus_per_worker:
-        most = min(most, int(resources.get("GPU", 0) / engine.gpus_per_worker))
-        if most < 1:
-            raise HopgateError(f"this cluster has no {engine.gpus_per_worker} GPU for a worker: ask for less")
-    return max(1, min(engine.workers or most, most))
-
-
-def spans_machines() -> bool:
-    """Whether the cluster has nodes on more than one machine."""
-    import ray
-
-    return len({node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}) > 1
-
-
-class _RayWorker(_Worker):
+class RayWorker(Worker):
     """An actor of the cluster, which Ray starts again where it died, and asks anew by itself."""
 
     def __init__(self, ray: Any, actor: Any) -> None:
         self._ray = ray
         self._actor = actor
 
-    def ask(self, batch: Any) -> Any:
+    def do(self, batch: Any) -> tuple[Any, Exception | None]:
+        """Send the batch to the actor and wait for its answer."""
         errors = self._ray.exceptions
         try:
-            answer = self._ray.get(self._actor.answer.remote(batch))
+            answer: tuple[Any, Exception | None] = self._ray.get(self._actor.do.remote(batch))
+            return answer
         except (errors.RayActorError, errors.ActorUnavailableError, errors.OutOfMemoryError, errors.WorkerCrashedError):
             raise DiedError from None
-        return _result_of(*answer)
 
     def end(self) -> None:
+        """Kill the actor."""
         self._ray.kill(self._actor)
 
 
-def _ray_workers(engine: Engine, make: bytes) -> Sequence[_RayWorker]:
-    """Start an engine's workers in the cluster that this process is connected to."""
-    import ray
-
+def _actors(engine: Engine, make: bytes) -> Sequence[RayWorker]:
+    """Start an engine's workers in the cluster."""
+    ray = _ray(engine)
     options = {"num_cpus": 1, "num_gpus": engine.gpus_per_worker, "max_restarts": -1, "max_task_retries": TRIES - 1}
-    kind = ray.remote(Answering).options(**options)
+    kind = ray.remote(Worker).options(**options)
     actors = [kind.remote(make) for _ in range(engine.size())]
     try:
-        ray.get([actor.ready.remote() for actor in actors], timeout=START_S)
+        # Any method of theirs is answered once they are there.
+        ray.get([actor.end.remote() for actor in actors], timeout=START_S)
     except ray.exceptions.RayError:
         # Without Ray's reason, which may repeat an address with its password.
         raise HopgateError(
             "workers cannot be started: every node needs this hopgate and a free core (Ray's log says why)"
         ) from None
-    return [_RayWorker(ray, actor) for actor in actors]
+    return [RayWorker(ray, actor) for actor in actors]

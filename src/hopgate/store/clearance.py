@@ -70,21 +70,6 @@ class StoreGuard:
             yield
 
 
-def still_open(connection: Connection[Any], new: Sequence[Memory]) -> list[Memory]:
-    """Those of memories that are not in the store yet, as they come, that no mark there and no rule makes sensitive."""
-    names = [memory.external_id for memory in new]
-    marked = set(
-        values(connection, "SELECT external_id FROM memories WHERE external_id = ANY(%s) AND is_sensitive", (names,))
-    )
-    rules = setting_rows.sensitivity(connection)
-    return [memory for memory in new if memory.external_id not in marked and not (rules and rules.meets(memory))]
-
-
-def incoming_guard(store: Store, new: Sequence[Memory]) -> StoreGuard:
-    """Guard memories that are not in the store yet: none may be sensitive there already, or by a rule since."""
-    return StoreGuard(store, lambda connection, _: len(still_open(connection, new)) == len(new))
-
-
 def memory_guard(store: Store, read: Mapping[int, Memory]) -> StoreGuard:
     """Guard memories on their way to a model: each must be open, and its content the one that was read."""
 

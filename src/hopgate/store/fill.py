@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 
     from hopgate.embed import CachedEmbedder
     from hopgate.embed.late import LateModel, QueryTokens
+    from hopgate.embed.texts import TextModels
     from hopgate.progress import Advance
     from hopgate.store.store import Store
 
 DEFAULT = "bge-small"
 # Large enough for length-sorted batches inside, small enough that an interruption loses seconds.
 BATCH = 512
+ReadPages = Callable[[Iterable[Sequence[int]]], Iterator[list["vectors.Embedded"]]]
+"""Reads memories, given as pages of their ids, and gives for each page what was made of them."""
 
 
 class Embedding:
@@ -99,13 +102,13 @@ class Embedding:
         self.loaded = True
         self.embedder(space=space).load()
 
-    def fill(self, spec: str | None = None, progress: Advance | None = None) -> int:
-        """Embed what has no vector yet."""
+    def fill(self, spec: str | None = None, progress: Advance | None = None, read: ReadPages | None = None) -> int:
+        """Embed what has no vector yet, here unless pages of memories are to be read by others."""
         with self._store.transaction() as connection:
             space = vectors.space(connection)
             if space is None and not memories.count_from_words(connection):
                 return 0
-        made = self._fill(self.embedder(spec, space), self.late(space), progress)
+        made = self._fill(self.embedder(spec, space), self.late(space), progress, read)
         self.index()
         return made
 
@@ -116,11 +119,13 @@ class Embedding:
             found = vectors.space(connection)
         if found is None or found.identity.key == embedder.identity.key:
             return self.fill(spec, progress)
-        self._run(embedder, None, memories.open_ids, lambda _: set(), progress)
+        for batch in self._read_here(embedder, None, self._pages(memories.open_ids)):
+            if progress:
+                progress(len(batch))
         self._store.run(lambda connection: vectors.change_over(connection, found.identity, embedder.identity))
         with self._making:
             self._embedder = embedder
-        made = self._fill(embedder, self.late(), None)
+        made = self._fill(embedder, self.late())
         self.index()
         return made
 
@@ -133,56 +138,40 @@ class Embedding:
         parts = [passage_text(Cleared(text), span) for text in texts for span in passages(text)]
         EmbeddingCache.default().forget([*texts, *parts])
 
-    def _fill(self, embedder: CachedEmbedder, late: LateModel | None, progress: Advance | None) -> int:
-        """Make what waits, and write it."""
-        late_identity = late.identity if late else None
-
-        def write(batch: Sequence[vectors.Embedded]) -> set[int]:
-            written = self._store.run(
-                partial(vectors.write, batch=batch, identity=embedder.identity, late=late_identity)
-            )
-            # What changed, went or turned sensitive on the way must not stay in the cache either.
-            self.forget([memory.content for memory in batch if memory.memory_id not in written])
-            return written
-
-        return self._run(embedder, late, vectors.pending, write, progress)
-
-    def _run(
+    def _fill(
         self,
         embedder: CachedEmbedder,
         late: LateModel | None,
-        listed: Callable[..., list[int]],
-        keep: Callable[[Sequence[vectors.Embedded]], set[int]],
-        progress: Advance | None,
+        progress: Advance | None = None,
+        read: ReadPages | None = None,
     ) -> int:
-        """Let models read the memories that are listed, page by page; give how many were kept."""
+        """Make what waits, and write it; give how many memories have it now."""
+        late_identity = late.identity if late else None
+        pages, made = self._pages(vectors.pending), 0
+        for batch in read(pages) if read else self._read_here(embedder, late, pages):
+            write = partial(vectors.write, batch=batch, identity=embedder.identity, late=late_identity)
+            written = self._store.run(write)
+            # What changed, went or turned sensitive on the way must not stay in the cache either.
+            self.forget([memory.content for memory in batch if memory.memory_id not in written])
+            made += len(written)
+            if progress:
+                progress(len(batch))
+        return made
+
+    def _pages(self, listed: Callable[..., list[int]]) -> Iterator[list[int]]:
+        """Ids of the memories that are listed, some at a time, so that an interrupted run loses no more than a page."""
+        after = 0
+        while ids := self._store.run(partial(listed, limit=BATCH, after=after)):
+            yield ids
+            after = ids[-1]
+
+    def _read_here(
+        self, embedder: CachedEmbedder, late: LateModel | None, pages: Iterable[Sequence[int]]
+    ) -> Iterator[list[vectors.Embedded]]:
         from hopgate.embed.texts import TextModels
 
         models = TextModels(embedder.embedder, late, embedder.cache)
-        made = after = 0
-        while True:
-            with self._store.transaction() as connection:
-                ids = listed(connection, limit=BATCH, after=after)
-                known = clearance.open_memories(connection, ids)
-                # Vectors that were taken over from a column of the owner's lack their tokens alone.
-                there = vectors.embedded(connection, ids) if late else set()
-            if not ids:
-                return made
-            try:
-                with guarded(clearance.memory_guard(self._store, known)):
-                    passed = list(cleared(sorted(known.items())))
-                    has_vector = [place for place, (key, _) in enumerate(passed) if key in there]
-                    results = models.made([text for _, text in passed], has_vector)
-            except WithdrawnError:
-                # One of them is not what it was: the page is read again; what was embedded comes from the cache.
-                continue
-            batch = [vectors.Embedded(key, text, *one) for (key, text), one in zip(passed, results, strict=True)]
-            made += len(keep(batch))
-            after = ids[-1]
-            if progress:
-                progress(len(ids))
-            if len(ids) < BATCH:
-                return made
+        return (read_page(self._store, models, ids) for ids in pages)
 
     def index(self) -> None:
         """Build the HNSW index once the table is large enough to need it."""
@@ -193,6 +182,23 @@ class Embedding:
         with connect.explained(), connect.connect(self._store.dsn) as connection:
             connection.autocommit = True
             vectors.build_index(connection, schema.search_path(connection))
+
+
+def read_page(store: Store, models: TextModels, ids: Sequence[int]) -> list[vectors.Embedded]:
+    """Let models read those of some memories that are open; of a vector that is there already only the tokens lack."""
+    while True:
+        with store.transaction() as connection:
+            memories_by_id = clearance.open_memories(connection, ids)
+            embedded_ids = vectors.embedded(connection, ids) if models.late else set()
+        texts = list(cleared(sorted(memories_by_id.items())))
+        have_vectors = [place for place, (key, _) in enumerate(texts) if key in embedded_ids]
+        try:
+            with guarded(clearance.memory_guard(store, memories_by_id)):
+                made = models.made([text for _, text in texts], have_vectors)
+        except WithdrawnError:
+            # One of them is not what it was: all are read again; what was embedded comes from the cache.
+            continue
+        return [vectors.Embedded(key, text, *of_memory) for (key, text), of_memory in zip(texts, made, strict=True)]
 
 
 def resolved(spec: str) -> CachedEmbedder:

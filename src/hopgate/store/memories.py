@@ -53,10 +53,12 @@ class Written:
 
     rows: int = 0
     added: int = 0
+    updated: int = 0  # were known, and are otherwise now
     changed: tuple[int, ...] = ()
     now_sensitive: tuple[int, ...] = ()
     replaced: tuple[str, ...] = ()  # contents that are no memory's any more
     kept_sensitive: int = 0  # came as open, and stay sensitive as they were marked
+    sensitive: int = 0  # are sensitive now
     followers: tuple[int, ...] = ()  # perhaps read with one that moved
 
     def __add__(self, other: Written) -> Written:
@@ -83,7 +85,8 @@ def upsert(connection: Connection[Any], memories: Iterable[Memory], within: Sequ
             given = {memory.external_id: memory for memory in remaining}
             written += _update(connection, [(key, old, given.pop(old.external_id)) for key, old in stored.items()])
             added = _insert(connection, list(given.values()))
-            written += Written(len(added), len(added))
+            came_sensitive = sum(memory.is_sensitive for name, memory in given.items() if name in added)
+            written += Written(len(added), len(added), sensitive=came_sensitive)
             # What another process added meanwhile is stored now, and looked at once more.
             remaining = [memory for name, memory in given.items() if name not in added]
     return written
@@ -134,10 +137,12 @@ def _update(connection: Connection[Any], pairs: Sequence[tuple[int, Memory, Memo
         )
     return Written(
         rows=len(pairs),
+        updated=len(differing),
         changed=tuple(key for key, old, new in differing if _reads_otherwise(new, old)),
         now_sensitive=tuple(key for key, old, new in differing if new.is_sensitive and not old.is_sensitive),
         replaced=tuple(old.content for _, old, new in differing if new.content != old.content and not old.is_sensitive),
         kept_sensitive=sum(old.is_sensitive and not new.is_sensitive for _, old, new in pairs),
+        sensitive=sum(old.is_sensitive or new.is_sensitive for _, old, new in pairs),
         followers=followers,
     )
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import HopgateError
-from hopgate.memory import Cleared, Memory, cleared
+from hopgate.memory import Cleared
 from hopgate.passages import passages
 from hopgate.store import memories
-from hopgate.store.memories import lock, waiting, waiting_names
+from hopgate.store.memories import lock, waiting
 from hopgate.store.rows import columns_of, value, values
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from hopgate.embed import Identity
     from hopgate.embed.late import Tokens
-    from hopgate.embed.texts import Made
 
 # Below this many memories a full scan is as quick as the index and exact (spec §5, issue 3).
 EXACT_BELOW = 50_000
@@ -225,36 +224,6 @@ def tokens_of(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[in
         key: MemoryTokens(np.frombuffer(tokens, np.int8).reshape(count, -1), made_at)
         for key, count, tokens, made_at in rows
     }
-
-
-def unchanged(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
-    """Those of the memories, by external id, that the store holds as they come, with a vector where they need one."""
-    known = memories.fetch(connection, [memory.external_id for memory in new])
-    same = {
-        memory.external_id
-        for memory in new
-        if memory.external_id in known and memories.is_same(memory, known[memory.external_id])
-    }
-    return same - set(waiting_names(connection, "waiting_vectors", sorted(same))) if same else same
-
-
-def add_vectors(
-    connection: Connection[Any],
-    new: Sequence[Memory],
-    made: Mapping[str, Made],
-    identity: Identity,
-    late: Identity | None,
-) -> None:
-    """Give memories that were just written what was made of them; those that changed or turned sensitive get nothing.
-
-    `made` is by external id.
-    """
-    by_name = {memory.external_id: memory for memory in new if memory.external_id in made}
-    rows = connection.execute(
-        "SELECT id, external_id FROM memories WHERE external_id = ANY(%s) ORDER BY id", (list(by_name),)
-    ).fetchall()
-    texts = cleared(((key, name), by_name[name]) for key, name in rows)
-    write(connection, [Embedded(key, text, *made[name]) for (key, name), text in texts], identity, late)
 
 
 def drop(connection: Connection[Any], ids: Sequence[int]) -> None:

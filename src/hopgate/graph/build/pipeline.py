@@ -25,7 +25,7 @@ from hopgate.graph.canonicalise import Embed
 from hopgate.guard import guarded
 from hopgate.memory import Cleared, cleared
 from hopgate.progress import Progress
-from hopgate.scale.engine import Engine, map_batches, session, with_shared
+from hopgate.scale.engine import Engine, map_batches, with_shared
 from hopgate.store import extractions, memories, vectors
 from hopgate.store.extractions import StoreCache
 from hopgate.store.graph import graph_vectors
@@ -191,16 +191,15 @@ class GraphBuilder:
         contextual = isinstance(text_reader(extractor), ContextualExtractor)
         batches = _batches(ids, RANGE if contextual else MODEL_RANGE)
         progress, began = Progress(total=len(ids), stage="surveying"), time.monotonic()
-        with session(engine or Engine()):
+        show(progress)
+        surveys = self._surveys(engine) if contextual and engine else None
+        reader = partial(partial, Reader(self._store, extractor, surveys).read)
+        progress = replace(progress, stage="extracting")
+        for batch in map_batches(engine or Engine(), reader, batches, ahead=2 if engine else 1, place=_place):
+            sink.write(batch.extracted, extractor.identity)
+            progress = progress.plus(batch.extracted, time.monotonic() - began)
+            progress = replace(progress, skipped=progress.skipped + batch.skipped)
             show(progress)
-            surveys = self._surveys(engine) if contextual and engine else None
-            reader = partial(partial, Reader(self._store, extractor, surveys).read)
-            progress = replace(progress, stage="extracting")
-            for batch in map_batches(engine or Engine(), reader, batches, ahead=2 if engine else 1, place=_place):
-                sink.write(batch.extracted, extractor.identity)
-                progress = progress.plus(batch.extracted, time.monotonic() - began)
-                progress = replace(progress, skipped=progress.skipped + batch.skipped)
-                show(progress)
         return replace(progress, stage="")
 
     def _surveys(self, engine: Engine) -> Surveys:
