@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hopgate.eval.checks import barred
 from hopgate.eval.controls import shuffled
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from hopgate.memory import Cleared
     from hopgate.progress import Advance
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 KS = (5, 10, 20, 40, 60, 100)
 RATIOS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 20.0)
 """Dense to lexical: from one leg nearly alone to the other."""
@@ -60,11 +57,30 @@ Pools: TypeAlias = Mapping[str, Pool[str]]
 
 def arm_of(fuser: Fuser, pools: Pools, queries: Sequence[str], k: int) -> Arm:
     """Make the arm of a fuser: what the legs found fused as recall does."""
-    (alike,) = _by_kind([fuser])
-    counts = alike.entered([pools[query] for query in queries], k)
-    entering = {leg: (int(entered[0]), listed) for leg, (entered, listed) in counts.items()}
     run = {query: fused(pools[query], fuser).ids[:KEPT] for query in queries}
-    return Arm(run, repr(fuser), dict.fromkeys(fuser.active, (0, 0)) | entering)
+    return Arm(run, repr(fuser), entering(fuser, [pools[query] for query in queries], k))
+
+
+def entering(fuser: Fuser, pools: Iterable[Pool[str]], k: int) -> dict[str, tuple[int, int]]:
+    """By leg: on how many pools the best memory that only it lists would be in the top k if the leg listed it first.
+
+    And on how many it lists one alone: elsewhere nothing can be said of it.
+    """
+    counts = dict.fromkeys(fuser.active, (0, 0))
+    for pool in pools:
+        weights = np.array([[fuser.weights[leg] for leg in pool.legs]])
+        totals = pool.totals(fuser, weights)[0]
+        kth = np.sort(totals)[-k] if len(totals) >= k else -np.inf
+        legs = [leg for leg in pool.legs if leg in fuser.active]
+        units, ranks = pool.units(fuser, legs), pool.ranks[[pool.legs.index(leg) for leg in legs]]
+        only = np.isfinite(ranks) & (np.isfinite(ranks).sum(axis=0) == 1)
+        for row, leg in enumerate(legs):
+            if only[row].any():
+                first = int(np.where(only[row], ranks[row], np.inf).argmin())
+                lifted = totals[first] + fuser.weights[leg] * (units[row].max() - units[row, first])
+                entered, listed = counts[leg]
+                counts[leg] = entered + int(lifted >= kth), listed + 1
+    return counts
 
 
 class Reader:
@@ -239,19 +255,25 @@ def tuned(
     >>> tuned([RRF(lexical=0, graph=0.1), RRF(lexical=0, graph=2)], pools, gold, [], k=1)
     RRF(k=60, lexical=0, dense=1, late=1, graph=2)
     """
-    free = _unbarred(fusers, [pools[query] for query in reported], k)
-    if not gold:
-        return free[0]
-    alike = list(_by_kind(free))
-    values = np.zeros((len(gold), len(free)))
+    heard = [pools[query] for query in reported]
+
+    @cache
+    def is_free(fuser: Fuser) -> bool:
+        return not any(barred(*counts) for counts in entering(fuser, heard, k).values())
+
+    kinds: dict[object, list[int]] = {}
+    for place, fuser in enumerate(fusers):
+        kinds.setdefault((type(fuser), getattr(fuser, "k", None)), []).append(place)
+    weights = np.array([[fuser.weights[leg] for leg in LEGS] for fuser in fusers])
+    values = np.zeros((len(gold), len(fusers)))
     for row, (query, answers) in enumerate(gold.items()):
         pool = pools[query]
+        columns = [LEGS.index(leg) for leg in pool.legs]
         is_answer = np.array([*(name in answers for name in pool.ids), False])
-        for group in alike if answers else ():
-            hits = is_answer[pool.tops(group.kind, group.rows(pool), k)]
-            values[row, group.places] = hits[:, : (k + 1) // 2].sum(axis=1) + hits.sum(axis=1)
-            values[row, group.places] /= 2 * len(answers)
-    return choose(free, values)
+        for places in kinds.values() if answers else ():
+            hits = is_answer[pool.tops(fusers[places[0]], weights[np.ix_(places, columns)], k)]
+            values[row, places] = (hits[:, : (k + 1) // 2].sum(axis=1) + hits.sum(axis=1)) / (2 * len(answers))
+    return choose(fusers, values, is_free)
 
 
 def base_grid(kind: Fuser) -> list[Fuser]:
@@ -298,65 +320,3 @@ def _grid(kinds: Iterable[Fuser], weights: Sequence[tuple[float, ...]], default:
         return away + (type(fuser) is not type(default)) + 0.2 * abs(math.log(k / usual))
 
     return sorted(dict.fromkeys([default, *fusers]), key=distance)
-
-
-@dataclass(frozen=True)
-class _Alike:
-    """Fusers that differ in nothing but weights and have the same legs on, to be weighed at once.
-
-    `places` are theirs among all fusers that are tried.
-    """
-
-    kind: Fuser
-    places: list[int]
-    weights: Floats
-
-    def rows(self, pool: Pool[str]) -> Floats:
-        """Their weights of the legs of a pool, a row each."""
-        return self.weights[:, [LEGS.index(leg) for leg in pool.legs]]
-
-    def entered(self, pools: Iterable[Pool[str]], k: int) -> dict[str, tuple[Ints, int]]:
-        """By leg: on how many pools its own best would enter the top k, of each fuser, and on how many it has one."""
-        found: dict[str, list[NDArray[np.bool_]]] = {}
-        for pool in pools:
-            for leg, enters in self.entering(pool, k).items():
-                found.setdefault(leg, []).append(enters)
-        return {leg: (np.sum(own, axis=0), len(own)) for leg, own in found.items()}
-
-    def entering(self, pool: Pool[str], k: int) -> dict[str, NDArray[np.bool_]]:
-        """By leg: whether the best memory that only this leg lists would be in the top k as its first, of each fuser.
-
-        A leg that lists nothing alone says nothing, and is left out.
-        """
-        rows = self.rows(pool)
-        totals = pool.totals(self.kind, rows)
-        kth = -np.sort(-totals, axis=1)[:, k - 1] if totals.shape[1] >= k else np.full(len(rows), -np.inf)
-        on = [place for place, leg in enumerate(pool.legs) if leg in self.kind.active]
-        units = pool.units(self.kind, [pool.legs[place] for place in on])
-        ranks = pool.ranks[on]
-        only = np.isfinite(ranks) & (np.isfinite(ranks).sum(axis=0) == 1)
-        entering = {}
-        for own, place in enumerate(on):
-            if only[own].any():
-                first = int(np.where(only[own], ranks[own], np.inf).argmin())
-                lifted = totals[:, first] + rows[:, place] * (units[own].max() - units[own, first])
-                entering[pool.legs[place]] = lifted >= kth
-        return entering
-
-
-def _by_kind(fusers: Sequence[Fuser]) -> Iterator[_Alike]:
-    groups: dict[object, list[int]] = {}
-    for place, fuser in enumerate(fusers):
-        groups.setdefault((type(fuser), getattr(fuser, "k", None), fuser.active), []).append(place)
-    for places in groups.values():
-        weights = np.array([[fusers[place].weights[leg] for leg in LEGS] for place in places])
-        yield _Alike(fusers[places[0]], places, weights)
-
-
-def _unbarred(fusers: Sequence[Fuser], pools: Sequence[Pool[str]], k: int) -> list[Fuser]:
-    """The fusers that bar none of their legs; the first of all where each does."""
-    shut = np.zeros(len(fusers), bool)
-    for group in _by_kind(fusers):
-        for entered, listed in group.entered(pools, k).values():
-            shut[group.places] |= [barred(int(count), listed) for count in entered]
-    return [fuser for fuser, is_shut in zip(fusers, shut, strict=True) if not is_shut] or [fusers[0]]

@@ -10,7 +10,7 @@ cluster. Flipping the sign of whole clusters is the second opinion, which knows 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, TypeVar
@@ -279,11 +279,11 @@ def rank_p(value: float, shuffled: Sequence[float]) -> float:
     return (1 + sum(other >= value - _SAME for other in shuffled)) / (1 + len(shuffled))
 
 
-def choose(names: Sequence[Named], values: ArrayLike) -> Named:
+def choose(names: Sequence[Named], values: ArrayLike, allowed: Callable[[Named], bool] = lambda _: True) -> Named:
     """Choose the first, which is the plainest, that is as good as the best to one standard error, paired by query.
 
     `values` has a row a query and a column a configuration (Breiman et al., "Classification and regression trees",
-    1984).
+    1984). What is not `allowed` is not there; where nothing is, the first of all is chosen.
 
     Examples
     --------
@@ -293,9 +293,14 @@ def choose(names: Sequence[Named], values: ArrayLike) -> Named:
     'tuned'
     """
     table = np.asarray(values, dtype=np.float64)
-    behind = table[:, [int(table.mean(axis=0).round(12).argmax())]] - table
+    if not len(table):
+        return next(filter(allowed, names), names[0])
+    falling = np.argsort(-table.mean(axis=0).round(12), kind="stable").tolist()
+    best = next((place for place in falling if allowed(names[place])), 0)
+    behind = table[:, [best]] - table
     error = behind.std(axis=0, ddof=1) / math.sqrt(len(table)) if len(table) > 1 else np.full(len(names), math.inf)
-    return names[int((behind.mean(axis=0) <= error + _SAME).argmax())]
+    near = behind.mean(axis=0) <= error + _SAME
+    return next((name for name, is_near in zip(names, near, strict=True) if is_near and allowed(name)), names[0])
 
 
 def _t(alpha: float, df: float) -> float:

@@ -118,7 +118,7 @@ def test_a_beir_folder_keeps_its_splits_and_its_own_fields_and_one_split_is_divi
     assert "q0" not in data.queries
     data = import_dataset("beir", beir(tmp_path / "one", {"test": range(20)}), tmp_path / "divided")
     assert set(data.splits) == {"dev", "test"}
-    with pytest.raises(HopgateError, match=r"corpus\.jsonl is missing"):
+    with pytest.raises(HopgateError, match=r"queries\.jsonl cannot be read"):
         import_dataset("beir", tmp_path, tmp_path / "other")
 
 

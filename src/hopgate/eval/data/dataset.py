@@ -241,12 +241,13 @@ def _misfits(data: Dataset, lines_of: Mapping[Path, Mapping[tuple[str, str], int
 
 @dataclass
 class NewDataset:
-    """Rows of `corpus.jsonl`, `queries.jsonl` and `triples.jsonl`, and the gold of each query, as they are found."""
+    """What a data set is written from: rows of its files by their ids, the queries, and the gold of each."""
 
     corpus: dict[str, dict[str, Any]] = member(default_factory=dict)
     queries: dict[str, Query] = member(default_factory=dict)
     gold: dict[str, Mapping[str, int]] = member(default_factory=dict)
     triples: list[dict[str, Any]] = member(default_factory=list)
+    statements: list[dict[str, Any]] = member(default_factory=list)
     split_of: dict[str, str] = member(default_factory=dict)  # of queries whose split the source gives
     _by_content: dict[tuple[str, str], str] = member(default_factory=dict)
 
@@ -254,10 +255,13 @@ class NewDataset:
         """Give the id of a document, adding it when it is new."""
         key = (title, " ".join(text.split()))
         if key not in self._by_content:
-            name = f"d{len(self._by_content):06d}"
-            self._by_content[key] = name
+            name = self._by_content[key] = f"d{len(self._by_content):06d}"
             self.corpus[name] = {"_id": name, "title": title, "text": text}
         return self._by_content[key]
+
+    def turn(self, name: str, text: str, **metadata: Any) -> None:
+        """Add what was said in a conversation."""
+        self.corpus[name] = {"_id": name, "title": "", "text": text, "metadata": metadata}
 
     def query(self, name: str, text: str, gold: Iterable[str], **metadata: Any) -> None:
         """Add a query with the ids of its gold documents; without `hops` it has as many hops as documents."""
@@ -275,43 +279,20 @@ class NewDataset:
 
 
 def write_dataset(out: Path, data: NewDataset, dev: float) -> Dataset:
-    """Write a new folder with corpus, queries, the splits `dev` and `test`, and triples where there are some.
+    """Write a folder that is new or empty, with the splits `dev` and `test`, and read it back with every check.
 
-    It is read back with every check; what does not pass them is removed again, so that nothing half made stays.
+    Where that fails nothing half made stays.
     """
-
-    def fill(folder: Path) -> None:
-        write_rows(folder / "corpus.jsonl", data.corpus.values())
-        write_queries(folder, data.queries.values())
-        if data.triples:
-            write_rows(folder / "triples.jsonl", data.triples)
-
-    return _written(out, divide(data.queries, data.gold, dev, given=data.split_of), fill)
-
-
-def split_dataset(folder: str | Path, out: str | Path, *, dev: float = 0.5) -> Dataset:
-    """Copy a data set with new splits as `divide` makes them, and read the copy back with every check."""
-    dataset = read_dataset(folder)
-    judged = {query: gold for qrels in dataset.splits.values() for query, gold in qrels.items()}
-    splits = divide(dataset.queries, judged, dev)
-    if len(splits) < 2:
-        raise HopgateError("one of the two splits would be empty: give another --dev")
-
-    def fill(folder: Path) -> None:
-        for path in dataset.folder.glob("*.jsonl"):
-            shutil.copyfile(path, folder / path.name)
-
-    return _written(Path(out), splits, fill)
-
-
-def _written(out: Path, splits: Mapping[str, Qrels], fill: Callable[[Path], None]) -> Dataset:
-    """Fill a folder that is new or empty and read it back; where that fails, nothing of it stays."""
-    existed = out.exists()
+    existed, splits = out.exists(), divide(data.queries, data.gold, dev, given=data.split_of)
     if existed and (not out.is_dir() or any(out.iterdir())):
         raise HopgateError(f"{out} is not empty: give a new folder")
     out.mkdir(parents=True, exist_ok=True)
     try:
-        fill(out)
+        write_rows(out / "corpus.jsonl", data.corpus.values())
+        write_queries(out, data.queries.values())
+        for name, rows in (("triples", data.triples), ("statements", data.statements)):
+            if rows:
+                write_rows(out / f"{name}.jsonl", rows)
         for split, qrels in splits.items():
             write_qrels(out / "qrels" / f"{split}.tsv", qrels)
         return read_dataset(out)
@@ -320,6 +301,20 @@ def _written(out: Path, splits: Mapping[str, Qrels], fill: Callable[[Path], None
         if existed:
             out.mkdir()
         raise
+
+
+def split_dataset(folder: str | Path, out: str | Path, *, dev: float = 0.5) -> Dataset:
+    """Copy a data set with new splits as `divide` makes them."""
+    old = read_dataset(folder)
+    gold = {query: grades for qrels in old.splits.values() for query, grades in qrels.items()}
+    if len(divide(old.queries, gold, dev)) < 2:
+        raise HopgateError("one of the two splits would be empty: give another --dev")
+    paths = {name: old.folder / f"{name}.jsonl" for name in ("corpus", "triples", "statements")}
+    rows = {name: [row for _, row in json_lines(path)] if path.exists() else [] for name, path in paths.items()}
+    corpus = {row["_id"]: row for row in rows["corpus"]}
+    return write_dataset(
+        Path(out), NewDataset(corpus, dict(old.queries), gold, rows["triples"], rows["statements"]), dev
+    )
 
 
 def divide(

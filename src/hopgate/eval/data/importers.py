@@ -82,8 +82,7 @@ def locomo(conversations: Rows, data: NewDataset) -> None:
                 name = turns[turn["dia_id"]] = f"{scope}/{turn['dia_id']}"
                 photo = f" [shares a photo: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
                 text = f"{turn['speaker']}: {turn['text']}{photo}"
-                about = {"scope": scope, "category": session, "created_at": when, "thread": f"{scope}/{session}"}
-                data.corpus[name] = {"_id": name, "title": "", "text": text, "metadata": about}
+                data.turn(name, text, scope=scope, category=session, created_at=when, thread=f"{scope}/{session}")
         for number, asked in enumerate(row["qa"]):
             found = [pair for text in asked.get("evidence", ()) for pair in _LOCOMO_TURN.findall(text)]
             gold = [turns[turn] for session, place in found if (turn := f"D{session}:{place}") in turns]
@@ -109,9 +108,8 @@ def longmemeval(questions: Rows, data: NewDataset) -> None:
                 name = f"{thread}/{number}"
                 if name in data.corpus or not turn["content"].strip():
                     continue
-                text = f"{turn['role']}: {turn['content']}"
-                about = {"scope": scope, "thread": thread, "created_at": _instant(date, LONGMEMEVAL_DATE)}
-                data.corpus[name] = {"_id": name, "title": "", "text": text, "metadata": about}
+                when = _instant(date, LONGMEMEVAL_DATE)
+                data.turn(name, f"{turn['role']}: {turn['content']}", scope=scope, thread=thread, created_at=when)
                 marked += [name] if turn.get("has_answer") else []
                 answering += [name] if session in row["answer_session_ids"] else []
         kind, answer = row["question_type"], str(row["answer"])
@@ -125,47 +123,34 @@ def _instant(text: str, form: str) -> str:
         raise HopgateError(f"a session's date must read like {form!r}, not {text!r}") from None
 
 
-def beir(folder: Path, data: NewDataset) -> None:
-    """A public BEIR folder; fields that are not a memory's are kept as extra, and several splits stay as they are."""
-    for name in ("corpus.jsonl", "queries.jsonl", "qrels"):
-        if not (folder / name).exists():
-            raise HopgateError(f"{folder / name} is missing: give the folder of a BEIR data set")
-    judged = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
-    if {"dev", "validation"} & judged.keys():
-        judged.pop("train", None)
-    collection(folder / "corpus.jsonl", read_queries(folder / "queries.jsonl"), judged, data)
-
-
-def trec(judgements: Path, corpus: Path, topics: Path, data: NewDataset) -> None:
-    """A TREC collection: judgements, a `corpus.jsonl`, and a `queries.jsonl` or lines of an id, a tab and a text."""
-    if topics.suffix == ".jsonl":
-        queries = read_queries(topics)
-    else:
-        queries = {}
-        for number, line in text_lines(topics):
-            name, _, text = (part.strip() for part in line.partition("\t"))
-            if not name or not text:
-                refuse(topics, number, "a topic is an id, a tab and a text")
-            queries[name] = Query(name, text)
-    collection(corpus, queries, {"": judgements}, data)
-
-
-def collection(corpus: Path, queries: Mapping[str, Query], judged: Mapping[str, Path], data: NewDataset) -> None:
-    """Add a corpus and the queries that have a relevant document in it, as others cannot be scored, by their splits."""
+def collection(corpus: Path, queries: Path, judged: Mapping[str, Path], data: NewDataset) -> None:
+    """A corpus, and the queries that have a relevant document in it, as others cannot be scored, by their splits."""
+    asked = read_queries(queries) if queries.suffix == ".jsonl" else _topics(queries)
     data.corpus |= {memory.external_id: to_record(memory) for memory in read_corpus(corpus, keep_unknown=True)}
     for split, path in judged.items():
         for query, gold in read_qrels(path).items():
             if not relevant(gold):
                 continue
-            if query not in queries:
-                raise HopgateError(f"{path} judges the query {query!r}, which the queries lack")
+            if query not in asked:
+                raise HopgateError(f"{path} judges the query {query!r}, which {queries} lacks")
             if unknown := [document for document in gold if document not in data.corpus]:
                 raise HopgateError(f"{path} judges the document {unknown[0]!r}, which the corpus lacks")
-            data.add(queries[query], gold)
+            data.add(asked[query], gold)
             if len(judged) > 1:  # a set with one split is divided like any other
                 data.split_of[query] = DEV_OF.get(split, split)
     if not data.queries:
-        raise HopgateError(f"{', '.join(map(str, judged.values()))}: no query has a relevant document")
+        raise HopgateError(f"no query of {queries} has a relevant document: there are no judgements of any")
+
+
+def _topics(path: Path) -> dict[str, Query]:
+    """Read lines of an id, a tab and a text."""
+    queries = {}
+    for number, line in text_lines(path):
+        name, _, text = (part.strip() for part in line.partition("\t"))
+        if not name or not text:
+            refuse(path, number, "a topic is an id, a tab and a text")
+        queries[name] = Query(name, text)
+    return queries
 
 
 QUESTIONS: Mapping[str, Callable[[Rows, NewDataset], None]] = {
@@ -198,11 +183,14 @@ def import_dataset(
     if layout == "trec":
         if corpus is None or queries is None:
             raise HopgateError("the layout trec has only judgements: give the corpus and the queries they are about")
-        trec(source, corpus, queries, data)
+        collection(corpus, queries, {"": source}, data)
     elif corpus or queries:
         raise HopgateError(f"the layout {layout} carries its own corpus and queries: leave those out")
     elif layout == "beir":
-        beir(source, data)
+        judged = {path.stem: path for path in sorted((source / "qrels").glob("*.tsv"))}
+        if {"dev", "validation"} & judged.keys():
+            judged.pop("train", None)
+        collection(source / "corpus.jsonl", source / "queries.jsonl", judged, data)
     else:
         try:
             QUESTIONS[layout](_rows(source), data)
