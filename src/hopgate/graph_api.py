@@ -209,7 +209,7 @@ class ConceptGraph:
         with self._looking(scope=scope) as (connection, view):
             return edge_rows.span(connection, view)
 
-    def history(self, name: str | int, *, scope: Scopes = None, limit: int = 500) -> list[Edge]:
+    def history(self, name: str, *, scope: Scopes = None, limit: int = 500) -> list[Edge]:
         """Give every version of a concept's edges; those with `retired_at` are believed no more."""
         from hopgate.graph.inspect import named
 

@@ -25,18 +25,10 @@ from hopgate.memory import Memory
 
 Writer = Callable[..., str]
 RECORDS: list[dict[str, Any]] = [
-    {
-        "_id": "a",
-        "title": "NAS",
-        "text": "It hums.",
-        "metadata": {"tags": ["x", "y"], "importance": 0.25, "extra": {"kept": [1]}},
-    },
+    {"_id": "a", "title": "NAS", "text": "It hums.", "metadata": {"tags": ["x"], "extra": {"kept": [1]}}},
     {"_id": "b", "text": "Ünï ❤ עברית \u2028 '; drop table \\ \t %s", "metadata": {"created_at": "2024-05-01"}},
-    {"_id": "c", "text": "", "metadata": {"extra": {"kept": None}}},
     {"_id": "d", "text": "A secret.", "metadata": {"is_sensitive": True, "scope": "home"}},
 ]
-LINE = '{"_id": "x", "text": "fine"}'
-MAY = datetime(2024, 5, 5, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
@@ -45,29 +37,24 @@ def _light_embedder(endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch) -> 
     yield
 
 
-def exported(run: Runner) -> list[dict[str, Any]]:
-    """What comes out, less the date of arrival of what came without a date."""
-    records = [json.loads(line) for line in run("export").out.split("\n") if line]
-    given = {record["_id"]: record for record in RECORDS}
-    for record in records:
-        if "created_at" not in given.get(record["_id"], {}).get("metadata", {}):
+def exported(run: Runner) -> dict[str, dict[str, Any]]:
+    """What comes out by its id, less the date of arrival of what came without a date."""
+    records = {record["_id"]: record for record in map(json.loads, run("export").out.split("\n")[:-1])}
+    for key, record in records.items():
+        if key != "b":
             del record["metadata"]["created_at"]
-        if not record["metadata"]:
-            del record["metadata"]
     return records
 
 
 def test_what_goes_in_comes_out(run: Runner, corpus: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run("export").out == ""
     path = corpus(*RECORDS)
-    assert run("ingest", path, "--later", "--json").json == {"path": path, "source": "jsonl", "rows": 4, "added": 4}
-    assert exported(run) == RECORDS
-    assert "4 memories, 0 of them new" in run("ingest", path, "--later").out
-    wrong = corpus(LINE, "{broken", name="wrong.jsonl")
+    assert run("ingest", path, "--later", "--json").json == {"path": path, "source": "jsonl", "rows": 3, "added": 3}
+    assert list(exported(run).values()) == RECORDS
+    wrong = corpus('{"_id": "x", "text": "fine"}', "{broken", name="wrong.jsonl")
     assert "line 2: not JSON" in run("ingest", wrong, "--later", status=2).refused()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(path).read_bytes())))
-    assert run("ingest", "-", "--later", "--json").json["added"] == 0
-    assert exported(run) == RECORDS
+    assert "3 memories, 0 of them new" in run("ingest", "-", "--later").out
+    assert list(exported(run).values()) == RECORDS
 
 
 def test_ingest_embeds_links_and_keeps_the_rules_of_sensitivity(
@@ -77,10 +64,9 @@ def test_ingest_embeds_links_and_keeps_the_rules_of_sensitivity(
     run("ingest", first, "--sensitive-match", r"PIN:\s*\d+", "--sensitive-tag", "diary")
     later = corpus({"_id": "c", "text": "His PIN: 0815"}, {"_id": "d", "text": "The dog.", "url": "u"}, name="2.jsonl")
     assert "embedded 1 memory, linked 1" in run("ingest", later, "--keep-unknown").out
-    lines = [json.loads(line) for line in run("export").out.splitlines()]
-    flags = {line["_id"]: line.get("metadata", {}).get("is_sensitive", False) for line in lines}
-    assert flags == {"a": True, "b": True, "c": True, "d": False}
-    assert lines[3]["metadata"]["extra"] == {"url": "u"}
+    lines = {line["_id"]: line["metadata"] for line in map(json.loads, run("export").out.splitlines())}
+    assert [key for key in lines if lines[key].get("is_sensitive")] == ["a", "b", "c"]
+    assert lines["d"]["extra"] == {"url": "u"}
     assert not any("PIN" in text or "cat" in text for text in endpoint.texts)
     shown = " ".join(run("status").out.split())
     assert "memories 4 sensitive 3" in shown and "patterns PIN" in shown
@@ -93,13 +79,9 @@ def test_ingest_says_what_it_is_and_a_dry_run_stores_nothing(run: Runner, tmp_pa
     assert "The NAS" in shown and "blue vase" not in shown and "(sensitive)" in shown
     assert run("status", "--json").json["memories"] == 0
     assert "an Obsidian vault, 3 memories, 3 of them new" in run("ingest", vault, "--scope", "notes").out
-    maps = [word for pair in samples.CSV_MAP for word in ("--map", pair)]
-    assert "a table, 2 memories" in run("ingest", str(samples.csv(tmp_path)), *maps, "--later").out
-    query = "SELECT id AS _id, body AS text FROM notes"
-    database = str(samples.sqlite(tmp_path))
-    assert "a SQLite file, 2 memories" in run("ingest", database, "--from-sql", query, "--later").out
-    assert "--map is for tables" in run("ingest", str(samples.text(tmp_path)), *maps, status=2).refused()
-    assert "needs an address or" in run("ingest", str(samples.text(tmp_path)), "--from-sql", "x", status=2).refused()
+    text = str(samples.text(tmp_path))
+    assert "--map is for tables" in run("ingest", text, "--map", "text=body", status=2).refused()
+    assert "needs an address or" in run("ingest", text, "--from-sql", "x", status=2).refused()
 
 
 def test_add_stores_embeds_and_links_at_once_or_later(run: Runner, endpoint: WordEndpoint) -> None:
@@ -128,27 +110,25 @@ def test_show(run: Runner, dsn: str) -> None:
     assert found["_id"] == "a" and [other["_id"] for other in found["related"]] == ["b"]
     assert {mention["concept"] for mention in found["mentions"]} >= {"Ada Lovelace", "London"}
     with hopgate.open(dsn) as kb:
-        old = Memory("old", "The ladder is in the cellar.", superseded_by="new", superseded_at=MAY)
+        then = datetime(2024, 5, 5, tzinfo=UTC)
+        old = Memory("old", "The ladder is in the cellar.", superseded_by="new", superseded_at=then)
         kb.add(Memory("new", "The ladder is in the attic."), old)
     assert "superseded by new since" in run("show", "old").out and "supersedes  old" in run("show", "new").out
-    lexical = ("--dense", "0", "--graph", "0")
-    assert [hit["_id"] for hit in run("recall", "ladder", "--json", *lexical).json] == ["new"]
-    both = run("recall", "ladder", "--include-superseded", "--json", *lexical).json
-    assert {hit["_id"] for hit in both} == {"new", "old"}
-    why = run("recall", "ladder", "--why-not", "old").out
+    lexical = ("recall", "ladder", "--dense", "0", "--graph", "0")
+    assert [hit["_id"] for hit in run(*lexical, "--json").json] == ["new"]
+    assert len(run(*lexical, "--include-superseded", "--json").json) == 2
+    why = run(*lexical, "--why-not", "old").out
     assert "it is superseded by 'new' since 2024-05-05" in why and "--include-superseded" in why
 
 
 def test_delete_and_sensitive(run: Runner, corpus: Writer) -> None:
     run("ingest", corpus(*RECORDS))
     assert run("sensitive", "a", "--json").json == {"marked": 1}
-    assert "a" not in [hit["_id"] for hit in run("recall", "hums", "--json", "--lexical", "0", "--graph", "0").json]
-    assert [hit["_id"] for hit in run("recall", "hums", "--json", "--dense", "0", "--graph", "0").json] == ["a"]
-    assert exported(run)[0]["metadata"]["is_sensitive"] is True
+    assert exported(run)["a"]["metadata"]["is_sensitive"] is True
     assert "add --yes" in run("sensitive", "a", "--undo", status=2).refused()
     assert run("sensitive", "a", "--undo", "--yes").out == "1 memory is no longer sensitive\n"
     assert run("delete", "a", "b", "--json").json == {"deleted": 2}
-    assert [record["_id"] for record in exported(run)] == ["c", "d"]
+    assert list(exported(run)) == ["d"]
 
 
 def test_a_backup_is_written_before_many_are_deleted(

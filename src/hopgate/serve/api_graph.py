@@ -146,8 +146,9 @@ def time_span(served: Served, scope: Scopes) -> TimeSpan:
 
 @explorer.get("/timeline/concepts/{id}")
 def concept_history(id: ConceptId, served: Served, scope: Scopes, limit: Rows) -> list[Edge]:
-    """Give every version of a concept's edges; one with `retired_at` is not held true any more."""
-    return served.kb.graph.history(id, scope=scope, limit=limit)
+    """Give every version of a concept's edges, in each scope that has it; `retired_at`: it is held true no more."""
+    name = served.kb.graph.concept(id, scope=scope, limit=1).concept.name
+    return served.kb.graph.history(name, scope=scope, limit=limit)
 
 
 @explorer.get("/timeline/changes")
