@@ -17,7 +17,6 @@ from hopgate.cli.parameters import Where, click_options, count, flag, on_store, 
 from hopgate.exports import graph as exporting
 from hopgate.extract.runner import Run
 from hopgate.extract.spec import extractor_from
-from hopgate.options import options_of
 from hopgate.progress import Progress
 from hopgate.scale.engine import Engine
 from hopgate.store.journal import MARK
@@ -43,7 +42,7 @@ run_options = together(
     path("--types", "A types.toml with the kinds and relations that a model should prefer."),
     count("--together", "Memories in one call to a model.", most=100, show_default="100 for openai, 1 for llama"),
     count("--limit", "Only the first so many memories."),
-    click_options(options_of(Run)),
+    click_options(Run),
 )
 
 
@@ -88,7 +87,7 @@ def extract(kb: KnowledgeBase, limit: int | None, statements: bool, **given: Any
 @flag("--tie-break", "Ask the same model about names that stay undecided.")
 @flag("--judge", "Ask the same model which facts of earlier memories no longer hold.")
 @flag("--rebuild", "Bring all names together anew.")
-@click_options(option for option in options_of(Engine) if option.name != "gpus_per_worker")
+@click_options(Engine, only=("name", "address", "workers"))
 @with_store
 def build(kb: KnowledgeBase, tie_break: bool, judge: bool, rebuild: bool, limit: int | None, **given: Any) -> Shown:
     """Build the graph, or bring it up to date with the memories that are new.

@@ -19,7 +19,6 @@ from hopgate.exports.memories import write_csv, write_parquet, write_vault
 from hopgate.files import private_opener
 from hopgate.guard import SensitivityRules
 from hopgate.memory import Memory
-from hopgate.options import options_of
 from hopgate.redact import redacted
 from hopgate.sources.read import FoundSource, read_source
 from hopgate.sources.source import ReadOptions
@@ -40,7 +39,7 @@ NAMED = {"jsonl": ("memory",), "triples": ("fact or mention", "facts and mention
 FILES = ("parquet", "sqlite", "obsidian")
 
 later = flag("--later", "Neither embed nor link now; hopgate watch --once does it.")
-ids = click.argument("ids", help="The memories' _id.", nargs=-1, required=True, metavar="ID…")
+ids = parameters.arguments("ids", "The memories' _id.", "ID…")
 form = click.option(
     "--as",
     "form",
@@ -48,13 +47,7 @@ form = click.option(
     "parquet or sqlite.",
     show_default="recognised",
 )
-fields = click.option(
-    "--map",
-    "fields",
-    multiple=True,
-    metavar="FIELD=COLUMN",
-    help="Which column holds a memory's field; again for more.",
-)
+fields = several("--map", "Which column holds a memory's field; again for more.", "fields", metavar="FIELD=COLUMN")
 
 
 @click.command("add")
@@ -96,16 +89,10 @@ def add(
 
 
 @click.command("ingest")
-@click.argument(
-    "paths",
-    help="Files, folders, archives or a PostgreSQL address; - is standard input.",
-    nargs=-1,
-    required=True,
-    metavar="PATH…",
-)
+@parameters.arguments("paths", "Files, folders, archives or a PostgreSQL address; - is standard input.", "PATH…")
 @form
 @fields
-@click_options(options_of(ReadOptions))
+@click_options(ReadOptions)
 @several("--sensitive-tag", "A tag that makes a memory sensitive, from now on; again for more.")
 @several("--sensitive-match", "A regular expression that makes a memory sensitive, from now on; again for more.")
 @flag("--dry-run", "Show the first five memories and store nothing.")

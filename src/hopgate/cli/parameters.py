@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -50,11 +50,15 @@ class Declared(click.ParamType[Any]):
         return [CompletionItem(choice) for choice in self.option.choices if choice.startswith(incomplete)]
 
 
-def click_options(options: Iterable[Option], *, switchable: bool = False) -> Callable[[Any], Any]:
+def click_options(
+    declared: type[Any] | Iterable[Option], only: Collection[str] = (), *, switchable: bool = False
+) -> Callable[[Any], Any]:
     """Make a decorator that gives a command an option for each declared setting, None where it is not given.
 
-    A `switchable` flag can be switched off, too, as one that may be on already must be.
+    Of a dataclass all settings are taken, or `only` some. A `switchable` flag can be switched off, too, as one that may
+    be on already must be.
     """
+    options = options_of(declared) if isinstance(declared, type) else declared
 
     def made(option: Option) -> Callable[[Any], Any]:
         repeated = option.several and not option.choices
@@ -69,7 +73,7 @@ def click_options(options: Iterable[Option], *, switchable: bool = False) -> Cal
         kind = Declared(option)
         return click.option(*names, type=kind, multiple=repeated, metavar=metavar, help=text, **more)
 
-    return together(*map(made, options))
+    return together(*(made(option) for option in options if not only or option.name in only))
 
 
 def together(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -96,6 +100,11 @@ def several(name: str, help: str, *names: str, **more: Any) -> Callable[[Any], A
 def path(name: str, help: str, **more: Any) -> Callable[[Any], Any]:
     """Declare an option that takes a file or a folder."""
     return click.option(name, type=PATH, help=help, **more)
+
+
+def arguments(name: str, help: str, metavar: str, **more: Any) -> Callable[[Any], Any]:
+    """Declare an argument that is given at least once."""
+    return click.argument(name, help=help, metavar=metavar, nargs=-1, required=True, **more)
 
 
 def count(name: str, help: str, default: int | None = None, *, most: int = MOST, **more: Any) -> Callable[[Any], Any]:

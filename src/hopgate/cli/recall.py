@@ -193,7 +193,7 @@ def unset_value(kb: KnowledgeBase, name: str) -> Shown:
 
 @click.command("audit")
 @click.option("--leg", help="Only this leg: lexical, dense, late or graph.")
-@click_options(option for option in OPTIONS.values() if option.name in AUDITED)
+@click_options(OPTIONS.values(), only=AUDITED)
 @path("--queries", "Also judge on the actual lists of these queries.jsonl.")
 @on_store
 @printed

@@ -13,7 +13,6 @@ from hopgate.cli import parameters
 from hopgate.cli.output import say
 from hopgate.cli.parameters import Where, click_options, flag, on_store, path
 from hopgate.errors import HopgateError
-from hopgate.options import options_of
 from hopgate.serve.settings import Bounds, ServeSettings, is_loopback, new_token
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ ASKED = ("scopes", "read_only", "show_sensitive", "host", "port", "questions", "
 
 
 @click.command("serve")
-@click_options(option for option in options_of(ServeSettings) if option.name in ASKED)
+@click_options(ServeSettings, only=ASKED)
 @path("--token-file", "Read the token from this file, which only you may read.", show_default="a new one, printed once")
 @flag("--open", "Open it in the browser.", "open_browser")
 @on_store
@@ -70,7 +69,7 @@ def run(
 
 
 @click.command("mcp")
-@click_options(options_of(Bounds))
+@click_options(Bounds)
 @on_store
 def mcp(where: Where, **given: Any) -> None:
     """Offer the store to an assistant by the Model Context Protocol: remember, recall, explain, forget.

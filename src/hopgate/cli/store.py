@@ -17,7 +17,6 @@ from hopgate.cli.memories import fields, form
 from hopgate.cli.output import Shown, counted, progress, progress_line, say
 from hopgate.cli.parameters import PATH, Where, click_options, count, flag, on_store, printed, with_store
 from hopgate.errors import HopgateError
-from hopgate.options import options_of
 from hopgate.scale.engine import Engine
 from hopgate.sources.source import ReadOptions
 from hopgate.sources.tables import parse_map
@@ -75,17 +74,13 @@ def embed(kb: KnowledgeBase, embedder: str | None, change: bool, yes: bool, back
 
 
 @click.command("backfill")
-@click.argument(
-    "sources",
-    help="Files, globs or folders of JSON lines or Parquet, or a PostgreSQL address.",
-    nargs=-1,
-    required=True,
-    metavar="SOURCE…",
+@parameters.arguments(
+    "sources", "JSON lines or Parquet as files, globs or folders, or a PostgreSQL address.", "SOURCE…"
 )
-@click_options(options_of(Engine))
+@click_options(Engine)
 @form
 @fields
-@click_options(option for option in options_of(ReadOptions) if option.name in ("query", "scope", "keep_unknown"))
+@click_options(ReadOptions, only=("query", "scope", "keep_unknown"))
 @embedder
 @extractor_options
 @count("--batch", "Memories that become visible together.", 512)
@@ -192,7 +187,7 @@ def db() -> None:
 
 
 # Which table of the owner's holds memories, and in which columns.
-owners_options = parameters.together(click_options(options_of(OwnersTable)), fields)
+owners_options = parameters.together(click_options(OwnersTable), fields)
 
 
 def _owners(given: dict[str, Any]) -> OwnersTable | str | None:

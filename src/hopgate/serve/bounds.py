@@ -158,12 +158,6 @@ class BoundStore:
         if not allowed:
             raise RefusedError(403, sentence)
 
-    def require_rows(self, count: int, name: str = "limit") -> int:
-        """Refuse more rows than one answer may have."""
-        if count > self.bounds.max_k:
-            raise RefusedError(422, f"{name} is at most {self.bounds.max_k} here, not {count}")
-        return count
-
 
 def random_id() -> str:
     """An id that says nothing of its memory."""
@@ -176,6 +170,13 @@ class Service(BoundStore):
     def __init__(self, kb: KnowledgeBase, settings: ServeSettings, gates: GateRuns) -> None:
         super().__init__(kb, settings)
         self.gates = gates
+        self._most = settings.max_k
+
+    def require_rows(self, count: int, name: str = "limit") -> int:
+        """Refuse more rows than one answer may have."""
+        if count > self._most:
+            raise RefusedError(422, f"{name} is at most {self._most} here, not {count}")
+        return count
 
 
 async def _served(request: Request) -> Service:

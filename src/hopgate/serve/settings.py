@@ -36,7 +36,6 @@ class Bounds:
     scopes: tuple[str, ...] | None = setting(None, "show and change only memories of this scope", called="scope")
     read_only: bool = setting(False, "refuse all that would change the store")
     show_sensitive: bool = setting(False, "show the texts of sensitive memories, too")
-    max_k: int = setting(200, "the most hits of one recall, and the most rows of one list", low=1)
 
     def __post_init__(self) -> None:
         check(self)
@@ -63,6 +62,7 @@ class ServeSettings(Bounds):
     questions: tuple[Path, ...] = setting((), "a folder with queries and qrels that gates may be run on")
     mcp: bool = setting(False, "serve assistants, too, under /mcp")
     gates: Path | None = setting(None, "where gates are kept", shown="in the store's own folder")
+    max_k: int = setting(200, "the most hits of one recall, and the most rows of one list", low=1)
     max_body: int = setting(1 << 20, "the largest body of a request, in bytes", low=1)
     concurrent: int = setting(16, "requests at work at once; more are refused and may come again", low=1)
     connections: int = setting(256, "open connections; of more, those that ask for nothing are closed", low=1)
