@@ -71,16 +71,11 @@ def test_concepts_are_listed_shown_merged_and_split(built: Runner) -> None:
     assert len(early) < len(built("concepts", "list", "--limit", "500", "--json").json)
     shown = built("concepts", "show", "immich", "--json").json
     assert shown["name"] == "Immich" and shown["memories"] and shown["edges"][0]["evidence"]
-    assert "Immich" in built("concepts", "show", "Immich", "--as-of", "2025-01-01").out
-    dry = built("concepts", "merge", "Immich", "Jellyfin", "--dry-run", "--json").json
-    assert dry["dry_run"] and dry["changes"][0]["memories"] > 0
+    assert built("concepts", "merge", "Immich", "Jellyfin", "--dry-run", "--json").json["dry_run"]
     assert built("concepts", "show", "immich", "--json").json == shown
-    built("concepts", "merge", "Immich", "Jellyfin")
-    merged = built("concepts", "show", "jellyfin", "--json").json
-    assert set(merged["aliases"]) == {"Immich", "Jellyfin"} and merged["merges"][0]["method"] == "by hand"
-    (change,) = built("concepts", "split", "Immich", "--json").json["changes"]
-    # What the merge brought over is what goes again.
-    assert change["memories"] == dry["changes"][0]["memories"] < merged["memory_count"]
+    assert "'Jellyfin' joined 'Immich'" in built("concepts", "merge", "Immich", "Jellyfin").out
+    assert "merged: 'Jellyfin' (by hand, 20" in built("concepts", "show", "jellyfin").out
+    assert "'Jellyfin' left 'Immich'" in built("concepts", "split", "Immich").out
     assert built("concepts", "show", "immich", "--json").json == shown
     assert "itself" in built("concepts", "merge", "Immich", "immich", status=2).refused()
 
@@ -101,10 +96,8 @@ def test_stats_add_up(built: Runner, run: Runner) -> None:
     found = built("graph", "stats", "--json").json
     assert found["memories"] == sum(not memory.is_sensitive for memory in corpus().memories)
     assert found["retired"] > 0 and 0 < found["invalidation_rate"] < 1
-    assert found["relations"] <= found["raw_relations"] and found["single_valued"] > 0
-    assert 0 < found["largest_component"] <= 1 and found["components"] >= 1
-    assert 0 <= found["degree"]["between_queries"] <= 1
-    assert "degree" in built("graph", "stats").out
+    assert found["relations"] <= found["raw_relations"] and 0 <= found["degree"]["between_queries"] <= 1
+    assert "largest component" in built("graph", "stats").out
     assert run("graph", "stats", "--json").json["concepts"] == 0
 
 
@@ -129,11 +122,9 @@ def test_clusters_and_recall_within_one(built: Runner) -> None:
     key = str(largest["id"])
     shown = built("concepts", "clusters").out
     assert "modularity" in shown and key in shown and largest["label"] in shown
-    members = built("concepts", "clusters", "--members", key, "--json").json["members"]
-    assert len(members) == largest["size"]
-    assert members[0]["name"] in built("concepts", "clusters", "--members", key).out
-    assert built("recall", members[0]["name"], "--cluster", key, "--json").json
-    assert len(built("concepts", "clusters", "--resolution", "3", "--json").json["clusters"]) > len(found["clusters"])
+    first = largest["members"][0]["name"]
+    assert first in built("concepts", "clusters", "--members", key).out
+    assert built("recall", first, "--cluster", key, "--json").json
     assert "no cluster 9999" in built("recall", "x", "--cluster", "9999", status=2).refused()
 
 
