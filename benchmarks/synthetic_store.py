@@ -142,7 +142,7 @@ def _index(kb: KnowledgeBase, size: int) -> None:
     """Do what a build and its tidying do at this size."""
     with kb.store.transaction() as connection:
         # The benchmark resolves no names.
-        connection.execute(f"CREATE INDEX {graph_vectors.INDEX} ON concepts (id)")
+        connection.execute("CREATE INDEX concepts_embedding ON concepts (id)")
         graph_vectors.ensure_index(connection)
         connection.execute("SELECT gin_clean_pending_list('memories_search_vector')")
     with connect.connect(kb.store.dsn) as connection:

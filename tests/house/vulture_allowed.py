@@ -8,6 +8,7 @@ _.aadd  # called by programs with an event loop
 _.handle_starttag, _.handle_endtag, _.handle_data  # called by Python's HTML parser
 model_config  # read by pydantic
 reply_to  # a column of memories, which are made of all of their columns
+evidence_memory_ids, changes_by, checksum  # columns of rows that are written or compared as a whole
 _._get_relevant_documents  # called by LangChain
 _._retrieve, _._aretrieve  # called by LlamaIndex
 HopgateRetriever  # the name by which programs import a framework's retriever

@@ -9,12 +9,12 @@ from typing import Any
 from psycopg import Connection
 
 _EXTERNAL = "coalesce(m.external_id, m.id::text)"
-# Logical rows by table. {vector} is the fingerprint of a vector, or nothing where the store has none.
+# Logical rows by table.
 _ROWS = {
     "memories": f"SELECT {_EXTERNAL}, content, category, tags, expanded_keywords, importance, is_sensitive, scope, "
     "CASE WHEN dated THEN created_at::text END, thread, reply_to, superseded_at::text, superseded_reason, "
-    "(SELECT b.external_id FROM memories b WHERE b.id = m.superseded_by), {vector} FROM memories m",
-    "passages": f"SELECT {_EXTERNAL}, number, starts, ends, {{vector}} FROM passages p "
+    "(SELECT b.external_id FROM memories b WHERE b.id = m.superseded_by), md5(m.embedding::text) FROM memories m",
+    "passages": f"SELECT {_EXTERNAL}, number, starts, ends, md5(p.embedding::text) FROM passages p "
     "JOIN memories m ON m.id = memory_id",
     "tokens": f"SELECT {_EXTERNAL}, count, md5(tokens) FROM memory_tokens JOIN memories m ON m.id = memory_id",
     "extractions": f"SELECT {_EXTERNAL}, extractor_hash, state, reason FROM extractions "
@@ -22,7 +22,7 @@ _ROWS = {
     "relations": "SELECT raw, canonical, single_valued FROM relations",
     "names": "SELECT normal_name, name, n.kind, uses, canonical_name FROM concept_names n JOIN concepts c "
     "ON c.id = concept_id",
-    "concepts": "SELECT canonical_name, aliases, kind, memory_count, {vector} FROM concepts",
+    "concepts": "SELECT canonical_name, aliases, kind, memory_count, md5(embedding::text) FROM concepts",
     "mentions": f"SELECT {_EXTERNAL}, normal_name, spelling, t.kind FROM mentions t "
     "JOIN memories m ON m.id = memory_id JOIN concept_names n ON n.id = name_id",
     "facts": f"SELECT {_EXTERNAL}, s.normal_name, relation, o.normal_name, weight, valid_from::text, valid_to::text "
@@ -32,15 +32,13 @@ _ROWS = {
     "ON m.id = memory_id JOIN concepts c ON c.id = concept_id",
     "edges": "SELECT s.canonical_name, e.relation, d.canonical_name, weight, valid_from::text, valid_to::text, "
     f"recorded_at::text, retired_at::text, (SELECT array_agg({_EXTERNAL} ORDER BY {_EXTERNAL}) FROM memories m "
-    "WHERE m.id = ANY(evidence_memory_ids)), {vector} FROM concept_edges e JOIN concepts s ON s.id = src_id "
-    "JOIN concepts d ON d.id = dst_id",
+    "WHERE m.id = ANY(evidence_memory_ids)), md5(e.embedding::text) FROM concept_edges e "
+    "JOIN concepts s ON s.id = src_id JOIN concepts d ON d.id = dst_id",
     "merges": "SELECT merged_name, method, undone_at IS NULL FROM journal WHERE action = 'merge'",
     "settings": "SELECT name, value FROM store_settings WHERE name <> 'id key'",
-    "space": "SELECT name, dimension, late FROM embedding_space",
+    "space": "SELECT identity, late FROM embedding_space",
     "derived": "SELECT derived FROM graph_state",
 }
-_ALIAS = {"memories": "m", "passages": "p", "concepts": "concepts", "edges": "e"}
-_TABLE = {"edges": "concept_edges"}
 
 _COUNTED = (
     "SELECT hashtextextended(lexeme, 0) AS word, scope, count(*) AS n FROM memories, "
@@ -93,6 +91,9 @@ INVARIANTS = {
     "AND a.scope IS NOT DISTINCT FROM b.scope WHERE a.n IS DISTINCT FROM b.n",
     "memories are counted": "SELECT * FROM (SELECT count(*) AS n FROM memories) a, "
     "(SELECT coalesce(sum(memories), 0) AS n FROM word_totals) b WHERE a.n <> b.n",
+    "sensitive memories have no vector": "SELECT id FROM memories WHERE is_sensitive AND embedding IS NOT NULL",
+    "tokens come with the vector": "SELECT id FROM memories, embedding_space s WHERE s.late IS NOT NULL "
+    "AND embedding IS NOT NULL AND NOT EXISTS (SELECT FROM memory_tokens WHERE memory_id = id)",
     "indexes are whole": "SELECT indexrelid FROM pg_index WHERE NOT indisvalid",
 }
 
@@ -101,9 +102,7 @@ def digest(connection: Connection[Any]) -> dict[str, str]:
     """A fingerprint of each table's logical rows."""
     found = {}
     for name, statement in _ROWS.items():
-        table, alias = _TABLE.get(name, name), _ALIAS.get(name)
-        vector = f"md5({alias}.embedding::text)" if alias and _has_vectors(connection, table) else "NULL"
-        rows = connection.execute(statement.replace("{vector}", vector)).fetchall()
+        rows = connection.execute(statement).fetchall()
         lines = sorted(json.dumps(row, default=str, sort_keys=True) for row in rows)
         found[name] = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16] + f" of {len(lines)}"
     return found
@@ -112,20 +111,4 @@ def digest(connection: Connection[Any]) -> dict[str, str]:
 def broken(connection: Connection[Any]) -> dict[str, list[Any]]:
     """The invariants that do not hold, with the rows that break them."""
     found = {name: connection.execute(statement).fetchmany(5) for name, statement in INVARIANTS.items()}
-    if _has_vectors(connection, "memories"):
-        found["sensitive memories have no vector"] = connection.execute(
-            "SELECT id FROM memories WHERE is_sensitive AND embedding IS NOT NULL"
-        ).fetchall()
-        found["tokens come with the vector"] = connection.execute(
-            "SELECT id FROM memories, embedding_space s WHERE s.late IS NOT NULL AND embedding IS NOT NULL "
-            "AND NOT EXISTS (SELECT FROM memory_tokens WHERE memory_id = id)"
-        ).fetchall()
     return {name: rows for name, rows in found.items() if rows}
-
-
-def _has_vectors(connection: Connection[Any], table: str) -> bool:
-    row = connection.execute(
-        "SELECT FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = 'embedding' AND NOT attisdropped",
-        (table,),
-    )
-    return row.fetchone() is not None

@@ -9,7 +9,7 @@ import os
 import socket
 import stat
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -135,8 +135,8 @@ def target(other: str) -> Iterator[KnowledgeBase]:
         yield kb
 
 
-def rewritten(path: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
-    """The backup with another manifest, and its tables as they are."""
+def rewritten(path: Path, change: Callable[[dict[str, Any]], Any], files: Mapping[str, str] = {}) -> Path:
+    """The backup with another manifest, and but for these files as it is."""
     other = path.with_name("other.hopgate")
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(other, "w") as new:
         values = json.loads(old.read(MANIFEST))
@@ -144,26 +144,17 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
         new.writestr(MANIFEST, changed if isinstance(changed, str | bytes) else json.dumps(values))
         for name in old.namelist():
             if name != MANIFEST:
-                new.writestr(name, old.read(name))
+                new.writestr(name, files.get(name, old.read(name)))
     return other
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("more", "text; CREATE TABLE public.taken (a int)"),
-        ("more", "text DEFAULT pg_sleep(0)::text"),
-        ('a" text; CREATE TABLE public.taken (a int); --', "text"),
-    ],
-)
-def test_a_backup_runs_no_statement_of_its_own(made: Path, target: KnowledgeBase, name: str, kind: str) -> None:
+def test_a_backup_runs_no_statement_of_its_own(made: Path, target: KnowledgeBase) -> None:
     """The embedded server's user may do anything there: a statement would be a program on this machine."""
+    space = '{"dimension": "3); CREATE TABLE public.taken (a int); --"}\t\\N\tt\n'
     with pytest.raises(HopgateError) as refused:
-        target.upkeep.restore(
-            rewritten(made, lambda values: values["tables"]["memories"]["columns"].update({name: kind}))
-        )
-    row = target.store.run(lambda c: c.execute("SELECT to_regclass('public.taken')").fetchone())
-    assert row == (None,) and len(target) == 0 and "Ada" not in str(refused.value)
+        target.upkeep.restore(rewritten(made, lambda _: {}, {"tables/embedding_space.copy": space}))
+    found = target.store.run(lambda c: c.execute("SELECT to_regclass('public.taken')").fetchone())
+    assert found == (None,) and len(target) == 0 and "Ada" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +164,7 @@ def test_a_backup_runs_no_statement_of_its_own(made: Path, target: KnowledgeBase
         lambda _: b"\xff",
         lambda values: values.update(schema="base"),
         lambda values: values.update(tables=[]),
-        lambda values: values["tables"]["memories"].update(columns={"id": 1}),
+        lambda values: values["tables"]["memories"].update(columns=["id"]),
         lambda values: values["tables"].update(memories=None),
     ],
 )

@@ -210,7 +210,9 @@ def test_a_flag_of_any_kind_is_read_as_what_it_is(empty_dsn: str, kind: str, sec
 def test_vectors_of_the_owners_are_taken_from_a_declared_embedder(notes: str, endpoint: WordEndpoint) -> None:
     with hopgate.open(notes, upgrade=True, memories=OWNERS) as kb:
         kb.embed(endpoint.spec)
-        space = kb.store.run(lambda connection: connection.execute("SELECT dimension FROM embedding_space").fetchone())
+        space = kb.store.run(
+            lambda connection: connection.execute("SELECT identity -> 'dimension' FROM embedding_space").fetchone()
+        )
     assert space is not None
     ask(
         notes,

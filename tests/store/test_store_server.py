@@ -25,7 +25,7 @@ from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.store import connect
 from hopgate.store import server as embedded_server
-from hopgate.store.server import EmbeddedServer, alive, pid_of, running
+from hopgate.store.server import EmbeddedServer, pid_of, running
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +38,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def process_of(folder: Path) -> int:
     return pid_of(folder / "pg")
+
+
+def alive(pid: int) -> bool:
+    """Who died and was not collected yet has a number still."""
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
 def wait_for(what: Callable[[], bool]) -> None:

@@ -77,9 +77,7 @@ def _is_name_in(word: str, name: str) -> bool:
 
 def link_all(connection: Connection[Any]) -> None:
     """Link every memory to the concepts that it mentions and that its title names, and concepts to those in names."""
-    memory_ids = memories.hold_open_ids(connection)
-    concept_rows.unlink_all(connection)
-    link_memories(connection, memory_ids)
+    link_memories(connection, memories.hold_open_ids(connection))
     concept_ids = arrays.concept_ids(connection).tolist()
     for start in range(0, len(concept_ids), BATCH):
         link_names(connection, concept_ids[start : start + BATCH])

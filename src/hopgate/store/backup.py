@@ -1,20 +1,19 @@
 """A whole store in one file, and back; and what deletion leaves on the disk.
 
-A backup holds every table of hopgate's as it was at one moment, with digests, and is read back once written. It is
+A backup holds every table of hopgate's as it was at one moment, with checksums, and is read back once written. It is
 restored into an empty store: every table in the order of its references, compared before it counts.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import psycopg
 from psycopg import errors
@@ -23,41 +22,32 @@ from hopgate.errors import HopgateError, RefusedRowError
 from hopgate.files import new_file
 from hopgate.store import connect, memories, owners_table, schema, setting_rows, vectors
 from hopgate.store.graph import graph_vectors
-from hopgate.store.owners_table import quoted
-from hopgate.store.rows import fetch, value
+from hopgate.store.rows import Connection, fetch, value
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.guard import SensitivityRules
     from hopgate.store.store import Store
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST = "hopgate-backup.json"
 # A table has a line or two in it.
 MAX_MANIFEST_BYTES = 16 << 20
 
-Finish: TypeAlias = Callable[["Connection[Any]", Sequence["SensitivityRules"]], object]
+Finish: TypeAlias = Callable[[Connection, Sequence["SensitivityRules"]], object]
 """Called with what was loaded and not committed, and with the store's own rules of sensitivity before."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableCopy:
-    """A table in a backup: its columns with their types in SQL, its rows, and the digest of their bytes."""
+    """How many rows of a table a backup holds, and their checksum."""
 
-    columns: Mapping[str, str]
     rows: int
-    sha256: str
-
-    def __post_init__(self) -> None:
-        kinds = self.columns.values() if isinstance(self.columns, dict) else [None]
-        if not isinstance(self.rows, int) or not all(isinstance(kind, str) for kind in kinds):
-            raise ValueError
+    checksum: str
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup holds: the schema's version and every table."""
+    """What a backup holds: the schema's version, which says what columns there are, and every table."""
 
     schema: int
     tables: Mapping[str, TableCopy]
@@ -81,73 +71,54 @@ def has_memories(store: Store) -> bool:
 
 def write_backup(store: Store, path: Path) -> Manifest:
     """Write a store into a new file, which is there wholly or not at all, and read it back."""
-    tables: dict[str, TableCopy] = {}
     with new_file(path) as draft:
         with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive, store.snapshot() as connection:
             _write_alike(connection)
-            for table in schema.own_tables():
-                if columns := {column.name: column.type for column in _columns_of(connection, table)}:
-                    with archive.open(f"tables/{table}.copy", "w", force_zip64=True) as out:
-                        tables[table] = _summed(columns, _copied(connection, table, columns), out.write)
-            manifest = Manifest(schema.VERSION, tables)
+            tables = schema.own_tables()
+            manifest = Manifest(schema.VERSION, {table: _summed(connection, table) for table in tables})
+            for table in tables:
+                statement = f"COPY {table} ({_columns_of(connection, table)}) TO STDOUT"
+                with (
+                    archive.open(_file_of(table), "w", force_zip64=True) as out,
+                    connection.cursor().copy(statement.encode()) as copy,
+                ):
+                    for chunk in copy:
+                        out.write(chunk)
             archive.writestr(MANIFEST, json.dumps({"format": FORMAT, **asdict(manifest)}, indent=1))
         check_backup(draft)
     return manifest
 
 
-def _summed(
-    columns: Mapping[str, str], rows: Iterator[bytes], write: Callable[[bytes], object] = lambda _: None
-) -> TableCopy:
-    """Pass a table's rows on, and give how many they are and their digest."""
-    digest, count = hashlib.sha256(), 0
-    for chunk in rows:
-        write(chunk)
-        digest.update(chunk)
-        count += chunk.count(b"\n")
-    return TableCopy(columns, count, digest.hexdigest())
+def _file_of(table: str) -> str:
+    return f"tables/{table}.copy"
 
 
-def _write_alike(connection: Connection[Any]) -> None:
-    """Let the same rows be the same bytes on every server and in every session."""
+def _write_alike(connection: Connection) -> None:
+    """Let the same rows be the same texts on every server and in every session."""
     connection.execute(
         "SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL extra_float_digits = 1; "
         "SET LOCAL bytea_output = 'hex'"
     )
 
 
-def _copied(connection: Connection[Any], table: str, columns: Mapping[str, str]) -> Iterator[bytes]:
-    """The rows of a table in an order that depends on them alone."""
-    names = ", ".join(map(quoted, columns))
-    # Numbers by their value; texts by their bytes, whatever language the database has.
-    order = [
-        quoted(name) if columns[name] in ("bigint", "integer", "boolean") else f'{quoted(name)}::text COLLATE "C"'
-        for name in [column.name for column in _columns_of(connection, table) if column.in_key] or columns
-    ]
-    statement = f"COPY (SELECT {names} FROM {table} ORDER BY {', '.join(order)}) TO STDOUT"
-    with connection.cursor() as cursor, cursor.copy(statement.encode()) as copy:
-        yield from map(bytes, copy)
-
-
-class _Column(NamedTuple):
-    """A column of a table: whether it is of the primary key, and whether new rows count on in it."""
-
-    name: str
-    type: str
-    in_key: bool
-    counts: bool
-
-
-def _columns_of(connection: Connection[Any], table: str) -> list[_Column]:
-    """A table's columns; those that PostgreSQL computes are left out."""
-    return fetch(
-        connection,
-        _Column,
-        "SELECT attname AS name, format_type(atttypid, atttypmod) AS type, "
-        "coalesce(attnum = ANY(indkey), false) AS in_key, attidentity <> '' AS counts FROM pg_attribute "
-        "LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary WHERE attrelid = to_regclass(%s) "
-        "AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attname",
-        (table,),
+def _columns_of(connection: Connection, table: str) -> str:
+    """A table's columns in SQL, in an order that does not depend on its history; without those that are computed."""
+    listed = (
+        "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attname) FROM pg_attribute "
+        "WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''"
     )
+    return str(value(connection, listed, (table,)))
+
+
+def _summed(connection: Connection, table: str) -> TableCopy:
+    """Count a table's rows, and sum them up whatever their order: each by its digest."""
+    (summed,) = fetch(
+        connection,
+        TableCopy,
+        "SELECT count(*) AS rows, coalesce(sum(('x' || left(md5(copied::text), 16))::bit(64)::bigint), 0)::text "
+        f"AS checksum FROM (SELECT {_columns_of(connection, table)} FROM {table}) AS copied",
+    )
+    return summed
 
 
 # ---- Checking --------------------------------------------------------------------------------------------------------
@@ -156,14 +127,15 @@ def _columns_of(connection: Connection[Any], table: str) -> list[_Column]:
 def check_backup(path: Path) -> Manifest:
     """Read a backup through, and refuse one whose bytes are not those that were written."""
     manifest = _read_manifest(path)
-    with zipfile.ZipFile(path) as archive:
-        for name, table in manifest.tables.items():
-            try:
-                read = _summed(table.columns, _table_bytes(archive, name))
-            except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
-                raise HopgateError(f"{path} is damaged at the table {name} ({error}): use another backup") from None
-            if read != table:
-                raise HopgateError(f"{path} is damaged: the table {name} is not what was written; use another backup")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for table in manifest.tables:
+                archive.getinfo(_file_of(table))
+            damaged = archive.testzip()
+    except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
+        raise HopgateError(f"{path} is damaged ({error}): use another backup") from None
+    if damaged:
+        raise HopgateError(f"{path} is damaged at {damaged}: use another backup")
     return manifest
 
 
@@ -188,17 +160,11 @@ def _read_manifest(path: Path) -> Manifest:
     return made
 
 
-def _table_bytes(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
-    """A table's rows as COPY has them."""
-    with archive.open(f"tables/{name}.copy") as stream:
-        yield from iter(lambda: stream.read(1 << 20), b"")
-
-
 # ---- Restoring -------------------------------------------------------------------------------------------------------
 
 
 def read_backup(store: Store, path: Path, finish: Finish) -> Manifest:
-    """Load a backup into a store without memories: wholly, and equal by digest, or not at all.
+    """Load a backup into a store without memories: wholly, and equal by checksum, or not at all.
 
     `finish` makes the store's own rules hold in what was loaded, before anybody else can read it.
     """
@@ -208,6 +174,8 @@ def read_backup(store: Store, path: Path, finish: Finish) -> Manifest:
             f"{path} has schema {manifest.schema}, and this hopgate needs {schema.VERSION}: restore it with the "
             "version that made it, export there, and ingest here"
         )
+    if manifest.tables.keys() != {*schema.own_tables()}:
+        raise HopgateError(f"{path} lacks a table, or has one too many: use another backup")
     try:
         with store.transaction() as connection, zipfile.ZipFile(path) as archive:
             _require_empty(connection)
@@ -225,65 +193,47 @@ def read_backup(store: Store, path: Path, finish: Finish) -> Manifest:
     return manifest
 
 
-def _require_empty(connection: Connection[Any]) -> None:
+def _require_empty(connection: Connection) -> None:
     if count := memories.count(connection):
         raise HopgateError(f"this store holds {count:,} memories: restore into an empty one, --data NEW-FOLDER")
 
 
-def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manifest) -> SensitivityRules:
+def _load(connection: Connection, archive: zipfile.ZipFile, manifest: Manifest) -> SensitivityRules:
     """Put the backup's rows in the place of the store's own; give the rules of sensitivity that were there."""
     _write_alike(connection)
     # Nobody writes from here on, and what came since the store was looked at is refused: it would be emptied.
     for table in ("embedding_space", "memories"):  # in the order of docs/reliability.md
         connection.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
     _require_empty(connection)
-    tables = schema.own_tables()
-    if unknown := sorted(manifest.tables.keys() - set(tables)):
-        raise HopgateError(f"the backup has a table {unknown[0]} that this schema lacks: update hopgate")
-    # What triggers would write beside these rows is in the backup already.
-    for table in tables:
-        connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
     rules = setting_rows.sensitivity(connection)
+    tables = schema.own_tables()
+    # What triggers would write beside these rows is in the backup already.
+    connection.execute("; ".join(f"ALTER TABLE {table} DISABLE TRIGGER USER" for table in tables))
     connection.execute(f"TRUNCATE {', '.join(tables)}")
+    # Their columns have the dimension that is said there.
+    _load_table(connection, "embedding_space", manifest, archive)
+    connection.execute("SELECT hopgate_set_dimension((identity ->> 'dimension')::integer) FROM embedding_space")
     for table in tables:
-        if table in manifest.tables:
-            _load_table(connection, table, manifest.tables[table], archive)
-    for table in tables:
-        connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+        if table != "embedding_space":
+            _load_table(connection, table, manifest, archive)
+    connection.execute("; ".join(f"ALTER TABLE {table} ENABLE TRIGGER USER" for table in tables))
     return rules
 
 
-def _load_table(connection: Connection[Any], table: str, copy: TableCopy, archive: zipfile.ZipFile) -> None:
-    columns = _columns_of(connection, table)
-    for name, kind in copy.columns.items():
-        # Vectors have a column from the first one on.
-        if name not in {column.name for column in columns}:
-            connection.execute(f"ALTER TABLE {table} ADD COLUMN {quoted(name)} {_known_type(connection, kind)}")
-    if lacks := sorted({column.name for column in columns if column.in_key} - copy.columns.keys()):
-        raise HopgateError(f"the backup's table {table} lacks its column {lacks[0]}: use another backup")
-    names = ", ".join(map(quoted, copy.columns))
-    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as out:
-        for chunk in _table_bytes(archive, table):
+def _load_table(connection: Connection, table: str, manifest: Manifest, archive: zipfile.ZipFile) -> None:
+    statement = f"COPY {table} ({_columns_of(connection, table)}) FROM STDIN"
+    with archive.open(_file_of(table)) as rows, connection.cursor().copy(statement.encode()) as out:
+        while chunk := rows.read(1 << 20):
             out.write(chunk)
-    if _summed(copy.columns, _copied(connection, table, copy.columns)) != copy:
-        raise HopgateError(f"the table {table} is not what the backup holds: nothing was restored")
+    if _summed(connection, table) != manifest.tables[table]:
+        raise HopgateError(f"the backup is damaged at the table {table}: nothing was restored; use another one")
     # New rows have ids after the restored ones.
-    for name in (column.name for column in columns if column.counts):
-        connection.execute(
-            f'SELECT setval(pg_get_serial_sequence(%s, %s), greatest(1, max("{name}")), max("{name}") IS NOT NULL) '
-            f"FROM {table}",
-            (table, name),
-        )
-
-
-def _known_type(connection: Connection[Any], kind: str) -> str:
-    """Pass on what the server reads as a type and nothing more: a backup may be somebody else's file."""
-    known = None
-    with contextlib.suppress(psycopg.Error), connection.transaction():
-        known = value(connection, "SELECT to_regtype(%s)::text", (kind,))
-    if known is None:
-        raise HopgateError(f"the backup has a column of the type {kind[:40]!r}, which this server does not know")
-    return kind
+    numbered = (
+        "SELECT pg_get_serial_sequence(%(table)s, attname) FROM pg_attribute "
+        "WHERE attrelid = %(table)s::regclass AND attidentity <> ''"
+    )
+    if sequence := value(connection, numbered, {"table": table}):
+        connection.execute(f"SELECT setval(%s, greatest(1, max(id)), max(id) IS NOT NULL) FROM {table}", (sequence,))
 
 
 # ---- What deletion leaves --------------------------------------------------------------------------------------------

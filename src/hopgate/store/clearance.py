@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hopgate.errors import WithdrawnError
 from hopgate.memory import Memory
 from hopgate.store import memories, setting_rows
-from hopgate.store.rows import values
+from hopgate.store.rows import Connection, values
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.store.store import Store
 
 
-def open_memories(connection: Connection[Any], ids: Sequence[int], *, lock: bool = False) -> dict[int, Memory]:
+def open_memories(connection: Connection, ids: Sequence[int], *, lock: bool = False) -> dict[int, Memory]:
     """Those of the memories that are sensitive neither by their own flag nor by a rule of the store, by id.
 
     With `lock` they stay so until the transaction ends: who marks, changes or deletes one waits.
@@ -34,7 +32,7 @@ def open_memories(connection: Connection[Any], ids: Sequence[int], *, lock: bool
     }
 
 
-def set_sensitive(connection: Connection[Any], ids: Sequence[int], sensitive: bool = True) -> int:
+def set_sensitive(connection: Connection, ids: Sequence[int], sensitive: bool = True) -> int:
     """Mark memories, or take the mark away; give how many changed. What was made of them is the caller's to remove."""
     done = connection.execute(
         "UPDATE memories SET is_sensitive = %(to)s WHERE id = ANY(%(ids)s) AND is_sensitive IS DISTINCT FROM %(to)s",
@@ -52,7 +50,7 @@ class StoreGuard:
     """
 
     store: Store
-    still: Callable[[Connection[Any], bool], bool]
+    still: Callable[[Connection, bool], bool]
 
     def check(self) -> None:
         """Look now."""
@@ -73,7 +71,7 @@ class StoreGuard:
 def memory_guard(store: Store, read: Mapping[int, Memory]) -> StoreGuard:
     """Guard memories on their way to a model: each must be open, and its content the one that was read."""
 
-    def still(connection: Connection[Any], lock: bool) -> bool:
+    def still(connection: Connection, lock: bool) -> bool:
         now = open_memories(connection, list(read), lock=lock)
         return all(key in now and now[key].content == memory.content for key, memory in read.items())
 

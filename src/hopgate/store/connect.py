@@ -7,7 +7,7 @@ import random
 import re
 import select
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from hopgate.errors import ConflictError, HopgateError, LostServerError, RefusedRowError
 from hopgate.options import environment
 from hopgate.redact import password_parts, redacted
-from hopgate.store.rows import value
+from hopgate.store.rows import Connection, value
 from hopgate.store.server import FULL, EmbeddedConnection, default_directory, is_embedded
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def shown(where: str | Path) -> str:
     return f"the database {parts.get('dbname') or parts.get('user') or 'of this user'} on {host}"
 
 
-def connect(dsn: str) -> psycopg.Connection[Any]:
+def connect(dsn: str) -> Connection:
     """Open one connection, and explain in one sentence why it cannot be opened; where all are in use, wait for one."""
     deadline = time.monotonic() + QUEUE_S
     while True:
@@ -103,15 +103,15 @@ def connect(dsn: str) -> psycopg.Connection[Any]:
             raise kind(_connection_refusal(error, dsn)) from None
 
 
-def _class(dsn: str) -> type[psycopg.Connection[Any]]:
+def _class(dsn: str) -> type[Connection]:
     return EmbeddedConnection if is_embedded(dsn) else psycopg.Connection
 
 
-def pool(dsn: str) -> ConnectionPool[psycopg.Connection[Any]]:
+def pool(dsn: str) -> ConnectionPool[Connection]:
     """A pool that replaces connections the server has dropped."""
     from psycopg_pool import ConnectionPool
 
-    def check(connection: psycopg.Connection[Any]) -> None:
+    def check(connection: Connection) -> None:
         # An idle line is silent until the server hangs up: only then the server is asked.
         line = select.poll()
         line.register(connection.fileno(), select.POLLIN)
@@ -132,7 +132,7 @@ def pool(dsn: str) -> ConnectionPool[psycopg.Connection[Any]]:
     )
 
 
-def address_of(connections: ConnectionPool[psycopg.Connection[Any]]) -> str:
+def address_of(connections: ConnectionPool[Connection]) -> str:
     """The address that a pool of the caller's connects to, for a connection beside it: part may be in its options."""
     known = {setting.keyword.decode() for setting in psycopg.pq.Conninfo.get_defaults()}
     given, written = connections.kwargs or {}, connections.conninfo
@@ -143,15 +143,15 @@ def address_of(connections: ConnectionPool[psycopg.Connection[Any]]) -> str:
 
 
 @contextlib.contextmanager
-def borrowed(connections: ConnectionPool[psycopg.Connection[Any]], dsn: str) -> Iterator[psycopg.Connection[Any]]:
-    """Borrow a connection for a transaction: in turn where all are in use, refused at once where the server is gone."""
+def borrowed(connections: ConnectionPool[Connection], reach: Callable[[], object]) -> Iterator[Connection]:
+    """Borrow a connection for a transaction, in turn where all are in use; `reach` raises where the server is gone."""
     from psycopg_pool import PoolTimeout
 
     with contextlib.ExitStack() as stack:
         try:
             connection = stack.enter_context(connections.connection(timeout=PATIENCE_S))
         except PoolTimeout:
-            connect(dsn).close()
+            reach()
             try:
                 connection = stack.enter_context(connections.connection(timeout=QUEUE_S))
             except PoolTimeout:
@@ -162,7 +162,7 @@ def borrowed(connections: ConnectionPool[psycopg.Connection[Any]], dsn: str) -> 
 
 
 @contextlib.contextmanager
-def as_ours(connection: psycopg.Connection[Any]) -> Iterator[None]:
+def as_ours(connection: Connection) -> Iterator[None]:
     """Use a connection of somebody else's pool for one transaction as if it were ours, and leave it as it was."""
     threshold, rows, autocommit = connection.prepare_threshold, connection.row_factory, connection.autocommit
     connection.autocommit = False
@@ -179,7 +179,7 @@ def as_ours(connection: psycopg.Connection[Any]) -> Iterator[None]:
             connection.autocommit = autocommit
 
 
-def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None:
+def check_vector(connection: Connection, *, embedded: bool) -> None:
     """Run a distance operator of pgvector: that the extension is installed does not mean that it runs on this CPU."""
     try:
         with connection.transaction():
@@ -213,7 +213,7 @@ def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None
         raise HopgateError(f"this server's pgvector is {shown}: update the extension to 0.8 or later")
 
 
-def vector_version(connection: psycopg.Connection[Any]) -> tuple[int, ...]:
+def vector_version(connection: Connection) -> tuple[int, ...]:
     """The version of the server's pgvector, as numbers."""
     version = value(connection, "SELECT extversion FROM pg_extension WHERE extname = 'vector'")
     return tuple(int(part) for part in version.split(".")) if version else ()
@@ -297,7 +297,7 @@ def _first_line(error: BaseException) -> str:
     return redacted(lines[0].rstrip(":.")) if lines else type(error).__name__
 
 
-def workers_allowed(connection: psycopg.Connection[Any]) -> int:
+def workers_allowed(connection: Connection) -> int:
     """Half of what is free now, each worker having one; at least one."""
     free = value(
         connection,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -11,11 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hopgate.store import clearance, memories
 from hopgate.store.graph import name_rows
 from hopgate.store.memories import NAMED, named
-from hopgate.store.rows import columns_of, value, values
+from hopgate.store.rows import Connection, insert, value, values
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source
     from hopgate.memory import Memory
     from hopgate.store.store import Store
@@ -24,6 +21,13 @@ if TYPE_CHECKING:
 SAMPLE = 100
 # An extraction that an extractor need not make again.
 _FINAL = "x.extractor_hash = %(hash)s AND x.state IN ('complete', 'empty')"
+
+
+class _Cached(NamedTuple):
+    memory_id: int
+    extractor_hash: str
+    text_hash: str
+    extraction: dict[str, Any]
 
 
 class StoreCache:
@@ -39,40 +43,34 @@ class StoreCache:
 
         with self._store.transaction() as connection:
             rows = connection.execute(
-                "SELECT text_hash, extraction::text FROM extraction_cache "
+                "SELECT text_hash, extraction FROM extraction_cache "
                 "WHERE extractor_hash = %s AND text_hash = ANY(%s) ORDER BY memory_id DESC",
                 (identity.hash, list(text_hashes)),
             ).fetchall()
-        return {text_hash: Extraction.from_dict(json.loads(line)) for text_hash, line in rows}
+        return {text_hash: Extraction.from_dict(values) for text_hash, values in rows}
 
     def put(self, identity: ExtractorIdentity, made: Sequence[tuple[Source, Extraction]]) -> None:
         """Keep extractions, one a memory and extractor; none of a memory that may not be read any more."""
 
-        def work(connection: Connection[Any]) -> None:
+        def work(connection: Connection) -> None:
             known = readable(connection, [source for source, _ in made])
             rows = [
-                (known[name].id, source.text_hash, json.dumps(asdict(one), ensure_ascii=False, separators=(",", ":")))
-                for name, source, one in ((str(source.memory_id), source, one) for source, one in made)
+                _Cached(known[name].id, identity.hash, source.text_hash, asdict(extraction))
+                for name, source, extraction in ((str(source.memory_id), source, one) for source, one in made)
                 if name in known
             ]
-            connection.execute(
-                "INSERT INTO extraction_cache (memory_id, extractor_hash, text_hash, extraction) "
-                "SELECT m, %s, t, e FROM unnest(%s::bigint[], %s::text[], %s::json[]) AS made (m, t, e) "
-                "ON CONFLICT (memory_id, extractor_hash) "
-                "DO UPDATE SET text_hash = excluded.text_hash, extraction = excluded.extraction",
-                (identity.hash, *columns_of(rows, 3)),
-            )
+            insert(connection, "extraction_cache", rows, key="memory_id, extractor_hash")
 
         self._store.run(work)
 
 
-def forget(connection: Connection[Any], ids: Sequence[int], stated: Sequence[int]) -> None:
+def forget(connection: Connection, ids: Sequence[int], stated: Sequence[int]) -> None:
     """Remove the cached extractions of these memories, of any extractor, and what is stated about some."""
     connection.execute("DELETE FROM extraction_cache WHERE memory_id = ANY(%s)", (list(ids),))
     connection.execute("DELETE FROM statements WHERE memory_id = ANY(%s)", (list(stated),))
 
 
-def done(connection: Connection[Any], external_ids: Sequence[str], identity: ExtractorIdentity) -> list[str]:
+def done(connection: Connection, external_ids: Sequence[str], identity: ExtractorIdentity) -> list[str]:
     """Those of the memories whose extraction by this extractor is final: complete or empty."""
     return values(
         connection,
@@ -88,7 +86,7 @@ class Readable(NamedTuple):
     recorded_at: datetime
 
 
-def readable(connection: Connection[Any], read: Sequence[Source], *, lock: bool = True) -> dict[str, Readable]:
+def readable(connection: Connection, read: Sequence[Source], *, lock: bool = True) -> dict[str, Readable]:
     """Memories that may be written about, by external id, locked until the transaction ends.
 
     One that turned sensitive, changed or was deleted while its text was being read is not among them; nor is one that
@@ -117,7 +115,7 @@ def _as_read(memory: Memory, source: Source) -> bool:
     return read == (memory.content, memory.tags, memory.expanded_keywords)
 
 
-def scopes(connection: Connection[Any], read: Sequence[Source]) -> dict[str, str]:
+def scopes(connection: Connection, read: Sequence[Source]) -> dict[str, str]:
     """The scope in which the names of each memory are (`name_rows.scopes_of`), by external id."""
     statement = f"SELECT id, external_id FROM memories WHERE {NAMED}"
     names = dict(connection.execute(statement, named([str(one.memory_id) for one in read])).fetchall())
@@ -130,7 +128,7 @@ def guard(store: Store, read: Sequence[Source]) -> clearance.StoreGuard:
     return clearance.StoreGuard(store, lambda connection, lock: readable(connection, read, lock=lock).keys() == wanted)
 
 
-def recorded(connection: Connection[Any], ids: Sequence[int], identity: ExtractorIdentity) -> dict[int, bool]:
+def recorded(connection: Connection, ids: Sequence[int], identity: ExtractorIdentity) -> dict[int, bool]:
     """Those of the memories that were extracted before, and whether by this extractor and for good."""
     rows = connection.execute(
         f"SELECT memory_id, {_FINAL} FROM extractions x WHERE memory_id = ANY(%(ids)s)",
@@ -139,20 +137,25 @@ def recorded(connection: Connection[Any], ids: Sequence[int], identity: Extracto
     return dict(rows.fetchall())
 
 
-def record(connection: Connection[Any], made: Iterable[tuple[int, Extraction]], identity: ExtractorIdentity) -> None:
+class _Recorded(NamedTuple):
+    memory_id: int
+    extractor: str
+    extractor_hash: str
+    state: str
+    reason: str | None
+    changes_by: None = None
+
+
+def record(connection: Connection, made: Iterable[tuple[int, Extraction]], identity: ExtractorIdentity) -> None:
     """Note how each extraction ended, by memory."""
-    rows = [(key, extraction.state.value, extraction.reason or None) for key, extraction in made]
-    connection.execute(
-        "INSERT INTO extractions (memory_id, extractor, extractor_hash, state, reason) "
-        "SELECT m, %s, %s, s, r FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS x (m, s, r) "
-        "ON CONFLICT (memory_id) DO UPDATE SET extractor = excluded.extractor, extracted_at = now(), "
-        "extractor_hash = excluded.extractor_hash, changes_by = NULL, state = excluded.state, "
-        "reason = excluded.reason",
-        (identity.extractor, identity.hash, *columns_of(rows, 3)),
+    rows = (
+        _Recorded(key, identity.extractor, identity.hash, extraction.state.value, extraction.reason or None)
+        for key, extraction in made
     )
+    insert(connection, "extractions", rows, key="memory_id")
 
 
-def unfinished(connection: Connection[Any], identity: ExtractorIdentity) -> list[int]:
+def unfinished(connection: Connection, identity: ExtractorIdentity) -> list[int]:
     """The ids of the memories that this extractor has not dealt with to the end, in the order of arrival."""
     # Two ranges of an index: with <> all rows would be read.
     return values(
@@ -165,7 +168,7 @@ def unfinished(connection: Connection[Any], identity: ExtractorIdentity) -> list
     )
 
 
-def made_by(connection: Connection[Any]) -> str:
+def made_by(connection: Connection) -> str:
     """The extractor that made most of the graph, or nothing; by its first memories, which a build reads first."""
     statement = (
         "SELECT extractor FROM (SELECT extractor FROM extractions ORDER BY memory_id LIMIT %s) AS first "
@@ -174,7 +177,7 @@ def made_by(connection: Connection[Any]) -> str:
     return value(connection, statement, (SAMPLE,)) or ""
 
 
-def states(connection: Connection[Any]) -> dict[str, int]:
+def states(connection: Connection) -> dict[str, int]:
     """How many memories are in each state; `pending` are not extracted yet."""
     rows = connection.execute(
         "SELECT coalesce(x.state, 'pending'), count(*) FROM memories m LEFT JOIN extractions x ON x.memory_id = m.id "

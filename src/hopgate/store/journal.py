@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hopgate.errors import HopgateError, UnknownError
-from hopgate.store.rows import fetch
-
-if TYPE_CHECKING:
-    from psycopg import Connection
+from hopgate.store.rows import Connection, select
 
 MERGE, KEEP_APART, SUPERSEDE, MARK, DELETE = "merge", "keep apart", "supersede", "mark sensitive", "delete"
 # The methods of merges that are decided one by one: by a person, or by a model that was asked.
@@ -72,7 +69,7 @@ class JournalEntry:
 
 
 def record(
-    connection: Connection[Any],
+    connection: Connection,
     action: str,
     *,
     name_ids: Sequence[int] = (),
@@ -87,33 +84,16 @@ def record(
     )
 
 
-def listed(connection: Connection[Any], *, limit: int, only: int | None = None) -> list[JournalEntry]:
+def listed(connection: Connection, *, limit: int, only: int | None = None) -> list[JournalEntry]:
     """What people changed, the last entry first."""
-    return fetch(
-        connection,
-        JournalEntry,
-        # Of a merge: what the concept that stayed was called without the names that came to it.
-        "SELECT j.id, j.done_at, j.action, coalesce(apart.name, (SELECT k.name FROM concept_names k "
-        "WHERE k.concept_id = j.kept_id AND k.id <> ALL(j.name_ids) ORDER BY k.uses DESC, k.id LIMIT 1)) AS one, "
-        "coalesce(j.merged_name, undecided.name) AS other, ARRAY(SELECT m.external_id FROM memories m "
-        "WHERE m.id = ANY(j.memory_ids) ORDER BY m.id) AS memory_ids, j.memories, j.undone_at FROM journal j "
-        "LEFT JOIN concept_names undecided ON j.action = %(apart)s AND undecided.id = j.name_ids[1] "
-        "LEFT JOIN concept_names apart ON j.action = %(apart)s AND apart.id = j.name_ids[2] "
-        "WHERE j.method = %(by_hand)s AND (%(only)s::bigint IS NULL OR j.id = %(only)s) "
-        "ORDER BY j.id DESC LIMIT %(limit)s",
-        {"limit": limit, "only": only, "apart": KEEP_APART, "by_hand": BY_HAND},
-    )
+    which = "%(only)s::bigint IS NULL OR id = %(only)s"
+    source = f"changes_by_hand WHERE {which} ORDER BY id DESC LIMIT %(limit)s"
+    return select(connection, JournalEntry, source, {"limit": limit, "only": only})
 
 
-_ROW = (
-    "SELECT id, action, method, kept_id, merged_id, merged_name, merged_kind, name_ids, memory_ids, score, done_at, "
-    "undone_at FROM journal WHERE "
-)
-
-
-def taken(connection: Connection[Any], entry_id: int) -> JournalRow:
+def taken(connection: Connection, entry_id: int) -> JournalRow:
     """Take an entry to undo it; nobody else undoes it meanwhile. An unknown one, or one undone already, is refused."""
-    found = fetch(connection, JournalRow, _ROW + "id = %s FOR UPDATE", (entry_id,))
+    found = select(connection, JournalRow, "journal WHERE id = %s FOR UPDATE", (entry_id,))
     if not found:
         raise UnknownError(f"the log has no entry {entry_id}")
     if found[0].undone_at is not None:
@@ -121,12 +101,12 @@ def taken(connection: Connection[Any], entry_id: int) -> JournalRow:
     return found[0]
 
 
-def undone(connection: Connection[Any], entry_id: int) -> None:
+def undone(connection: Connection, entry_id: int) -> None:
     """Note that an entry was taken back."""
     connection.execute("UPDATE journal SET undone_at = now() WHERE id = %s", (entry_id,))
 
 
-def outdated(connection: Connection[Any], action: str, memory_ids: Sequence[int]) -> None:
+def outdated(connection: Connection, action: str, memory_ids: Sequence[int]) -> None:
     """Count entries about these memories as undone: what they did was taken back, and what is done next is newer."""
     connection.execute(
         "UPDATE journal SET undone_at = now() WHERE action = %s AND undone_at IS NULL AND memory_ids && %s::bigint[]",
@@ -137,9 +117,7 @@ def outdated(connection: Connection[Any], action: str, memory_ids: Sequence[int]
 # Merges. Each is a row, whoever decided it, with what is needed to take it back.
 
 
-def merge(
-    connection: Connection[Any], pairs: Sequence[tuple[int, int]], *, method: str, score: float | None = None
-) -> None:
+def merge(connection: Connection, pairs: Sequence[tuple[int, int]], *, method: str, score: float | None = None) -> None:
     """Give all names of the second concept of each pair to the first one, which stays, and note that.
 
     What follows for memories and edges is the caller's to derive.
@@ -159,13 +137,13 @@ def merge(
     connection.execute("DELETE FROM concepts WHERE id = ANY(%(merged)s)", columns)
 
 
-def merges_into(connection: Connection[Any], concept_id: int) -> list[JournalRow]:
+def merges_into(connection: Connection, concept_id: int) -> list[JournalRow]:
     """The merges into a concept that were not undone, the last one first."""
-    which = "kept_id = %s AND action = 'merge' AND undone_at IS NULL ORDER BY id DESC"
-    return fetch(connection, JournalRow, _ROW + which, (concept_id,))
+    source = "journal WHERE kept_id = %s AND action = 'merge' AND undone_at IS NULL ORDER BY id DESC"
+    return select(connection, JournalRow, source, (concept_id,))
 
 
-def restore(connection: Connection[Any], row: JournalRow) -> None:
+def restore(connection: Connection, row: JournalRow) -> None:
     """Bring a merged concept back under its own id, without its names; and note that the merge was undone."""
     connection.execute(
         "INSERT INTO concepts (id, scope, canonical_name, aliases, kind) "
@@ -175,7 +153,7 @@ def restore(connection: Connection[Any], row: JournalRow) -> None:
     undone(connection, row.id)
 
 
-def take_rulings(connection: Connection[Any]) -> list[tuple[list[int], int | None, bool]]:
+def take_rulings(connection: Connection) -> list[tuple[list[int], int | None, bool]]:
     """What people decided: some names, a name they were merged with or split from (or none), and whether merged.
 
     All names are about to be clustered anew: merges that were not undone are forgotten; undone ones stay known.

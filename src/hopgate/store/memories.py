@@ -10,17 +10,12 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-from psycopg.rows import dict_row
+from typing import Any, Literal, TypeAlias
 
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
 from hopgate.memory import Memory, check_several
 from hopgate.store import rows, setting_rows
-
-if TYPE_CHECKING:
-    from psycopg import Connection
-
+from hopgate.store.rows import Connection
 
 NAMED = "external_id = ANY(%(names)s)"
 # The columns that a memory gives to a row that has its id already; whether that is sensitive, and its date, also depend
@@ -31,11 +26,6 @@ _GIVEN = (
 )  # fmt: skip
 _INCOMING = ("external_id", *_GIVEN, "is_sensitive", "created_at", "dated")
 _ROWS = "json_populate_recordset(NULL::memories, %(rows)s::json) AS i"
-_COLUMNS = (
-    "id, external_id, content, category, tags, expanded_keywords, least(greatest(importance, 0), 1) AS importance, "
-    "is_sensitive, scope, created_at, title_length, thread, reply_to, source, search_language AS language, "
-    "superseded_at, (SELECT b.external_id FROM memories b WHERE b.id = memories.superseded_by) AS superseded_by"
-)
 # So many memories are written by one statement, or fewer where they are large: a value of PostgreSQL's ends at 1 GiB.
 CHUNK, CHUNK_CHARACTERS = 5000, 16 << 20
 # From so many memories on the planner may sample their words: it keeps those of some ten memories and more, and needs
@@ -68,7 +58,7 @@ class Written:
 # ---- Writing ---------------------------------------------------------------------------------------------------------
 
 
-def upsert(connection: Connection[Any], memories: Iterable[Memory], within: Sequence[str] | None = None) -> Written:
+def upsert(connection: Connection, memories: Iterable[Memory], within: Sequence[str] | None = None) -> Written:
     """Add memories, or bring those with a known external id up to date; all or nothing, being one transaction.
 
     Each external id stands once among them. A known id of a scope that is not `within` these is refused.
@@ -105,12 +95,12 @@ def _chunks(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
         yield chunk
 
 
-def _locked(connection: Connection[Any], external_ids: Sequence[str]) -> dict[int, Memory]:
+def _locked(connection: Connection, external_ids: Sequence[str]) -> dict[int, Memory]:
     """The memories of external ids by their own ids, ascending, locked for change; unknown ones are left out."""
     return _select(connection, f"WHERE {NAMED} ORDER BY id FOR NO KEY UPDATE", named(external_ids))
 
 
-def _insert(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
+def _insert(connection: Connection, new: Sequence[Memory]) -> set[str]:
     """Add memories; give the external ids of those that were added, whose id nobody had."""
     if not new:
         return set()
@@ -122,7 +112,7 @@ def _insert(connection: Connection[Any], new: Sequence[Memory]) -> set[str]:
     return set(rows.values(connection, statement, {"rows": _as_json(new)}))
 
 
-def _update(connection: Connection[Any], pairs: Sequence[tuple[int, Memory, Memory]]) -> Written:
+def _update(connection: Connection, pairs: Sequence[tuple[int, Memory, Memory]]) -> Written:
     """Bring memories, given by id as they are stored and as they come, up to date; say what must be read again."""
     differing = [(key, old, new) for key, old, new in pairs if new.source != old.source or not is_same(new, old)]
     moved = [key for key, old, new in differing if old.thread is not None and _moved(new, old)]
@@ -187,7 +177,7 @@ def _reads_otherwise(new: Memory, old: Memory) -> bool:
     return texts_differ or _moved(new, old)
 
 
-def _followers(connection: Connection[Any], moved: list[int]) -> tuple[int, ...]:
+def _followers(connection: Connection, moved: list[int]) -> tuple[int, ...]:
     """The turns that were perhaps read with memories that are about to move, ascending; takes the graph's lock.
 
     What they took over from these must go. None of the memories that move is among them.
@@ -202,23 +192,23 @@ def _followers(connection: Connection[Any], moved: list[int]) -> tuple[int, ...]
     return tuple(sorted(turns - {*moved}))
 
 
-def remove(connection: Connection[Any], ids: Sequence[int]) -> None:
+def remove(connection: Connection, ids: Sequence[int]) -> None:
     """Delete memories; their mentions, facts and links go by the foreign keys."""
     connection.execute("DELETE FROM memories WHERE id = ANY(%s)", (list(ids),))
 
 
-def lock(connection: Connection[Any], ids: Sequence[int]) -> None:
+def lock(connection: Connection, ids: Sequence[int]) -> None:
     """Lock memories for change, in the one order in which everybody locks them."""
     connection.execute("SELECT FROM memories WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE", (list(ids),))
 
 
-def take_turns(connection: Connection[Any], *, alone: bool) -> None:
+def take_turns(connection: Connection, *, alone: bool) -> None:
     """Let a load of many memories go alone, and smaller ones side by side: new ids have no order to lock them in."""
     shared = "" if alone else "_shared"
     connection.execute(f"SELECT pg_advisory_xact_lock{shared}(hashtext('hopgate load'))")
 
 
-def tidy(connection: Connection[Any]) -> None:
+def tidy(connection: Connection) -> None:
     """After a bulk load: statistics for the planner; pending entries of the index and changes of counts are merged."""
     # The memories before the counts, as whoever writes or counts them: see docs/reliability.md, the order of locks.
     connection.execute("LOCK TABLE memories IN SHARE UPDATE EXCLUSIVE MODE")
@@ -232,58 +222,48 @@ def tidy(connection: Connection[Any]) -> None:
 # ---- Reading ---------------------------------------------------------------------------------------------------------
 
 
-def fetch(connection: Connection[Any], external_ids: Sequence[str]) -> dict[str, Memory]:
+def fetch(connection: Connection, external_ids: Sequence[str]) -> dict[str, Memory]:
     """Memories by external id, in no order; unknown ids are left out."""
-    selected = _select(connection, f"WHERE {NAMED}", named(external_ids))
-    return {memory.external_id: memory for memory in selected.values()}
+    found = rows.select(connection, Memory, f"memory_fields WHERE {NAMED}", named(external_ids))
+    return {memory.external_id: memory for memory in found}
 
 
-def fetch_by_id(
-    connection: Connection[Any], ids: Sequence[int], scopes: Sequence[str] | None = None
-) -> dict[int, Memory]:
+def fetch_by_id(connection: Connection, ids: Sequence[int], scopes: Sequence[str] | None = None) -> dict[int, Memory]:
     """Memories by id, ascending; unknown ids, and memories of other scopes, are left out."""
     condition = f"WHERE id = ANY(%(ids)s){in_scopes(scopes)} ORDER BY id"
     return _select(connection, condition, {"ids": list(ids), "scopes": scopes})
 
 
-def _select(connection: Connection[Any], condition: str, parameters: Mapping[str, Any]) -> dict[int, Memory]:
+def _select(connection: Connection, condition: str, parameters: Mapping[str, Any]) -> dict[int, Memory]:
     """Memories by id, in the order that the condition says."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        selected = cursor.execute(f"SELECT {_COLUMNS} FROM memories {condition}", parameters)
-        return {row["id"]: _memory(row) for row in selected}
+
+    def keyed(id: int, **values: Any) -> tuple[int, Memory]:
+        return id, Memory(**values)
+
+    statement = f"SELECT id, {rows.columns(Memory)} FROM memory_fields {condition}"
+    return dict(rows.fetch(connection, keyed, statement, parameters))
 
 
-def _memory(row: dict[str, Any]) -> Memory:
-    """The memory that a row of `_COLUMNS` is."""
-    _, content, title = row.pop("id"), row.pop("content"), row.pop("title_length")
-    tags, keywords = tuple(row.pop("tags")), tuple(row.pop("expanded_keywords"))
-    text = content[title + 1 :] if title else content
-    return Memory(text=text, title=content[:title], tags=tags, expanded_keywords=keywords, **row)
-
-
-def stream(connection: Connection[Any]) -> Iterator[Memory]:
+def stream(connection: Connection) -> Iterator[Memory]:
     """Every memory by ascending id, without holding them all; to be read within one transaction."""
-    with connection.cursor(name="hopgate_memories", row_factory=dict_row) as cursor:
+    with connection.cursor(name="hopgate_memories", row_factory=rows.made(Memory)) as cursor:
         cursor.itersize = 2000
-        cursor.execute(f"SELECT {_COLUMNS} FROM memories ORDER BY id")
-        for row in cursor:
-            yield _memory(row)
+        yield from cursor.execute(f"SELECT {rows.columns(Memory)} FROM memory_fields ORDER BY id")
 
 
 def listed(
-    connection: Connection[Any], *, scopes: Sequence[str] | None = None, after: str | None = None, limit: int
+    connection: Connection, *, scopes: Sequence[str] | None = None, after: str | None = None, limit: int
 ) -> list[Memory]:
     """The next memories by ascending id, from the first or after that of an external id; an unknown one is refused."""
     begin = ids_of(connection, [after]) if after is not None else [0]
     if not begin:
         raise HopgateError(f"there is no memory {(after or '')[:80]!r} to go on after: begin again without it")
-    condition = f"WHERE id > %(begin)s{in_scopes(scopes)} ORDER BY id LIMIT %(limit)s"
-    selected = _select(connection, condition, {"begin": begin[0], "scopes": list(scopes or ()), "limit": limit})
-    return list(selected.values())
+    source = f"memory_fields WHERE id > %(begin)s{in_scopes(scopes)} ORDER BY id LIMIT %(limit)s"
+    return rows.select(connection, Memory, source, {"begin": begin[0], "scopes": list(scopes or ()), "limit": limit})
 
 
 def written_between(
-    connection: Connection[Any],
+    connection: Connection,
     since: datetime,
     until: datetime,
     *,
@@ -292,22 +272,21 @@ def written_between(
     limit: int,
 ) -> list[Memory]:
     """Memories created after one time and up to another, the newest first, of one time the last to arrive first."""
-    selected = _select(
+    return rows.select(
         connection,
-        f"WHERE created_at > %(since)s AND created_at <= %(until)s{in_scopes(scopes)} "
+        Memory,
+        f"memory_fields WHERE created_at > %(since)s AND created_at <= %(until)s{in_scopes(scopes)} "
         "AND (%(sensitive)s OR NOT is_sensitive) ORDER BY created_at DESC, id DESC LIMIT %(limit)s",
         {"since": since, "until": until, "scopes": list(scopes or ()), "sensitive": sensitive, "limit": limit},
     )
-    return list(selected.values())
 
 
 def weights(
-    connection: Connection[Any], ids: Sequence[int], scopes: Sequence[str] | None = None
+    connection: Connection, ids: Sequence[int], scopes: Sequence[str] | None = None
 ) -> dict[int, tuple[float, datetime]]:
     """Importance in 0..1 and creation time by id, in no order: all that the order after fusion needs."""
     weighted = connection.execute(
-        "SELECT id, least(greatest(importance, 0), 1), created_at FROM memories "
-        f"WHERE id = ANY(%(ids)s){in_scopes(scopes)}",
+        f"SELECT id, importance, created_at FROM memory_fields WHERE id = ANY(%(ids)s){in_scopes(scopes)}",
         {"ids": list(ids), "scopes": scopes},
     )
     return {key: (float(importance), created_at) for key, importance, created_at in weighted}
@@ -322,12 +301,12 @@ def named(external_ids: Sequence[str]) -> dict[str, Any]:
     return {"names": list(external_ids)}
 
 
-def ids_of(connection: Connection[Any], external_ids: Sequence[str]) -> list[int]:
+def ids_of(connection: Connection, external_ids: Sequence[str]) -> list[int]:
     """The ids of external ids, ascending and not as they are given; unknown ones are left out."""
     return rows.values(connection, f"SELECT id FROM memories WHERE {NAMED} ORDER BY id", named(external_ids))
 
 
-def external_ids(connection: Connection[Any], ids: Iterable[int] | None = None) -> dict[int, str]:
+def external_ids(connection: Connection, ids: Iterable[int] | None = None) -> dict[int, str]:
     """External ids by id, ascending, of some memories or of all."""
     which = "" if ids is None else "WHERE id = ANY(%(ids)s) "
     statement = f"SELECT id, external_id FROM memories {which}ORDER BY id"
@@ -335,7 +314,7 @@ def external_ids(connection: Connection[Any], ids: Iterable[int] | None = None) 
 
 
 def require(
-    connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None
+    connection: Connection, external_ids: Sequence[str], within: Sequence[str] | None = None
 ) -> dict[int, Memory]:
     """Memories of external ids by id, ascending and locked; the first that is unknown (in these scopes) is refused."""
     stored = _locked(connection, external_ids)
@@ -345,12 +324,12 @@ def require(
     return stored
 
 
-def hold_open_ids(connection: Connection[Any]) -> list[int]:
+def hold_open_ids(connection: Connection) -> list[int]:
     """The ids of all open memories, ascending; until the transaction ends nobody deletes one of them."""
     return rows.values(connection, "SELECT id FROM memories WHERE NOT is_sensitive ORDER BY id FOR KEY SHARE")
 
 
-def open_ids(connection: Connection[Any], *, limit: int | None = None, after: int = 0) -> list[int]:
+def open_ids(connection: Connection, *, limit: int | None = None, after: int = 0) -> list[int]:
     """The ids of open memories, ascending, at most `limit` of those after an id; none of them is locked."""
     statement = "SELECT id FROM memories WHERE id > %s AND NOT is_sensitive ORDER BY id LIMIT %s"
     return rows.values(connection, statement, (after, limit))
@@ -361,7 +340,7 @@ def in_scopes(scopes: Sequence[str] | None) -> str:
     return "" if scopes is None else " AND scope = ANY(%(scopes)s)"
 
 
-def unknown_scopes(connection: Connection[Any], scopes: Sequence[str]) -> list[str]:
+def unknown_scopes(connection: Connection, scopes: Sequence[str]) -> list[str]:
     """Those of the scopes that no memory has, by name."""
     return rows.values(
         connection,
@@ -386,7 +365,7 @@ def waiting(table: Waiting) -> str:
     return f"{table} CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = memory_id OFFSET 0) AS m"
 
 
-def waiting_names(connection: Connection[Any], table: Waiting, among: Sequence[str] | None = None) -> list[str]:
+def waiting_names(connection: Connection, table: Waiting, among: Sequence[str] | None = None) -> list[str]:
     """The external ids of open memories that wait, of all or among some external ids, by ascending id."""
     # The list is not gone through for memories that are named.
     source = waiting(table) if among is None else f"memories m JOIN {table} ON memory_id = m.id"
@@ -401,20 +380,20 @@ Turn: TypeAlias = tuple[str | None, str, str]
 """A scope, a thread in it, and a text that was written there."""
 
 
-def turns_before(connection: Connection[Any], memory_id: int, *, limit: int) -> list[Memory]:
+def turns_before(connection: Connection, memory_id: int, *, limit: int) -> list[Memory]:
     """The last open memories before one in its thread, the earliest first: what an extractor is shown beside it."""
-    last = _select(
+    return rows.select(
         connection,
-        "WHERE id IN (SELECT t.id FROM turns told JOIN turns t ON t.thread = told.thread "
+        Memory,
+        "memory_fields WHERE id IN (SELECT t.id FROM turns told JOIN turns t ON t.thread = told.thread "
         "AND t.scope IS NOT DISTINCT FROM told.scope AND (t.created_at, t.id) < (told.created_at, told.id) "
         "WHERE told.id = %(id)s AND NOT t.is_sensitive ORDER BY t.created_at DESC, t.id DESC LIMIT %(limit)s) "
         "ORDER BY created_at, id",
         {"id": memory_id, "limit": limit},
     )
-    return list(last.values())
 
 
-def closed_turns(connection: Connection[Any], turns: Collection[Turn]) -> set[Turn]:
+def closed_turns(connection: Connection, turns: Collection[Turn]) -> set[Turn]:
     """Those of the turns whose text is no open memory's of their thread any more."""
     if not turns:
         return set()
@@ -426,7 +405,7 @@ def closed_turns(connection: Connection[Any], turns: Collection[Turn]) -> set[Tu
     return set(connection.execute(statement, rows.columns_of(list(turns), 3)).fetchall())
 
 
-def read_with(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
+def read_with(connection: Connection, ids: Sequence[int]) -> list[int]:
     """All later turns, by ascending id, that mention a name of one of these without holding it: "she" was told."""
     return rows.values(
         connection,
@@ -441,7 +420,7 @@ def read_with(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
     )
 
 
-def turns_after(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
+def turns_after(connection: Connection, ids: Sequence[int]) -> list[int]:
     """The ids of the next turns after each of these, ascending, of which each was perhaps read with it.
 
     No mirror of `turns_before`: sensitive turns are among them, more than are read, and one may itself be of `ids`.
@@ -452,12 +431,12 @@ def turns_after(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
 # ---- Counts ----------------------------------------------------------------------------------------------------------
 
 
-def count(connection: Connection[Any]) -> int:
+def count(connection: Connection) -> int:
     """How many memories there are."""
     return int(rows.value(connection, "SELECT count(*) FROM memories"))
 
 
-def tally(connection: Connection[Any]) -> dict[str, int]:
+def tally(connection: Connection) -> dict[str, int]:
     """How many memories there are, and how many of them are sensitive or superseded."""
     row = connection.execute(
         "SELECT count(*), count(*) FILTER (WHERE is_sensitive), "
@@ -467,7 +446,7 @@ def tally(connection: Connection[Any]) -> dict[str, int]:
     return dict(zip(("memories", "sensitive", "superseded"), row, strict=True))
 
 
-def count_from_words(connection: Connection[Any], scopes: Sequence[str] | None = None) -> int:
+def count_from_words(connection: Connection, scopes: Sequence[str] | None = None) -> int:
     """How many memories there are, or some scopes have, from the counts of their words: no memory is gone through."""
     statement = f"SELECT coalesce(sum(memories), 0) FROM word_totals WHERE true{in_scopes(scopes)}"
     return int(rows.value(connection, statement, {"scopes": None if scopes is None else list(scopes)}))
@@ -477,7 +456,7 @@ def count_from_words(connection: Connection[Any], scopes: Sequence[str] | None =
 
 
 def holding(
-    connection: Connection[Any], names: Sequence[tuple[str | None, str]], *, limit: int, titles: bool = False
+    connection: Connection, names: Sequence[tuple[str | None, str]], *, limit: int, titles: bool = False
 ) -> list[tuple[int, int]]:
     """Open memories that hold one of some words, as (id, the word's place from 1), in no order, any `limit` a word.
 

@@ -12,18 +12,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg import sql
 
 from hopgate.errors import HopgateError
 from hopgate.options import setting
-from hopgate.store.rows import value, values
+from hopgate.store.rows import Connection, value, values
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.embed import Identity
 
 _WHOLE = ("smallint", "integer", "bigint")
@@ -47,8 +45,10 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "reply_to": _NAME,
     "superseded_at": _TIME,
 }
-# The types of a memory's fields that are neither texts nor lists.
+# The types of a memory's fields that are no texts.
 _KINDS = {
+    "tags": "text[]",
+    "expanded_keywords": "text[]",
     "importance": "float8",
     "is_sensitive": "boolean",
     "created_at": "timestamptz",
@@ -56,8 +56,6 @@ _KINDS = {
 }
 # A column of such a name may say that a row is a secret: it is never passed over in silence.
 FLAGS = ("is_sensitive", "sensitive", "is_private", "private", "is_secret", "secret", "is_confidential", "confidential")
-# A flag as text that says no; every other one says yes.
-_NO = "'', '0', 'f', 'false', 'n', 'no', 'off', 'nein', 'public', 'none'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ class _Table:
         return [name for name, column in self.columns.items() if column.required and name not in known]
 
 
-def notices(connection: Connection[Any], owners: OwnersTable) -> list[str]:
+def notices(connection: Connection, owners: OwnersTable) -> list[str]:
     """What the owner should know before a table is followed, each as a sentence; nothing where one is in the way."""
     if any(conflicts(connection, owners)):
         return []
@@ -132,7 +130,7 @@ def notices(connection: Connection[Any], owners: OwnersTable) -> list[str]:
     return told
 
 
-def copy_vectors(connection: Connection[Any], column: str, identity: Identity) -> int:
+def copy_vectors(connection: Connection, column: str, identity: Identity) -> int:
     """Take the vectors of a column of the owner's as those that this embedder makes; give how many were taken.
 
     Sensitive memories get none, whatever the owner's table has. Their tokens are made by `hopgate embed`.
@@ -159,7 +157,7 @@ def copy_vectors(connection: Connection[Any], column: str, identity: Identity) -
     return len(taken)
 
 
-def statements(connection: Connection[Any], owners: OwnersTable) -> str:
+def statements(connection: Connection, owners: OwnersTable) -> str:
     """The SQL that follows a table and makes a memory of each of its rows, with `search_path` at hopgate's schema."""
     table = _look_up(connection, owners)
     text = files("hopgate.store").joinpath("owners_table.sql").read_text(encoding="utf-8")
@@ -167,18 +165,18 @@ def statements(connection: Connection[Any], owners: OwnersTable) -> str:
     return re.sub(r"@(\w+)", lambda name: given[name[1]], text)
 
 
-def release(connection: Connection[Any]) -> None:
+def release(connection: Connection) -> None:
     """Take hopgate's triggers off an owner's table."""
     for trigger, table, _ in _triggers(connection):
         connection.execute(f"DROP TRIGGER {trigger} ON {table}")
 
 
-def followed(connection: Connection[Any]) -> str | None:
+def followed(connection: Connection) -> str | None:
     """The owner's table that a store follows, with its schema, if it follows one."""
     return next((name for _, _, name in _triggers(connection)), None)
 
 
-def _triggers(connection: Connection[Any]) -> list[tuple[str, str, str]]:
+def _triggers(connection: Connection) -> list[tuple[str, str, str]]:
     """Hopgate's triggers on an owner's table: their names and the table's in SQL, and its name as it is written."""
     return connection.execute(
         "SELECT quote_ident(t.tgname), t.tgrelid::regclass::text, c.relnamespace::regnamespace || '.' || c.relname "
@@ -187,7 +185,7 @@ def _triggers(connection: Connection[Any]) -> list[tuple[str, str, str]]:
     ).fetchall()
 
 
-def _look_up(connection: Connection[Any], owners: OwnersTable) -> _Table:
+def _look_up(connection: Connection, owners: OwnersTable) -> _Table:
     schema, _, name = owners.name.rpartition(".")
     rows = connection.execute(
         "SELECT c.oid::regclass::text, quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname, "
@@ -212,7 +210,7 @@ def _look_up(connection: Connection[Any], owners: OwnersTable) -> _Table:
     return _Table(rows[0][1], columns, columns[key] if key else None, mapped)
 
 
-def conflicts(connection: Connection[Any], owners: OwnersTable) -> Iterator[str]:
+def conflicts(connection: Connection, owners: OwnersTable) -> Iterator[str]:
     """What stands in the way of following a table, each as a sentence."""
     table = _look_up(connection, owners)
     if table.key is None:
@@ -237,7 +235,7 @@ def conflicts(connection: Connection[Any], owners: OwnersTable) -> Iterator[str]
     yield from _unreadable(connection, owners, table)
 
 
-def _unreadable(connection: Connection[Any], owners: OwnersTable, table: _Table) -> Iterator[str]:
+def _unreadable(connection: Connection, owners: OwnersTable, table: _Table) -> Iterator[str]:
     """What of the table's content, and of what was said of it, cannot be used."""
     external_id = table.mapped.get("external_id")
     if external_id is not None and external_id.type in FIELDS["external_id"]:
@@ -258,44 +256,34 @@ def _unreadable(connection: Connection[Any], owners: OwnersTable, table: _Table)
             yield f"{what} {condition!r} is no condition over {owners.name} ({error.diag.message_primary})"
 
 
+# A field of a memory as SQL over a column of any of its types; and what it is where the table has none.
+_READ = {
+    "content": "coalesce({}::text, '')",
+    "tags": "hopgate_list({})",
+    "expanded_keywords": "hopgate_list({})",
+    # By way of text, so that a real gives 0.3 and not 0.30000001192.
+    "importance": "least(greatest(coalesce({}::text::float8, 0.5), 0), 1)",
+    "is_sensitive": "hopgate_flag({})",
+    "created_at": "hopgate_time({})",
+    "superseded_at": "hopgate_time({})",
+}
+_ABSENT = {"tags": "'{}'", "expanded_keywords": "'{}'", "importance": "0.5", "is_sensitive": "false"}
+
+
 def _reading(name: str, column: _Column | None, owners: OwnersTable) -> str:
     """A field of a memory as SQL over a row `t` of the table."""
-    value = f"t.{quoted(column.name)}" if column else "NULL"
-    kind = column.type if column else ""
-    if name in ("tags", "expanded_keywords"):
-        return _reading_list(value, kind)
-    if name in ("created_at", "superseded_at"):
-        time = f"({value} AT TIME ZONE 'UTC')" if kind in ("timestamp without time zone", "date") else value
-        ended = (
-            f"CASE WHEN {owners.superseded} THEN now() END" if name == "superseded_at" and owners.superseded else "NULL"
-        )
-        return f"coalesce({time}::timestamptz, {ended})"
-    if name == "importance":
-        # By way of text, so that a real gives 0.3 and not 0.30000001192.
-        return f"least(greatest(coalesce({value}::text::float8, 0.5), 0), 1)"
-    if name == "is_sensitive":
-        yes = "false" if column is None else value
-        if kind in _NUMBER:
-            yes = f"{value} <> 0"
-        elif kind in _TEXT:
-            yes = f"lower(btrim({value}::text)) NOT IN ({_NO})"
-        return f"coalesce({yes}, true)"
-    return f"coalesce({value}::text, '')" if name == "content" else f"{value}::text"
-
-
-def _reading_list(value: str, kind: str) -> str:
-    """A list of words as SQL, whatever it stands in."""
-    if kind in ("json", "jsonb"):
-        array = f"CASE jsonb_typeof({value}::jsonb) WHEN 'array' THEN {value}::jsonb ELSE '[]' END"
-        return f"ARRAY(SELECT jsonb_array_elements_text({array}))"
-    return f"coalesce({value}::text[], '{{}}')" if kind.endswith("[]") else f"hopgate_split({value}::text)"
+    if column is None:
+        read = f"{_ABSENT.get(name, 'NULL')}::{_KINDS.get(name, 'text')}"
+    else:
+        read = _READ.get(name, "{}::text").format(f"t.{quoted(column.name)}")
+    ended = name == "superseded_at" and owners.superseded
+    return f"coalesce({read}, CASE WHEN {owners.superseded} THEN now() END)" if ended else read
 
 
 def _followed(owners: OwnersTable, table: _Table) -> dict[str, str]:
     """How rows of the table become memories."""
     assert table.key is not None
     key = quoted(table.key.name)
-    kinds = {name: "text[]" if kind is _LIST else _KINDS.get(name, "text") for name, kind in FIELDS.items()}
     # What the table has no column for was given by hopgate's user, if at all, and stays as it is.
     changes = [f"{name} = r.{name}" for name in table.mapped if name not in ("is_sensitive", "created_at")]
     if "created_at" in table.mapped:
@@ -313,7 +301,7 @@ def _followed(owners: OwnersTable, table: _Table) -> dict[str, str]:
         "name": sql.Literal(table.name.replace('"', "")).as_string(),
         "key": key,
         "key_type": table.key.type,
-        "fields_with_types": ", ".join(f"{name} {kind}" for name, kind in kinds.items()),
+        "fields_with_types": ", ".join(f"{name} {_KINDS.get(name, 'text')}" for name in FIELDS),
         "fields_read": ", ".join(_reading(name, table.mapped.get(name), owners) for name in FIELDS),
         "not_hidden": f" AND ({owners.hide}) IS NOT TRUE" if owners.hide else "",
         "texts_of_memory": _listed(texts, "m."),

@@ -5,14 +5,30 @@ CREATE UNIQUE INDEX memories_row_key ON memories (row_key);
 
 -- ---- From the owner's rows to memories -------------------------------------------------------------------------------
 
--- By which a list that stands in a text is read: "cat,vet" and '{"cat","vet"}'.
-CREATE FUNCTION hopgate_split(list text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $body$
+-- How columns of the owner's are read, each by its type. A list may stand in a text: "cat,vet" and '{"cat","vet"}'.
+CREATE FUNCTION hopgate_list(list text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $body$
   SELECT coalesce(array_agg(word ORDER BY place), '{}') FROM (
     SELECT btrim(part, ' "''') AS word, place
     FROM unnest(string_to_array(translate(btrim(coalesce(list, ''), '{}[]'), ';', ','), ',')) WITH ORDINALITY
       AS parts (part, place)
   ) AS words WHERE word <> ''
 $body$;
+CREATE FUNCTION hopgate_list(list text[]) RETURNS text[] LANGUAGE sql IMMUTABLE RETURN coalesce(list, '{}');
+CREATE FUNCTION hopgate_list(list jsonb) RETURNS text[] LANGUAGE sql IMMUTABLE
+RETURN ARRAY(SELECT jsonb_array_elements_text(CASE jsonb_typeof(list) WHEN 'array' THEN list ELSE '[]' END));
+CREATE FUNCTION hopgate_list(list json) RETURNS text[] LANGUAGE sql IMMUTABLE RETURN hopgate_list(list::jsonb);
+
+-- A flag that is not said to be off, NULL above all, is on.
+CREATE FUNCTION hopgate_flag(flag boolean) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN coalesce(flag, true);
+CREATE FUNCTION hopgate_flag(flag float8) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN coalesce(flag <> 0, true);
+CREATE FUNCTION hopgate_flag(flag text) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN coalesce(lower(btrim(flag))
+  NOT IN ('', '0', 'f', 'false', 'n', 'no', 'off', 'nein', 'public', 'none'), true);
+
+CREATE FUNCTION hopgate_time(moment timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE RETURN moment;
+CREATE FUNCTION hopgate_time(moment timestamp) RETURNS timestamptz LANGUAGE sql IMMUTABLE
+RETURN moment AT TIME ZONE 'UTC';
+CREATE FUNCTION hopgate_time(moment date) RETURNS timestamptz LANGUAGE sql IMMUTABLE
+RETURN moment::timestamp AT TIME ZONE 'UTC';
 
 -- The rows of the table that are memories, of some keys or all, as fields of memories.
 CREATE FUNCTION hopgate_owners_rows(keys text[]) RETURNS TABLE (row_key text, @fields_with_types)

@@ -1,4 +1,4 @@
-"""Rows of a statement: one value, a column, values of a type, or arrays where they are many.
+"""Rows in and out: one value, a column, values of a type, or arrays where they are many.
 
 For arrays the server sends each column as one value, so that no row becomes a Python object: a third of the time of
 `fetchall`, where `COPY … (FORMAT BINARY)`, which libpq hands over row by row, takes four times as long.
@@ -6,16 +6,19 @@ For arrays the server sends each column as one value, so that no row becomes a P
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+import psycopg
 
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from psycopg import Connection, Cursor
 
+Connection: TypeAlias = psycopg.Connection[Any]
 Row = TypeVar("Row")
 Parameters: TypeAlias = Mapping[str, Any] | Sequence[Any] | None
 Arrays: TypeAlias = "dict[str, NDArray[Any]]"
@@ -24,13 +27,13 @@ Arrays: TypeAlias = "dict[str, NDArray[Any]]"
 _SEND = {"i8": "int8send", "i4": "int4send", "f8": "float8send", "f4": "float4send"}
 
 
-def value(connection: Connection[Any], statement: str, parameters: Parameters = None) -> Any:
+def value(connection: Connection, statement: str, parameters: Parameters = None) -> Any:
     """Give the first value of a statement's first row; none where it has no row."""
     row = connection.execute(statement, parameters).fetchone()
     return None if row is None else row[0]
 
 
-def values(connection: Connection[Any], statement: str, parameters: Parameters = None) -> list[Any]:
+def values(connection: Connection, statement: str, parameters: Parameters = None) -> list[Any]:
     """Give the first value of each of a statement's rows."""
     return [row[0] for row in connection.execute(statement, parameters)]
 
@@ -40,20 +43,60 @@ def columns_of(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:
     return [[row[place] for row in rows] for place in range(width)]
 
 
-def fetch(connection: Connection[Any], kind: type[Row], statement: str, parameters: Parameters = None) -> list[Row]:
+def fetch(connection: Connection, kind: Callable[..., Row], statement: str, parameters: Parameters = None) -> list[Row]:
     """Give the rows of a statement as values of a type, a column for each of its fields; arrays come as tuples."""
+    with connection.cursor(row_factory=made(kind)) as cursor:
+        return cursor.execute(statement, parameters).fetchall()
 
-    def factory(cursor: Cursor[Any]) -> Callable[[Sequence[Any]], Row]:
+
+def made(kind: Callable[..., Row]) -> Callable[[psycopg.Cursor[Any]], Callable[[Sequence[Any]], Row]]:
+    """Give what makes values of a type of a cursor's rows, as psycopg asks for it."""
+
+    def factory(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Row]:
         names = [column.name for column in cursor.description or ()]
         return lambda row: kind(**{name: tuple(value) if isinstance(value, list) else value
                                    for name, value in zip(names, row, strict=True)})  # fmt: skip
 
-    with connection.cursor(row_factory=factory) as cursor:
-        return cursor.execute(statement, parameters).fetchall()
+    return factory
+
+
+def select(connection: Connection, kind: type[Row], source: str, parameters: Parameters = None) -> list[Row]:
+    """Give what follows FROM as values of a type, whose fields are the columns to read."""
+    return fetch(connection, kind, f"SELECT {columns(kind)} FROM {source}", parameters)
+
+
+def columns(kind: Any) -> str:
+    """The fields of a type, as a statement lists columns."""
+    return ", ".join(kind.__match_args__)
+
+
+def insert(connection: Connection, table: str, rows: Iterable[NamedTuple], *, key: str = "") -> int:
+    """Add rows to a table, whose columns their fields are; give how many.
+
+    What is there already stays, or is replaced where the columns of its `key` are named.
+    """
+    rows = list(rows)
+    if not rows:
+        return 0
+    names = columns(rows[0])
+    new = ", ".join(f"excluded.{name}" for name in rows[0]._fields)
+    known = f"({key}) DO UPDATE SET ({names}) = ROW ({new})" if key else "DO NOTHING"
+    statement = f"INSERT INTO {table} ({names}) SELECT {names} FROM {given(table)} ON CONFLICT {known}"
+    return connection.execute(statement, {"rows": as_json(rows)}).rowcount
+
+
+def given(table: str) -> str:
+    """The rows `%(rows)s`, which `as_json` writes, as a part of FROM: with the columns of a table, in their order."""
+    return f"json_populate_recordset(NULL::{table}, %(rows)s::json)"
+
+
+def as_json(rows: Iterable[NamedTuple]) -> str:
+    """Write rows as one text: to write an array for each column takes psycopg several times as long."""
+    return json.dumps([row._asdict() for row in rows], ensure_ascii=False, default=str)
 
 
 def read(
-    connection: Connection[Any],
+    connection: Connection,
     types: Mapping[str, str],
     statement: str,
     parameters: Parameters = None,

@@ -6,19 +6,15 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.store import connect, owners_table, setting_rows
 from hopgate.store.owners_table import OwnersTable, quoted
-from hopgate.store.rows import value, values
-
-if TYPE_CHECKING:
-    from psycopg import Connection
+from hopgate.store.rows import Connection, value, values
 
 SCHEMA = "hopgate"
 # The version of schema.sql. Another one is not read: until a first release there are no migrations.
-VERSION = 38
+VERSION = 39
 OWN = f"{SCHEMA}.memories"
 
 _TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
@@ -39,14 +35,14 @@ class SchemaStatus:
         return "current" if self.current == self.wanted else "other"
 
 
-def status(connection: Connection[Any]) -> SchemaStatus:
+def status(connection: Connection) -> SchemaStatus:
     """Read which version of the schema a database has."""
     if value(connection, "SELECT to_regclass(%s)", (f"{SCHEMA}.schema_version",)) is None:
         return SchemaStatus(None)
     return SchemaStatus(value(connection, f"SELECT version FROM {SCHEMA}.schema_version") or 0)
 
 
-def check(connection: Connection[Any]) -> None:
+def check(connection: Connection) -> None:
     """Refuse a store that another version of hopgate made."""
     there = status(connection)
     if there.state == "other":
@@ -66,7 +62,7 @@ def upgrade(dsn: str, *, memories: str | OwnersTable | None = None) -> None:
         create(connection, memories)
 
 
-def create(connection: Connection[Any], memories: str | OwnersTable | None = None) -> None:
+def create(connection: Connection, memories: str | OwnersTable | None = None) -> None:
     """Make the schema in the caller's transaction, or nothing where it is there; see `upgrade`."""
     connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate schema'))")
     check(connection)
@@ -80,14 +76,14 @@ def create(connection: Connection[Any], memories: str | OwnersTable | None = Non
         connection.execute(statement.encode())
 
 
-def sql_text(connection: Connection[Any], memories: str | OwnersTable | None = None) -> str:
+def sql_text(connection: Connection, memories: str | OwnersTable | None = None) -> str:
     """The SQL that `create` would run, for somebody's own migrations."""
     return "".join(
         f"{statement.rstrip().rstrip(';')};\n\n" for statement in _statements(connection, _owners(connection, memories))
     )
 
 
-def conflicts(connection: Connection[Any], owners: OwnersTable | None = None) -> list[str]:
+def conflicts(connection: Connection, owners: OwnersTable | None = None) -> list[str]:
     """What stands in the way of the schema, each as a sentence; nothing where it can be made."""
     names = values(
         connection,
@@ -99,7 +95,7 @@ def conflicts(connection: Connection[Any], owners: OwnersTable | None = None) ->
     return [others] * bool(names) + list(owners_table.conflicts(connection, owners) if owners is not None else ())
 
 
-def guards(connection: Connection[Any]) -> list[str]:
+def guards(connection: Connection) -> list[str]:
     """What keeps memories sensitive and stands in hopgate's schema alone, each as a sentence: `drop` takes it along."""
     if status(connection).state != "current":
         return []
@@ -118,7 +114,7 @@ def guards(connection: Connection[Any]) -> list[str]:
     return lost
 
 
-def drop(connection: Connection[Any]) -> None:
+def drop(connection: Connection) -> None:
     """Take away all that `create` made, memories included; an owner's table stays as it is.
 
     What depends on hopgate's tables, such as a view of the owner's, is in the way and refused by name.
@@ -162,7 +158,7 @@ def own_tables() -> tuple[str, ...]:
     return tuple(name for name in _TABLE.findall(sql()) if name != "schema_version")
 
 
-def search_path(connection: Connection[Any]) -> str:
+def search_path(connection: Connection) -> str:
     """What `search_path` must be for hopgate's statements; empty where the session's own is right.
 
     It is for `hopgate`'s own user, as whom the embedded server is reached: PostgreSQL searches the schema of that name.
@@ -174,7 +170,7 @@ def search_path(connection: Connection[Any]) -> str:
     return "" if now[: len(wanted)] == wanted else ", ".join(map(quoted, wanted))
 
 
-def _owners(connection: Connection[Any], memories: str | OwnersTable | None) -> OwnersTable | None:
+def _owners(connection: Connection, memories: str | OwnersTable | None) -> OwnersTable | None:
     if memories == OWN:
         return None
     if memories is not None:
@@ -193,12 +189,14 @@ def _owners(connection: Connection[Any], memories: str | OwnersTable | None) -> 
     return None
 
 
-def _statements(connection: Connection[Any], owners: OwnersTable | None) -> list[str]:
+def _statements(connection: Connection, owners: OwnersTable | None) -> list[str]:
     return [
         # The extension first: it is the database's, and must not come to stand in hopgate's schema.
         "CREATE EXTENSION IF NOT EXISTS vector",
         f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}",
-        f"SET LOCAL search_path = {SCHEMA}, pg_temp",
+        # The types of vectors are where the extension is.
+        f"SELECT set_config('search_path', '{SCHEMA}, pg_temp, ' || extnamespace::regnamespace, true) "
+        "FROM pg_extension WHERE extname = 'vector'",
         sql(),
         f"INSERT INTO schema_version VALUES ({VERSION})",
         *([owners_table.statements(connection, owners)] if owners is not None else []),

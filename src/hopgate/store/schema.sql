@@ -112,7 +112,8 @@ CREATE TABLE memories (
     || setweight(hopgate_tsvector(coalesce(search_language, hopgate_language()), hopgate_words(expanded_keywords)), 'B')
     || setweight(hopgate_tsvector(coalesce(search_language, hopgate_language()), hopgate_words(tags)), 'C')
     || setweight(hopgate_tsvector(coalesce(search_language, hopgate_language()), coalesce(category, '')), 'D')
-  ) STORED
+  ) STORED,
+  embedding halfvec
 );
 ALTER TABLE memories ALTER content SET STATISTICS 0, ALTER tags SET STATISTICS 0,
   ALTER expanded_keywords SET STATISTICS 0, ALTER search_vector SET STATISTICS 0;
@@ -120,6 +121,15 @@ CREATE UNIQUE INDEX memories_external_id ON memories (external_id);
 CREATE INDEX memories_search_vector ON memories USING gin (search_vector);
 CREATE INDEX memories_scope ON memories (scope) WHERE scope IS NOT NULL;
 CREATE INDEX memories_created_at ON memories (created_at DESC, id);
+
+-- Memories by the fields that they are made of.
+CREATE VIEW memory_fields AS
+  SELECT id, external_id, left(content, title_length) AS title,
+    CASE WHEN title_length > 0 THEN substr(content, title_length + 2) ELSE content END AS text,
+    tags, category, expanded_keywords, least(greatest(importance, 0), 1) AS importance, is_sensitive, scope, created_at,
+    thread, reply_to, search_language AS language,
+    (SELECT external_id FROM memories WHERE id = m.superseded_by) AS superseded_by, superseded_at, source
+  FROM memories m;
 
 -- Memories are one thread only where somebody says so: by a thread, or by a category that calls itself a session. One
 -- category and the same hour are no conversation: a bulk import made neighbours of plumber, boiler, ladder and drill.
@@ -133,6 +143,35 @@ FROM memories WHERE hopgate_thread(thread, category) IS NOT NULL;
 CREATE INDEX memories_thread ON memories (hopgate_thread(thread, category), created_at, id)
   WHERE hopgate_thread(thread, category) IS NOT NULL;
 CREATE INDEX memories_reply ON memories (reply_to) WHERE reply_to IS NOT NULL;
+
+-- Which memories were said just before one another (kind 0, up to two steps and so many seconds apart), and which answers
+-- which (kind 1), in these scopes or in all. Sensitive memories keep their places, so that nobody is joined over them: an
+-- arc of two steps is left out where the one between is sensitive. An answer that follows at once is an answer alone.
+-- Without a search_path of its own, so that it becomes a part of the query and reads these scopes alone.
+CREATE FUNCTION hopgate_arcs(scopes text[])
+RETURNS TABLE (source bigint, target bigint, kind integer, steps integer, gap float8) LANGUAGE sql STABLE AS $body$
+  WITH placed AS (
+    SELECT id, created_at, lead(id) OVER thread AS next, lead(created_at) OVER thread AS next_at,
+      lead(is_sensitive) OVER thread AS next_hidden,
+      lead(id, 2) OVER thread AS later, lead(created_at, 2) OVER thread AS later_at
+    FROM turns WHERE scopes IS NULL OR scope = ANY(scopes)
+    WINDOW thread AS (PARTITION BY scope, thread ORDER BY created_at, id)
+  ), following AS (
+    SELECT id, other, steps, extract(epoch FROM other_at - created_at)::float8 AS gap
+    FROM placed CROSS JOIN LATERAL (
+      VALUES (next, next_at, 1), (CASE WHEN NOT next_hidden THEN later END, later_at, 2)
+    ) AS ahead (other, other_at, steps) WHERE other IS NOT NULL
+  ), replying AS (
+    SELECT answer.id, asked.id AS other
+    FROM memories answer JOIN memories asked ON asked.external_id = answer.reply_to AND asked.id <> answer.id
+      AND asked.scope IS NOT DISTINCT FROM answer.scope
+    WHERE answer.reply_to IS NOT NULL AND (scopes IS NULL OR answer.scope = ANY(scopes))
+  )
+  SELECT id, other, 0, steps, gap FROM following f
+  WHERE NOT EXISTS (SELECT FROM replying r
+    WHERE (least(r.id, r.other), greatest(r.id, r.other)) = (least(f.id, f.other), greatest(f.id, f.other)))
+  UNION ALL SELECT id, other, 1, 1, 0 FROM replying
+$body$;
 
 -- One notification a statement, however many rows it writes: `hopgate watch` looks for itself what is pending.
 CREATE FUNCTION hopgate_notify() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -236,15 +275,11 @@ $body$;
 
 -- ---- Vectors --------------------------------------------------------------------------------------------------------
 
--- Who made the store's vectors. The first vector adds a column `embedding halfvec(n)` to memories, passages, concepts,
--- concept_edges and statements.
+-- Who made the store's vectors.
 CREATE TABLE embedding_space (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
-  name text NOT NULL,
-  dimension integer NOT NULL CHECK (dimension > 0),
   identity jsonb NOT NULL,
-  late jsonb,  -- who makes the tokens; null where the store keeps none
-  created_at timestamptz NOT NULL DEFAULT now()
+  late jsonb  -- who makes the tokens; null where the store keeps none
 );
 
 -- Long memories are compared by their passages: where each begins and ends in the content, and its vector. Only
@@ -254,6 +289,7 @@ CREATE TABLE passages (
   number integer NOT NULL,
   starts integer NOT NULL,
   ends integer NOT NULL,
+  embedding halfvec,
   PRIMARY KEY (memory_id, number)
 );
 
@@ -314,8 +350,7 @@ CREATE TRIGGER hopgate_wait_emptied AFTER TRUNCATE ON memories FOR EACH STATEMEN
 CREATE TABLE store_settings (
   name text PRIMARY KEY,
   value jsonb NOT NULL,
-  source text NOT NULL,
-  set_at timestamptz NOT NULL DEFAULT now()
+  source text NOT NULL
 );
 
 
@@ -359,7 +394,6 @@ CREATE TABLE extractions (
   extractor_hash text NOT NULL,
   state text NOT NULL CHECK (state IN ('complete', 'empty', 'truncated', 'failed')),
   reason text,
-  extracted_at timestamptz NOT NULL DEFAULT now(),
   changes_by text  -- who compared it with earlier memories (`graph/build/changes.py`); it waits while this is null
 );
 CREATE INDEX extractions_extractor ON extractions (extractor_hash);
@@ -383,6 +417,16 @@ CREATE TRIGGER hopgate_linked_went AFTER DELETE ON extractions REFERENCING OLD T
 
 -- ---- Names and what is said of them ---------------------------------------------------------------------------------
 
+-- Counts in a column of a table, the first two arguments, how many rows refer to each of its rows by a column, the third.
+CREATE FUNCTION hopgate_count() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+BEGIN
+  EXECUTE format('UPDATE %I SET %I = %2$I %s n FROM (SELECT %I AS key, count(*) AS n FROM %s GROUP BY 1) AS c WHERE id = key',
+    TG_ARGV[0], TG_ARGV[1], CASE TG_OP WHEN 'INSERT' THEN '+' ELSE '-' END, TG_ARGV[2],
+    CASE TG_OP WHEN 'INSERT' THEN 'came' ELSE 'went' END);
+  RETURN NULL;
+END
+$body$;
+
 -- Names, concepts, relations, facts and edges belong to a scope: '' for memories without one, and for all of them where the
 -- store's owner shares scopes. A wall between scopes is a WHERE.
 CREATE TABLE concepts (
@@ -392,14 +436,14 @@ CREATE TABLE concepts (
   aliases text[] NOT NULL DEFAULT '{}',
   kind text,
   memory_count integer NOT NULL DEFAULT 0,
-  created_at timestamptz NOT NULL DEFAULT now()
+  embedding halfvec
 );
 ALTER TABLE concepts ALTER canonical_name SET STATISTICS 0, ALTER aliases SET STATISTICS 0;
 
 CREATE INDEX concepts_scope ON concepts (scope);
 
 -- A name's spelling, kind and use follow from its mentions, so that revoking a memory takes back what it alone told.
--- `uses` is counted as mentions come and go: naming a hub then costs what is added and not what is there.
+-- `uses` is counted by a trigger as mentions come and go: naming a hub costs what is added and not what is there.
 CREATE TABLE concept_names (
   id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
   scope text NOT NULL DEFAULT '',
@@ -426,6 +470,25 @@ ALTER INDEX concept_names_words ALTER 1 SET STATISTICS 0;
 ALTER TABLE concept_names ALTER name SET STATISTICS 0, ALTER normal_name SET STATISTICS 0,
   ALTER initials SET STATISTICS 0;
 
+-- A name that comes without a concept, or is taken from its own, gets one of its own.
+CREATE FUNCTION hopgate_own_concept() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+BEGIN
+  INSERT INTO concepts (scope, canonical_name, aliases, kind) VALUES (NEW.scope, NEW.name, ARRAY[NEW.name], NEW.kind)
+    RETURNING id INTO NEW.concept_id;
+  RETURN NEW;
+END
+$body$;
+CREATE TRIGGER hopgate_name_alone BEFORE INSERT OR UPDATE OF concept_id ON concept_names
+  FOR EACH ROW WHEN (NEW.concept_id IS NULL) EXECUTE FUNCTION hopgate_own_concept();
+
+CREATE VIEW names AS
+  SELECT id, concept_id, normal_name AS normal, name, kind, uses, scope, initials FROM concept_names;
+-- Names that resolution left undecided, each with its near neighbour.
+CREATE VIEW ambiguous_names AS
+  SELECT n.name, n.concept_id, near.name AS near, n.ambiguous_score AS score, n.scope, n.id AS name_id,
+    near.id AS near_id
+  FROM concept_names n JOIN concept_names near ON near.id = n.ambiguous_with WHERE near.concept_id <> n.concept_id;
+
 -- Which concepts became one, by whatever method, and what people changed by hand, so that it can be looked at and taken
 -- back. Ids, and no texts but a merged concept's own name: what is gone is gone from it too.
 CREATE TABLE journal (
@@ -446,6 +509,18 @@ CREATE TABLE journal (
 );
 ALTER TABLE journal ALTER merged_name SET STATISTICS 0;
 CREATE INDEX journal_kept ON journal (kept_id) WHERE undone_at IS NULL;
+-- What a person changed, to look at: the two names it is about, or the memories, as far as they are still there. Of a
+-- merge `one` is what the concept that stayed is called without the names that came to it.
+CREATE VIEW changes_by_hand AS
+  SELECT j.id, j.done_at, j.action,
+    CASE j.action WHEN 'keep apart' THEN (SELECT name FROM concept_names WHERE id = j.name_ids[2])
+      ELSE (SELECT name FROM concept_names WHERE concept_id = j.kept_id AND id <> ALL(j.name_ids)
+        ORDER BY uses DESC, id LIMIT 1) END AS one,
+    CASE j.action WHEN 'keep apart' THEN (SELECT name FROM concept_names WHERE id = j.name_ids[1])
+      ELSE j.merged_name END AS other,
+    ARRAY(SELECT external_id FROM memories m WHERE m.id = ANY(j.memory_ids) ORDER BY m.id) AS memory_ids,
+    j.memories, j.undone_at
+  FROM journal j WHERE j.method = 'by hand';
 
 -- Relations of which a source has one at a time, in every scope, as extractors and people declare them.
 CREATE TABLE single_valued_relations (raw text PRIMARY KEY);
@@ -472,6 +547,11 @@ CREATE TABLE mentions (
 ALTER TABLE mentions ALTER spelling SET STATISTICS 0;
 CREATE INDEX mentions_name ON mentions (name_id, memory_id);
 CREATE INDEX mentions_kind ON mentions (name_id, memory_id) WHERE kind IS NOT NULL;
+
+CREATE TRIGGER hopgate_mentions_came AFTER INSERT ON mentions REFERENCING NEW TABLE AS came
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_count('concept_names', 'uses', 'name_id');
+CREATE TRIGGER hopgate_mentions_went AFTER DELETE ON mentions REFERENCING OLD TABLE AS went
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_count('concept_names', 'uses', 'name_id');
 
 CREATE TABLE facts (
   id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
@@ -502,10 +582,10 @@ CREATE INDEX facts_read_with ON facts (read_with) WHERE read_with IS NOT NULL;
 CREATE INDEX facts_beside ON facts (beside) WHERE beside IS NOT NULL;
 CREATE INDEX facts_pair ON facts (subject_id, object_id);
 CREATE INDEX facts_object ON facts (object_id);
--- Facts with what their names and relations are called and stand for now.
+-- Facts with what their names and relations are called and stand for now, and the external ids of their memories.
 CREATE VIEW stated AS
   SELECT f.*, s.concept_id AS src_id, s.name AS subject, r.canonical, r.single_valued, o.concept_id AS dst_id,
-    o.name AS object
+    o.name AS object, (SELECT external_id FROM memories WHERE id = f.memory_id) AS memory
   FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id
   JOIN relations r ON r.scope = f.scope AND r.raw = f.relation;
 
@@ -517,7 +597,8 @@ CREATE TABLE statements (
   weight real NOT NULL DEFAULT 1,
   valid_from timestamptz,
   valid_to timestamptz,
-  recorded_at timestamptz NOT NULL
+  recorded_at timestamptz NOT NULL,
+  embedding halfvec
 );
 ALTER TABLE statements ALTER statement SET STATISTICS 0, ALTER subject SET STATISTICS 0;
 CREATE INDEX statements_memory ON statements (memory_id);
@@ -535,6 +616,11 @@ CREATE TABLE memory_concepts (
 );
 CREATE INDEX memory_concepts_concept ON memory_concepts (concept_id, memory_id);
 
+CREATE TRIGGER hopgate_links_came AFTER INSERT ON memory_concepts REFERENCING NEW TABLE AS came
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_count('concepts', 'memory_count', 'concept_id');
+CREATE TRIGGER hopgate_links_went AFTER DELETE ON memory_concepts REFERENCING OLD TABLE AS went
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_count('concepts', 'memory_count', 'concept_id');
+
 CREATE TABLE concept_edges (
   id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
   scope text NOT NULL DEFAULT '',
@@ -547,6 +633,7 @@ CREATE TABLE concept_edges (
   recorded_at timestamptz NOT NULL DEFAULT now(),
   retired_at timestamptz,
   evidence_memory_ids bigint[] NOT NULL,
+  embedding halfvec,
   CHECK (valid_from IS NULL OR valid_to IS NULL OR valid_from <= valid_to)
 );
 ALTER TABLE concept_edges ALTER relation SET STATISTICS 0;
@@ -555,6 +642,28 @@ CREATE INDEX concept_edges_scope ON concept_edges (scope);
 CREATE INDEX concept_edges_src ON concept_edges (src_id, relation, dst_id);
 CREATE INDEX concept_edges_dst ON concept_edges (dst_id);
 CREATE INDEX concept_edges_evidence ON concept_edges USING gin (evidence_memory_ids);
+
+-- How many rows there are of each kind; sensitive memories are not counted.
+CREATE VIEW graph_counts AS
+  SELECT (SELECT version FROM graph_state) AS version,
+    (SELECT count(*) FROM memories WHERE NOT is_sensitive) AS memories,
+    (SELECT count(DISTINCT memory_id) FROM memory_concepts) AS linked_memories,
+    (SELECT count(*) FROM concepts WHERE kind IS DISTINCT FROM 'value') AS concepts,
+    (SELECT count(*) FROM concept_names) AS names,
+    (SELECT count(*) FROM memory_concepts) AS mentions,
+    count(*) FILTER (WHERE retired_at IS NULL AND NOT by_name) AS edges,
+    count(*) FILTER (WHERE by_name) AS name_links,
+    count(*) FILTER (WHERE retired_at IS NOT NULL) AS retired,
+    (SELECT coalesce(round(avg(retired::int), 4), 0)::float8 FROM (SELECT bool_or(retired_at IS NOT NULL) AS retired
+      FROM concept_edges WHERE relation <> 'has in its name' GROUP BY src_id, relation, dst_id) AS f) AS invalidation_rate,
+    (SELECT count(*) FROM journal WHERE action = 'merge' AND undone_at IS NULL) AS merges,
+    (SELECT count(*) FROM ambiguous_names) AS ambiguous,
+    (SELECT count(DISTINCT relation) FROM facts) AS raw_relations,
+    count(DISTINCT relation) FILTER (WHERE NOT by_name) AS relations,
+    -- Of those that are in the graph: many more are declared.
+    count(DISTINCT relation) FILTER (WHERE EXISTS (SELECT FROM relations r
+      WHERE (r.scope, r.canonical) = (e.scope, e.relation) AND r.single_valued)) AS single_valued
+  FROM (SELECT scope, relation, retired_at, relation = 'has in its name' AS by_name FROM concept_edges) AS e;
 
 -- Clusters of concepts: of the whole store where `scopes` is empty, else of what these scopes, whose digest this is, say
 -- alone. Members are numbers of concepts and no names: what is forgotten leaves no word here.
@@ -570,15 +679,30 @@ CREATE TABLE clusters (
   PRIMARY KEY (scopes, id)
 );
 
+-- ---- Vectors of all of them ------------------------------------------------------------------------------------------
+
+-- Gives the columns of vectors a dimension, with the first embedder and with another one; what was in them goes, and their
+-- indexes. Rows of the graph without a vector are found without reading all that have one; links by names get none.
+CREATE FUNCTION hopgate_set_dimension(dimension integer) RETURNS void LANGUAGE plpgsql AS $body$
+DECLARE
+  target text;
+BEGIN
+  FOREACH target IN ARRAY ARRAY['memories', 'passages', 'concepts', 'concept_edges', 'statements'] LOOP
+    EXECUTE format('ALTER TABLE %I DROP COLUMN embedding, ADD COLUMN embedding halfvec(%s)', target, dimension);
+  END LOOP;
+  CREATE INDEX concepts_unembedded ON concepts (id) WHERE embedding IS NULL;
+  CREATE INDEX concept_edges_unembedded ON concept_edges (id) WHERE embedding IS NULL AND relation <> 'has in its name';
+  CREATE INDEX statements_unembedded ON statements (id) WHERE embedding IS NULL;
+END
+$body$;
+
 -- ---- What goes where an owner's own program changes, hides or deletes a row ------------------------------------------
 
 -- The vectors and tokens of memories: they wait for new ones.
 CREATE FUNCTION hopgate_forget_vectors(ids bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
 BEGIN
-  IF EXISTS (SELECT FROM embedding_space) THEN
-    EXECUTE 'UPDATE memories SET embedding = NULL WHERE id = ANY($1) AND embedding IS NOT NULL' USING ids;
-  END IF;
+  UPDATE memories SET embedding = NULL WHERE id = ANY(ids) AND embedding IS NOT NULL;
   DELETE FROM passages WHERE memory_id = ANY(ids);
   DELETE FROM memory_tokens WHERE memory_id = ANY(ids);
   INSERT INTO waiting_vectors SELECT id FROM memories WHERE id = ANY(ids) AND NOT is_sensitive ON CONFLICT DO NOTHING;
@@ -634,12 +758,9 @@ BEGIN
   UPDATE extractions SET changes_by = NULL WHERE memory_id IN (SELECT memory_id FROM gone WHERE read_with IS NOT NULL
     UNION SELECT read_with FROM gone UNION SELECT memory_id FROM freed);
   DELETE FROM extractions WHERE memory_id = ANY(ids);
-  WITH gone AS (DELETE FROM memory_concepts WHERE memory_id = ANY(ids) RETURNING concept_id)
-  UPDATE concepts c SET memory_count = memory_count - n
-    FROM (SELECT concept_id, count(*) AS n FROM gone GROUP BY 1) AS g WHERE c.id = g.concept_id;
+  DELETE FROM memory_concepts WHERE memory_id = ANY(ids);
   linked := FOUND;
-  WITH gone AS (DELETE FROM mentions WHERE memory_id = ANY(ids) RETURNING name_id)
-  UPDATE concept_names SET uses = uses - n FROM (SELECT name_id, count(*) AS n FROM gone GROUP BY 1) AS g WHERE id = name_id;
+  DELETE FROM mentions WHERE memory_id = ANY(ids);
   DELETE FROM concept_names n WHERE id = ANY(names) AND NOT EXISTS (SELECT FROM mentions WHERE name_id = n.id)
     AND NOT EXISTS (SELECT FROM facts WHERE subject_id = n.id) AND NOT EXISTS (SELECT FROM facts WHERE object_id = n.id);
   PERFORM hopgate_spell_names(names);

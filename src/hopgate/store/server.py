@@ -100,7 +100,7 @@ class EmbeddedServer:
         self._users = open_private(self.directory / ".users")
         try:
             take(self._users, fcntl.LOCK_SH, self.directory / ".users")
-            self._pid = self._started()
+            self.start()
         except BaseException:
             os.close(self._users)
             raise
@@ -111,15 +111,8 @@ class EmbeddedServer:
         """How libpq reaches the server."""
         return _dsn(self.directory)
 
-    def revive(self) -> bool:
-        """Start the server again where it died under its users; say whether it had."""
-        if alive(self._pid):
-            return False
-        self._pid = self._started()
-        return True
-
-    def _started(self) -> int:
-        """Make sure that the server runs; give its process."""
+    def start(self) -> None:
+        """Make sure that the server runs: it may have died under its users."""
         if not running(self.directory):
             with startup_lock(self.directory):
                 if not running(self.directory):
@@ -129,7 +122,6 @@ class EmbeddedServer:
                     # From now on, so that a process that is killed leaves no server for good.
                     os.utime(self._users)
                     watch_over(self.directory, self._linger)
-        return pid_of(self.directory / "pg")
 
     def close(self) -> None:
         """Let go of the server; it stops when nobody else holds it and `keep` was not asked for."""
@@ -275,29 +267,20 @@ def is_embedded(dsn: str) -> bool:
 class EmbeddedConnection(psycopg.Connection[Any]):
     """A connection to the embedded server, whatever the shell says about others.
 
-    libpq reads the PG* variables where a connection begins, and some have no other remedy than to hide them: the first
-    to connect does, and the last to have connected brings them back.
+    libpq reads the PG* variables where a connection begins, and for some there is no other remedy than to hide them.
     """
 
-    _lock: ClassVar = threading.Lock()
-    _connecting: ClassVar = 0
-    _hidden: ClassVar[dict[str, str]] = {}
+    _one_at_a_time: ClassVar = threading.Lock()
 
     @classmethod
     def connect(cls, conninfo: str = "", **options: Any) -> Self:
         """Connect with the variables hidden."""
-        ours = EmbeddedConnection
-        with ours._lock:
-            ours._hidden.update({name: os.environ.pop(name) for name in [*os.environ] if name.startswith("PG")})
-            ours._connecting += 1
-        try:
-            return super().connect(conninfo, **options)
-        finally:
-            with ours._lock:
-                ours._connecting -= 1
-                if not ours._connecting:
-                    os.environ.update(ours._hidden)
-                    ours._hidden.clear()
+        with EmbeddedConnection._one_at_a_time:
+            hidden = {name: os.environ.pop(name) for name in [*os.environ] if name.startswith("PG")}
+            try:
+                return super().connect(conninfo, **options)
+            finally:
+                os.environ.update(hidden)
 
 
 def socket_directory(directory: Path) -> Path:
@@ -329,7 +312,6 @@ def _prepare(directory: Path) -> None:
     try:
         if not directory.exists():
             private_folder(directory)
-        _require_reachable(binaries() / "postgres")
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
@@ -337,21 +319,6 @@ def _prepare(directory: Path) -> None:
             f"the data directory {directory} cannot be written ({error.strerror}): "
             "choose another with --data DIR, or make it writable"
         ) from None
-
-
-def _require_reachable(program: Path) -> None:
-    """As root, refuse a program below a folder that the server's user cannot pass through."""
-    who = _account()
-    if who is None:
-        return
-    for folder in program.resolve().parents:
-        status = folder.stat()
-        its_own = status.st_uid == who.pw_uid and stat.S_IXUSR
-        if not status.st_mode & (its_own or (status.st_gid == who.pw_gid and stat.S_IXGRP) or stat.S_IXOTH):
-            raise HopgateError(
-                f"PostgreSQL does not run as root, and the user {SERVER_USER!r} cannot enter {folder}, where hopgate "
-                "is installed: install it elsewhere, or run hopgate as an ordinary user"
-            )
 
 
 def _initialise(directory: Path) -> None:
@@ -487,6 +454,11 @@ def _run(program: str, *arguments: str, cwd: Path) -> subprocess.CompletedProces
             extra_groups=[] if who else None,
             env={**environment, "LC_ALL": _locale(), "PGCONNECT_TIMEOUT": "10"},
         )
+    except PermissionError:
+        raise HopgateError(
+            f"PostgreSQL does not run as root, and another user may not run {binaries() / program}: "
+            "install hopgate elsewhere, or run it as an ordinary user"
+        ) from None
     finally:
         os.close(cluster)
 
@@ -568,23 +540,6 @@ def is_server(pid: int, cluster: Path) -> bool:
         return True
     except (psutil.Error, OSError):
         return False
-
-
-def alive(pid: int) -> bool:
-    """Whether a process is there: asked before every transaction, and so without reading more than needed."""
-    if pid == 0:
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    try:
-        # Who died and was not collected yet has a number still.
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
-    except OSError:
-        return True
 
 
 if __name__ == "__main__":

@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.guard import SensitivityRules
 from hopgate.memory import configuration
 from hopgate.store.graph import version
-from hopgate.store.rows import value, values
-
-if TYPE_CHECKING:
-    from psycopg import Connection
-
+from hopgate.store.rows import Connection, value, values
 
 GRAPH_VERSION = "graph_version"
 """The row that is no setting: the graph's version at the gate that wrote the others."""
@@ -52,7 +48,7 @@ STORE_SETTINGS = {
 _VALUE = "SELECT value FROM store_settings WHERE name = %s"
 
 
-def read(connection: Connection[Any]) -> dict[str, tuple[Any, str]]:
+def read(connection: Connection) -> dict[str, tuple[Any, str]]:
     """Every setting of the store by its name: value and source."""
     rows = connection.execute(
         "SELECT name, value, source FROM store_settings WHERE name <> ALL(%s)",
@@ -61,22 +57,22 @@ def read(connection: Connection[Any]) -> dict[str, tuple[Any, str]]:
     return {name: (value, source) for name, value, source in rows}
 
 
-def sensitivity(connection: Connection[Any]) -> SensitivityRules:
+def sensitivity(connection: Connection) -> SensitivityRules:
     """The rules by which the store's memories are sensitive."""
     return SensitivityRules.of(value(connection, _VALUE, (SENSITIVITY,)))
 
 
-def scopes(connection: Connection[Any]) -> str:
+def scopes(connection: Connection) -> str:
     """Say "walls", where nothing of one scope moves another's answers; "shared", where one person has them all."""
     return own(connection, SCOPES)
 
 
-def own(connection: Connection[Any], name: str) -> str:
+def own(connection: Connection, name: str) -> str:
     """The value of a setting that is the store's alone."""
     return value(connection, _VALUE, (name,)) or STORE_SETTINGS[name].values[0]
 
 
-def check_own(connection: Connection[Any], name: str, value: str) -> None:
+def check_own(connection: Connection, name: str, value: str) -> None:
     """Refuse what a setting of the store's alone cannot be, or can no longer be; do what a change of it asks for."""
     values = STORE_SETTINGS[name].values
     if value not in values and not value.startswith(tuple(one for one in values if one.endswith(":"))):
@@ -90,7 +86,7 @@ def check_own(connection: Connection[Any], name: str, value: str) -> None:
         raise HopgateError("late_model is decided before the first vector: for another ingest into a new store")
 
 
-def id_key(connection: Connection[Any]) -> bytes:
+def id_key(connection: Connection) -> bytes:
     """The store's own secret, made when it is first asked for."""
     connection.execute(
         "INSERT INTO store_settings (name, value, source) VALUES (%s, to_jsonb(%s::text), 'hopgate') "
@@ -100,27 +96,27 @@ def id_key(connection: Connection[Any]) -> bytes:
     return bytes.fromhex(value(connection, _VALUE, (ID_KEY,)))
 
 
-def write(connection: Connection[Any], values: Mapping[str, Any], source: str) -> None:
+def write(connection: Connection, values: Mapping[str, Any], source: str) -> None:
     """Set some, in the place of what was there."""
     connection.execute(
         "INSERT INTO store_settings (name, value, source) "
         "SELECT name, value, %(source)s FROM jsonb_each(%(values)s::jsonb) AS given (name, value) "
-        "ON CONFLICT (name) DO UPDATE SET value = excluded.value, source = excluded.source, set_at = now()",
+        "ON CONFLICT (name) DO UPDATE SET value = excluded.value, source = excluded.source",
         {"values": json.dumps(dict(values)), "source": source},
     )
 
 
-def write_gate(connection: Connection[Any], values: Mapping[str, Any], source: str) -> None:
+def write_gate(connection: Connection, values: Mapping[str, Any], source: str) -> None:
     """Set what a gate chose, and note the graph's version that it looked at."""
     write(connection, {**values, GRAPH_VERSION: version.current(connection)}, source)
 
 
-def remove(connection: Connection[Any], names: Sequence[str]) -> list[str]:
+def remove(connection: Connection, names: Sequence[str]) -> list[str]:
     """Forget some; give those that were there."""
     return values(connection, "DELETE FROM store_settings WHERE name = ANY(%s) RETURNING name", (list(names),))
 
 
-def gate_is_behind(connection: Connection[Any]) -> str | None:
+def gate_is_behind(connection: Connection) -> str | None:
     """The source of the gate whose graph has changed since; none where it has not, or no gate was applied."""
     source: str | None = value(
         connection,
@@ -131,12 +127,12 @@ def gate_is_behind(connection: Connection[Any]) -> str | None:
     return source
 
 
-def language(connection: Connection[Any]) -> str:
+def language(connection: Connection) -> str:
     """The language of memories that name none."""
     return str(value(connection, "SELECT hopgate_language()"))
 
 
-def change_language(connection: Connection[Any], language: str) -> str:
+def change_language(connection: Connection, language: str) -> str:
     """Search the memories that name no language in this one; their words are made and counted anew.
 
     An owner's own `search_vector` stays: queries are then parsed in the language that it was made with.
@@ -156,7 +152,7 @@ def change_language(connection: Connection[Any], language: str) -> str:
     return name
 
 
-def require_languages(connection: Connection[Any], languages: Collection[str]) -> None:
+def require_languages(connection: Connection, languages: Collection[str]) -> None:
     """Refuse a language that this server has no text search for."""
     if not languages:
         return

@@ -8,14 +8,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import psycopg
 from psycopg import sql
 
 from hopgate.errors import ConflictError, HopgateError, LostServerError
 from hopgate.store import connect, schema
-from hopgate.store.rows import value
+from hopgate.store.rows import Connection, value
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
@@ -36,7 +35,7 @@ class Store:
         self,
         dsn: str,
         server: EmbeddedServer | None = None,
-        pool: ConnectionPool[psycopg.Connection[Any]] | None = None,
+        pool: ConnectionPool[Connection] | None = None,
     ) -> None:
         self.dsn = dsn
         self._server = server
@@ -57,11 +56,11 @@ class Store:
         return self._server.directory if self._server else None
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[psycopg.Connection[Any]]:
+    def transaction(self) -> Iterator[Connection]:
         """Borrow a connection for one transaction: committed at the end, rolled back on an error."""
         with (
             connect.explained(),
-            connect.borrowed(self._connections(), self.dsn) as connection,
+            connect.borrowed(self._connections(), self._reach) as connection,
             connect.as_ours(connection) if self._lent else contextlib.nullcontext(),
         ):
             self.pin(connection)
@@ -69,7 +68,7 @@ class Store:
             yield connection
 
     @contextlib.contextmanager
-    def snapshot(self) -> Iterator[psycopg.Connection[Any]]:
+    def snapshot(self) -> Iterator[Connection]:
         """A connection that sees one state of the database in all its statements, and changes nothing.
 
         It is a connection of its own: those who wait for what is read here may hold all of the pool's.
@@ -84,7 +83,7 @@ class Store:
             self.find_tables(connection)
             yield connection
 
-    def find_tables(self, connection: psycopg.Connection[Any]) -> None:
+    def find_tables(self, connection: Connection) -> None:
         """Let a transaction that has just begun find hopgate's tables, wherever they are in the database.
 
         In the transaction and not in the session: that holds behind a pooler, and in a pool of the caller's.
@@ -94,7 +93,7 @@ class Store:
         if self._path:
             connection.execute(f"SET LOCAL search_path = {self._path}")
 
-    def run(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+    def run(self, work: Callable[[Connection], T]) -> T:
         """Do some work in one transaction; in a new one where another writer got in its way."""
 
         def once() -> T:
@@ -111,7 +110,7 @@ class Store:
             connection.execute(f"LISTEN {channel}")
             yield lambda seconds: next(connection.notifies(timeout=seconds, stop_after=1), None) is not None
 
-    def pin(self, connection: psycopg.Connection[Any]) -> None:
+    def pin(self, connection: Connection) -> None:
         """Let a transaction that has just begun see what this store's others see; by default what is committed."""
 
     def close(self) -> None:
@@ -129,17 +128,22 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _connections(self) -> ConnectionPool[psycopg.Connection[Any]]:
+    def _connections(self) -> ConnectionPool[Connection]:
         with self._making_pool:
             if self._closed:
                 raise HopgateError("this knowledge base was closed: open it again with hopgate.open()")
-            if self._server is not None and self._server.revive() and self._pool is not None:
-                # Its connections ended with the server that died.
-                self._pool.close()
-                self._pool = None
             if self._pool is None:
                 self._pool = connect.pool(self.dsn)
             return self._pool
+
+    def _reach(self) -> None:
+        """Look whether the server is there; an embedded one that died is started again."""
+        try:
+            connect.connect(self.dsn).close()
+        except LostServerError:
+            if self._server is None:
+                raise
+            self._server.start()
 
 
 def open_store(
@@ -147,7 +151,7 @@ def open_store(
     *,
     upgrade: bool | None = None,
     memories: str | OwnersTable | None = None,
-    pool: ConnectionPool[psycopg.Connection[Any]] | None = None,
+    pool: ConnectionPool[Connection] | None = None,
     linger: float | None = None,
 ) -> Store:
     """Open a store: embedded in a directory, or on a server by its address; see `hopgate.open` for the parameters."""
@@ -200,7 +204,7 @@ class FrozenStore(Store):
         # Here, because a transaction takes a snapshot before it reads anything.
         self.find_tables(self._holder)
 
-    def pin(self, connection: psycopg.Connection[Any]) -> None:
+    def pin(self, connection: Connection) -> None:
         """Let a transaction that has just begun read the snapshot, and write nothing."""
         connection.execute(READ_ONLY)
         connection.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(self._exported)))

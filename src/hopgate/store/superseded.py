@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.store import memories
-from hopgate.store.rows import columns_of, fetch, value, values
-
-if TYPE_CHECKING:
-    from psycopg import Connection
+from hopgate.store.rows import Connection, columns_of, fetch, value, values
 
 
 class Gone(NamedTuple):
@@ -25,7 +22,7 @@ class Gone(NamedTuple):
 _CURRENT = "NOT is_sensitive AND superseded_at IS NULL"
 
 
-def not_superseded(connection: Connection[Any]) -> dict[int, datetime]:
+def not_superseded(connection: Connection) -> dict[int, datetime]:
     """Memories that are neither superseded nor sensitive, in the order in which they became known, which is given."""
     statement = f"SELECT id, created_at FROM memories WHERE {_CURRENT} ORDER BY created_at, id"
     return dict(connection.execute(statement).fetchall())
@@ -54,7 +51,7 @@ class StatedFact:
     has_ended: bool
 
 
-def stated_facts(connection: Connection[Any]) -> list[StatedFact]:
+def stated_facts(connection: Connection) -> list[StatedFact]:
     """The facts of all memories that are neither superseded nor sensitive."""
     holds = "e.valid_to IS NULL OR e.valid_to > now()"
     return fetch(
@@ -71,7 +68,7 @@ def stated_facts(connection: Connection[Any]) -> list[StatedFact]:
     )
 
 
-def same_words(connection: Connection[Any]) -> dict[int, list[int]]:
+def same_words(connection: Connection) -> dict[int, list[int]]:
     """For each memory the older ones of its scope and day whose texts have the same words."""
     rows = connection.execute(
         "SELECT array_agg(id ORDER BY created_at, id) FROM memories "
@@ -82,7 +79,7 @@ def same_words(connection: Connection[Any]) -> dict[int, list[int]]:
 
 
 def supersede(
-    connection: Connection[Any], rows: Sequence[tuple[str, str, str]], compared: Mapping[str, str] | None = None
+    connection: Connection, rows: Sequence[tuple[str, str, str]], compared: Mapping[str, str] | None = None
 ) -> dict[str, Gone]:
     """Mark memories as superseded by others of their scope, since the later of the two became known; give which were.
 
@@ -123,7 +120,7 @@ class SupersededMemory:
     reason: str
 
 
-def listed(connection: Connection[Any], scopes: Sequence[str] | None, *, limit: int) -> list[SupersededMemory]:
+def listed(connection: Connection, scopes: Sequence[str] | None, *, limit: int) -> list[SupersededMemory]:
     """Memories that gave way, of all scopes or of some; the last one first, never a sensitive one.
 
     Of some scopes alone, one that gave way to another scope's does not say why: the reason may name that one.
@@ -142,7 +139,7 @@ def listed(connection: Connection[Any], scopes: Sequence[str] | None, *, limit: 
     )
 
 
-def record_superseded(connection: Connection[Any], rows: Sequence[tuple[str, str, datetime | None]]) -> None:
+def record_superseded(connection: Connection, rows: Sequence[tuple[str, str, datetime | None]]) -> None:
     """Mark memories as superseded by others since a time, as a file says; both must be there."""
     if not rows:
         return
@@ -160,9 +157,7 @@ def record_superseded(connection: Connection[Any], rows: Sequence[tuple[str, str
             raise HopgateError(f"memory {gone[:80]!r} is superseded by {by[:80]!r}, which is not there: give both")
 
 
-def take_back(
-    connection: Connection[Any], ids: Sequence[int], column: Literal["id", "superseded_by"] = "id"
-) -> list[Gone]:
+def take_back(connection: Connection, ids: Sequence[int], column: Literal["id", "superseded_by"] = "id") -> list[Gone]:
     """Take the tombstones of memories away, or of those that gave way to them; give those that had one."""
     return fetch(
         connection,
@@ -174,7 +169,7 @@ def take_back(
     )
 
 
-def of_memory(connection: Connection[Any], memory_id: int) -> tuple[tuple[str, ...], str]:
+def of_memory(connection: Connection, memory_id: int) -> tuple[tuple[str, ...], str]:
     """The memories whose place a memory took, and why it gave way itself in the words of whoever decided, if it did."""
     older = "SELECT external_id FROM memories WHERE superseded_by = %s ORDER BY id"
     reason = value(connection, "SELECT superseded_reason FROM memories WHERE id = %s", (memory_id,))

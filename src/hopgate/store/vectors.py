@@ -6,21 +6,20 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
 from hopgate.passages import passages
 from hopgate.store import memories
 from hopgate.store.memories import lock, waiting
-from hopgate.store.rows import columns_of, value, values
+from hopgate.store.rows import Connection, insert, value, values
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     import numpy as np
     from numpy.typing import NDArray
-    from psycopg import Connection
 
     from hopgate.embed import Identity
     from hopgate.embed.late import Tokens
@@ -31,12 +30,8 @@ EXACT_BELOW = 50_000
 EXACT_WITHIN = 20_000
 # pgvector's default; a narrower search than that saves nothing worth having.
 LEAST_EF_SEARCH, MOST_EF_SEARCH = 40, 1000
-INDEX = "memories_embedding"
-PASSAGE_INDEX = "passages_embedding"
-# Tables whose rows carry a vector of this space; those of the last three are made by `hopgate build`.
-TABLES = ("memories", "passages", "concepts", "concept_edges", "statements")
 # An index that is being built, or whose build was interrupted, is there and not valid.
-_INDEXED = "coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%(index)s)), false)"
+_INDEXED = "coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('memories_embedding')), false)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +44,10 @@ class EmbeddingSpace:
     late: Identity | None = None  # who makes the tokens of late interaction, if the store keeps any
 
 
-def space(connection: Connection[Any]) -> EmbeddingSpace | None:
+def space(connection: Connection) -> EmbeddingSpace | None:
     """The store's embedding space, or none while nothing is embedded."""
     row = connection.execute(
-        f"SELECT identity, late, {_INDEXED}, EXISTS (SELECT 1 FROM passages) FROM embedding_space", {"index": INDEX}
+        f"SELECT identity, late, {_INDEXED}, EXISTS (SELECT 1 FROM passages) FROM embedding_space"
     ).fetchone()
     # Late: with it comes numpy, which a lexical recall does without.
     from hopgate.embed.embedder import Identity
@@ -62,19 +57,17 @@ def space(connection: Connection[Any]) -> EmbeddingSpace | None:
     return EmbeddingSpace(Identity(**row[0]), row[2], row[3], Identity(**row[1]) if row[1] else None)
 
 
-def embedded(connection: Connection[Any], ids: Sequence[int]) -> set[int]:
+def embedded(connection: Connection, ids: Sequence[int]) -> set[int]:
     """Those of the memories that have a vector."""
-    if not ids or not has_space(connection):
-        return set()
     return set(values(connection, "SELECT id FROM memories WHERE id = ANY(%s) AND embedding IS NOT NULL", (list(ids),)))
 
 
-def has_space(connection: Connection[Any]) -> bool:
+def has_space(connection: Connection) -> bool:
     """Whether anything is embedded: all that most writers of the graph need to know of the space."""
     return value(connection, "SELECT 1 FROM embedding_space") is not None
 
 
-def claim(connection: Connection[Any], identity: Identity, late: Identity | None = None) -> None:
+def claim(connection: Connection, identity: Identity, late: Identity | None = None) -> None:
     """Make the store these models', or refuse by name when it is others'; without `late` it keeps no tokens."""
     found = space(connection)
     if found is None:
@@ -82,11 +75,10 @@ def claim(connection: Connection[Any], identity: Identity, late: Identity | None
         _lock_columns(connection)
         found = space(connection)
     if found is None:
-        for table in TABLES:
-            connection.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS embedding halfvec({identity.dimension})")
+        connection.execute("SELECT hopgate_set_dimension(%s)", (identity.dimension,))
         connection.execute(
-            "INSERT INTO embedding_space (name, dimension, identity, late) VALUES (%s, %s, %s, %s)",
-            (identity.name, identity.dimension, json.dumps(identity.to_dict()), late and json.dumps(late.to_dict())),
+            "INSERT INTO embedding_space (identity, late) VALUES (%s, %s)",
+            (json.dumps(identity.to_dict()), late and json.dumps(late.to_dict())),
         )
         return
     check(found, identity)
@@ -114,7 +106,7 @@ def check(found: EmbeddingSpace, identity: Identity) -> None:
     )
 
 
-def pending(connection: Connection[Any], *, limit: int, after: int = 0) -> list[int]:
+def pending(connection: Connection, *, limit: int, after: int = 0) -> list[int]:
     """Memories that still need a vector, in order; a sensitive one never does."""
     return values(
         connection,
@@ -124,7 +116,7 @@ def pending(connection: Connection[Any], *, limit: int, after: int = 0) -> list[
     )
 
 
-def count_pending(connection: Connection[Any], *, scopes: Sequence[str] | None = None) -> int:
+def count_pending(connection: Connection, *, scopes: Sequence[str] | None = None) -> int:
     """How many memories, of any scope or of some, still need a vector."""
     source = f"{waiting('waiting_vectors')} WHERE NOT is_sensitive{memories.in_scopes(scopes)}"
     return int(value(connection, f"SELECT count(*) FROM {source}", {"scopes": list(scopes or ())}))
@@ -142,8 +134,16 @@ class Embedded(NamedTuple):
     tokens: Tokens | None = None
 
 
+class _Passage(NamedTuple):
+    memory_id: int
+    number: int
+    starts: int
+    ends: int
+    embedding: str
+
+
 def write(
-    connection: Connection[Any], batch: Sequence[Embedded], identity: Identity, late: Identity | None = None
+    connection: Connection, batch: Sequence[Embedded], identity: Identity, late: Identity | None = None
 ) -> set[int]:
     """Store what was made of memories, except of those that changed or turned sensitive meanwhile.
 
@@ -164,27 +164,18 @@ def write(
     kept = [memory for memory in batch if memory.memory_id in written]
     embedded = [(memory, memory.rows) for memory in kept if memory.rows is not None]
     set_vectors(connection, "memories", [memory.memory_id for memory, _ in embedded], [rows[0] for _, rows in embedded])
-    parts = [
-        (memory.memory_id, number, span.start, span.end, to_sql(rows[1 + number]))
+    parts = (
+        _Passage(memory.memory_id, number, span.start, span.end, to_sql(rows[1 + number]))
         for memory, rows in embedded
         for number, span in enumerate(passages(memory.content))
-    ]
-    if parts:
-        connection.execute(
-            "INSERT INTO passages (memory_id, number, starts, ends, embedding) SELECT m, n, s, e, v::halfvec "
-            "FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::integer[], %s::text[]) AS p (m, n, s, e, v) "
-            "ON CONFLICT (memory_id, number) DO UPDATE "
-            "SET starts = excluded.starts, ends = excluded.ends, embedding = excluded.embedding",
-            columns_of(parts, 5),
-        )
+    )
+    insert(connection, "passages", parts, key="memory_id, number")
     set_tokens(connection, {memory.memory_id: memory.tokens for memory in kept if memory.tokens is not None})
     connection.execute("DELETE FROM waiting_vectors WHERE memory_id = ANY(%s)", (list(written),))
     return written
 
 
-def set_vectors(
-    connection: Connection[Any], table: str, ids: Sequence[int], vectors: Iterable[NDArray[np.float32]]
-) -> None:
+def set_vectors(connection: Connection, table: str, ids: Sequence[int], vectors: Iterable[NDArray[np.float32]]) -> None:
     """Store the vectors of rows of a table."""
     if ids:
         connection.execute(
@@ -194,7 +185,7 @@ def set_vectors(
         )
 
 
-def set_tokens(connection: Connection[Any], tokens: Mapping[int, Tokens]) -> None:
+def set_tokens(connection: Connection, tokens: Mapping[int, Tokens]) -> None:
     """Keep the tokens of memories, in the place of what was there; the caller has locked them and they are open."""
     connection.execute(
         "INSERT INTO memory_tokens SELECT * FROM unnest(%s::bigint[], %s::integer[], %b::bytea[]) "
@@ -210,7 +201,7 @@ class MemoryTokens(NamedTuple):
     made_at: datetime | None = None
 
 
-def tokens_of(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, MemoryTokens]:
+def tokens_of(connection: Connection, memory_ids: Sequence[int]) -> dict[int, MemoryTokens]:
     """Read the tokens of those of the memories that have some and are not sensitive."""
     # Late: a lexical recall does without.
     import numpy as np
@@ -226,11 +217,10 @@ def tokens_of(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[in
     }
 
 
-def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
+def drop(connection: Connection, ids: Sequence[int]) -> None:
     """Forget the vectors of memories, their passages and their tokens."""
-    if ids and has_space(connection):
-        lock(connection, ids)
-        connection.execute("SELECT hopgate_forget_vectors(%s)", (list(ids),))
+    lock(connection, ids)
+    connection.execute("SELECT hopgate_forget_vectors(%s)", (list(ids),))
 
 
 def to_sql(vector: NDArray[np.float32]) -> str:
@@ -254,7 +244,7 @@ def from_sql(texts: Sequence[str]) -> NDArray[np.float32]:
     return np.array([HalfVector.from_text(text).to_list() for text in texts], np.float32)
 
 
-def search_wide(connection: Connection[Any], depth: int) -> None:
+def search_wide(connection: Connection, depth: int) -> None:
     """Let HNSW return `depth` rows after filtering: it returns fewer, silently, when `ef_search` is smaller.
 
     Local to the transaction, for the sake of a pooler in between.
@@ -268,7 +258,7 @@ def search_wide(connection: Connection[Any], depth: int) -> None:
 # ---- Changing the embedder -------------------------------------------------------------------------------------------
 
 
-def change_over(connection: Connection[Any], before: Identity, identity: Identity) -> None:
+def change_over(connection: Connection, before: Identity, identity: Identity) -> None:
     """Make the store another embedder's: vectors go, and memories wait for new ones; others are `hopgate build`'s."""
     _lock_columns(connection)
     found = space(connection)
@@ -276,26 +266,20 @@ def change_over(connection: Connection[Any], before: Identity, identity: Identit
         return  # another process changed over to the same one
     if found is None or found.identity.key != before.key:
         raise HopgateError("another process changed this store's embedder meanwhile: run hopgate embed --change again")
-    for table in TABLES:
-        # Its index goes with it.
-        connection.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS embedding")
-        connection.execute(f"ALTER TABLE {table} ADD COLUMN embedding halfvec({identity.dimension})")
+    connection.execute("SELECT hopgate_set_dimension(%s)", (identity.dimension,))
     connection.execute(
         "DELETE FROM passages; "
         "INSERT INTO waiting_vectors SELECT id FROM memories WHERE NOT is_sensitive ON CONFLICT DO NOTHING"
     )
-    connection.execute(
-        "UPDATE embedding_space SET name = %s, dimension = %s, identity = %s, created_at = now()",
-        (identity.name, identity.dimension, json.dumps(identity.to_dict())),
-    )
+    connection.execute("UPDATE embedding_space SET identity = %s", (json.dumps(identity.to_dict()),))
 
 
-def _lock_columns(connection: Connection[Any]) -> None:
+def _lock_columns(connection: Connection) -> None:
     """Lock what a change of the vectors' columns rewrites, in the order of docs/reliability.md."""
     connection.execute("LOCK TABLE embedding_space IN EXCLUSIVE MODE")
     connection.execute("LOCK TABLE memories IN ACCESS EXCLUSIVE MODE")
     connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
-    connection.execute(f"LOCK TABLE {', '.join(TABLES)} IN ACCESS EXCLUSIVE MODE")
+    connection.execute("LOCK TABLE passages, concepts, concept_edges, statements IN ACCESS EXCLUSIVE MODE")
 
 
 # ---- Indexes ---------------------------------------------------------------------------------------------------------
@@ -303,7 +287,7 @@ def _lock_columns(connection: Connection[Any]) -> None:
 MOST_MEMORY = 1 << 30
 
 
-def build_index(connection: Connection[Any], path: str = "") -> None:
+def build_index(connection: Connection, path: str = "") -> None:
     """Build the HNSW indexes beside running writers; the connection must be in autocommit mode.
 
     By `path`, a search_path, the tables are found; it is empty where the session's own is right.
@@ -315,15 +299,20 @@ def build_index(connection: Connection[Any], path: str = "") -> None:
     if path:
         connection.execute(f"SET search_path = {path}")
     # The passages' first: whether there is an index is asked of the memories'.
-    for index, table in ((PASSAGE_INDEX, "passages"), (INDEX, "memories")):
-        how = "hnsw (embedding halfvec_cosine_ops) WITH (m = 16, ef_construction = 64)"
-        connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index}")
-        build_over(connection, f"CREATE INDEX CONCURRENTLY {index} ON {table} USING {how}")
+    for table in ("passages", "memories"):
+        connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {table}_embedding")
+        create_index(connection, table, "CONCURRENTLY")
     connection.execute("RESET search_path")
     connection.execute("SELECT pg_advisory_unlock(hashtext('hopgate hnsw'))")
 
 
-def build_over(connection: Connection[Any], statement: str) -> None:
+def create_index(connection: Connection, table: str, how: str = "") -> None:
+    """Index a table's vectors."""
+    method = "hnsw (embedding halfvec_cosine_ops) WITH (m = 16, ef_construction = 64)"
+    build_over(connection, f"CREATE INDEX {how} IF NOT EXISTS {table}_embedding ON {table} USING {method}")
+
+
+def build_over(connection: Connection, statement: str) -> None:
     """Run a statement that builds an index over vectors, with as much memory as that takes.
 
     Without workers: before pgvector 0.8.2 they are unsafe, and in a container they find no shared memory.

@@ -94,7 +94,7 @@ def test_everything_is_embedded_and_only_what_is_new_is_embedded_again(kb, embed
     embedding.extract(extractor, only=["m6", "m7"])
     assert lacking(kb) == (0, 0)  # new names are embedded when they are resolved, and new facts with them
     with kb.store.transaction() as connection:
-        assert connection.execute("SELECT to_regclass(%s)", (graph_vectors.INDEX,)).fetchone()[0]
+        assert connection.execute("SELECT to_regclass(%s)", ("concepts_embedding",)).fetchone()[0]
 
 
 def test_a_fact_that_stays_keeps_its_vector_and_a_renamed_concept_loses_its(kb, embedding):

@@ -88,13 +88,13 @@ def test_facts_get_an_index_when_they_are_many_and_it_finds_the_same(
         for exact in (False, True):
             statement = graph_vectors.nearest_rows("id", source, exact=exact)
             plan = str(connection.execute("EXPLAIN " + statement, values).fetchall())
-            assert (graph_vectors.FACT_INDEX in plan) is not exact
+            assert ("concept_edges_embedding" in plan) is not exact
         for query in rows[:5]:
             assert near(connection, query) == near(connection, query, exact=True)
 
 
 def has_index(connection: Any) -> bool:
-    return bool(connection.execute("SELECT to_regclass(%s)", (graph_vectors.FACT_INDEX,)).fetchone()[0])
+    return bool(connection.execute("SELECT to_regclass(%s)", ("concept_edges_embedding",)).fetchone()[0])
 
 
 @pytest.mark.parametrize("large", [False, True])

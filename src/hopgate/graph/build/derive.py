@@ -112,8 +112,8 @@ def derive(connection: Connection[Any], groups: Iterable[FactGroup]) -> None:
         return
     facts_of_group: dict[FactGroup, list[CanonicalFact]] = defaultdict(list)
     for fact in fact_rows.facts_of_groups(connection, ordered):
-        single = (fact.src_id, fact.relation) in singles
-        facts_of_group[FactGroup(fact.src_id, fact.relation, None if single else fact.dst_id)].append(fact)
+        single = (fact.src_id, fact.canonical) in singles
+        facts_of_group[FactGroup(fact.src_id, fact.canonical, None if single else fact.dst_id)].append(fact)
     rows = (versioned_rows(group, facts) for group, facts in facts_of_group.items())
     edge_rows.replace(connection, ordered, chain.from_iterable(rows))
 
@@ -130,7 +130,8 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
     >>> def fact(dst, day, memory):
     ...     return CanonicalFact(1, "runs on", dst, 1.0, None, None, datetime(2024, 1, day, tzinfo=UTC), memory)
     >>> for row in versioned_rows(FactGroup(1, "runs on", None), [fact(7, 1, 10), fact(7, 2, 11), fact(8, 5, 12)]):
-    ...     print(row.dst_id, row.valid_to and row.valid_to.day, row.retired_at and row.retired_at.day, row.evidence)
+    ...     print(row.dst_id, row.valid_to and row.valid_to.day, row.retired_at and row.retired_at.day,
+    ...           row.evidence_memory_ids)
     7 None 5 (10, 11)
     7 5 None (10, 11)
     8 None None (12,)

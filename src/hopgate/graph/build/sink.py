@@ -19,7 +19,7 @@ from hopgate.guard import guarded
 from hopgate.store import extractions, memories
 from hopgate.store.extractions import Readable
 from hopgate.store.graph import fact_rows, name_rows, version
-from hopgate.store.graph.fact_rows import FactRow
+from hopgate.store.graph.fact_rows import FactRow, MentionRow
 from hopgate.store.graph.name_rows import VALUE, NameKey, NameRow
 from hopgate.store.graph.version import share
 from hopgate.times import moment
@@ -63,7 +63,7 @@ def add(
         scope = scopes[memory.id]
         for name, kind in names_used(extraction):
             if row := rows_by_key.get((scope, normalise(name))):
-                mentions.append((memory.id, row.id, name, kind))
+                mentions.append(MentionRow(memory.id, row.id, name, kind))
         for fact in extraction.facts:
             subject, object_ = (rows_by_key.get((scope, normalise(end))) for end in (fact.subject, fact.object))
             start, end = moment(fact.valid_from), moment(fact.valid_to)
@@ -92,7 +92,7 @@ def add(
     touched_ids = list(memory_ids)
     if older_mentions := mentions_of_new_names(connection, new_names, memory_ids):
         fact_rows.add_mentions(connection, older_mentions)
-        touched_ids += sorted({row[0] for row in older_mentions})
+        touched_ids += sorted({row.memory_id for row in older_mentions})
     rederive(
         connection,
         concept_ids=sorted({row.concept_id for row in resolved_rows}),
@@ -234,8 +234,8 @@ def is_name(name: str, normal: str) -> bool:
 
 def mentions_of_new_names(
     connection: Connection[Any], new: Iterable[name_rows.NameRow], but: Collection[int]
-) -> list[tuple[int, int, str, str]]:
-    """Mentions of new names in memories that were read before the names were known: (memory, name, spelling, kind)."""
+) -> list[MentionRow]:
+    """Mentions of new names in memories that were read before the names were known."""
     mentions = []
     by_scope: dict[str, list[name_rows.NameRow]] = defaultdict(list)
     for row in new:
@@ -246,7 +246,7 @@ def mentions_of_new_names(
         holders = memories.holding(connection, [(within, row.name) for row in rows], limit=MAX_CARRIED + 1)
         holders_of = Counter(number for _, number in holders)
         mentions += [
-            (memory, rows[number - 1].id, rows[number - 1].name, rows[number - 1].kind or "")
+            MentionRow(memory, rows[number - 1].id, rows[number - 1].name, rows[number - 1].kind)
             for memory, number in holders
             if memory not in but and holders_of[number] <= MAX_CARRIED
         ]

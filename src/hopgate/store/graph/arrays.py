@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.store.graph.visible import View
-from hopgate.store.memories import in_scopes
-from hopgate.store.rows import read, value
-
-if TYPE_CHECKING:
-    from psycopg import Connection
-
+from hopgate.store.rows import Connection, read, value
 
 _ALL = View()
 
@@ -63,7 +58,7 @@ _ENDS = {"source": "i8", "target": "i8", "weight": "f4"}
 _NO_IDS = np.zeros(0, np.int64)
 
 
-def stamp(connection: Connection[Any], scopes: Sequence[str] | None = None) -> Stamp:
+def stamp(connection: Connection, scopes: Sequence[str] | None = None) -> Stamp:
     """The state that this transaction sees, and what of it concerns some scopes."""
     row = connection.execute(
         "SELECT version, (extract(epoch FROM changed_at) * 1000000)::bigint, version - scoped, "
@@ -75,7 +70,7 @@ def stamp(connection: Connection[Any], scopes: Sequence[str] | None = None) -> S
 
 
 def memory_scopes(
-    connection: Connection[Any], view: View = _ALL, *, superseded: bool = False
+    connection: Connection, view: View = _ALL, *, superseded: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], tuple[str, ...]]:
     """The memories that may be walked to, ascending: their ids, each one's scope as a number, and the scopes.
 
@@ -87,13 +82,13 @@ def memory_scopes(
     return found["id"][order], number[order], scopes
 
 
-def concept_ids(connection: Connection[Any], view: View = _ALL) -> NDArray[np.int64]:
+def concept_ids(connection: Connection, view: View = _ALL) -> NDArray[np.int64]:
     """The concepts."""
     statement = f"SELECT id FROM concepts WHERE {view.concepts()}"
     return read(connection, {"id": "i8"}, statement, view.parameters())[0]["id"]
 
 
-def namesakes(connection: Connection[Any], view: View = _ALL) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def namesakes(connection: Connection, view: View = _ALL) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Concepts of several scopes that are called the same, each with that of most memories: one node of a matrix."""
     same = f"SELECT min(scope) = max(scope) FROM concepts WHERE {view.concepts()}"
     if value(connection, same, view.parameters()) is not False:
@@ -109,7 +104,7 @@ def namesakes(connection: Connection[Any], view: View = _ALL) -> tuple[NDArray[n
     return found["id"][order], found["first"][order]
 
 
-def mentions(connection: Connection[Any], view: View = _ALL) -> Links:
+def mentions(connection: Connection, view: View = _ALL) -> Links:
     """Which memory talks about which concept, how much, and as what."""
     statement = (
         "SELECT memory_id AS source, concept_id AS target, weight, relation FROM memory_concepts "
@@ -119,7 +114,7 @@ def mentions(connection: Connection[Any], view: View = _ALL) -> Links:
     return Links(**found, kind=kind, kinds=kinds, id=_NO_IDS)
 
 
-def edges(connection: Connection[Any], view: View = _ALL) -> Links:
+def edges(connection: Connection, view: View = _ALL) -> Links:
     """The edges between concepts that were true as of a time and known at a time, by their relations."""
     statement = (
         f"SELECT id, src_id AS source, dst_id AS target, weight, relation FROM concept_edges WHERE {view.edges()}"
@@ -129,15 +124,14 @@ def edges(connection: Connection[Any], view: View = _ALL) -> Links:
     return Links(**{name: column[order] for name, column in found.items()}, kind=kind[order], kinds=kinds)
 
 
-def evidence(connection: Connection[Any], edge_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
+def evidence(connection: Connection, edge_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
     """The memories that are edges' evidence, by the edges' ids."""
     rows = connection.execute("SELECT id, evidence_memory_ids FROM concept_edges WHERE id = ANY(%s)", (list(edge_ids),))
     return {row[0]: tuple(row[1]) for row in rows}
 
 
-# Arcs between memories: which were said just before one another, and which answers which. They follow from memories
-# alone, so that nothing has to be kept in step: they are derived where the matrix is loaded, by one sort of those in a
-# thread. A memory that comes or goes changes what its neighbours are joined to at the next version of the graph.
+# Arcs between memories follow from memories alone (`hopgate_arcs`): they are derived where the matrix is loaded. A
+# memory that comes or goes changes what its neighbours are joined to at the next version of the graph.
 
 FOLLOWS = "follows"
 REPLIES = "replies to"
@@ -150,40 +144,18 @@ STEP = 0.6
 # What is left of an arc after a gap in time: half after a day, and never less than a quarter.
 HALF_S = 86400.0
 LEAST = 0.25
-# Sensitive memories keep their places, so that nobody is joined over them: an arc of two steps is left out where the
-# one between is sensitive. An answer that follows at once is an answer alone.
-_ARCS = """
-WITH placed AS (
-  SELECT id, created_at, lead(id) OVER thread AS next, lead(created_at) OVER thread AS next_at,
-    lead(is_sensitive) OVER thread AS next_hidden,
-    lead(id, 2) OVER thread AS later, lead(created_at, 2) OVER thread AS later_at
-  FROM turns WHERE true{within}
-  WINDOW thread AS (PARTITION BY scope, thread ORDER BY created_at, id)
-), following AS (
-  SELECT id, next AS other, 1 AS steps, extract(epoch FROM next_at - created_at)::float8 AS gap
-  FROM placed WHERE next IS NOT NULL
-  UNION ALL
-  SELECT id, later, 2, extract(epoch FROM later_at - created_at)::float8
-  FROM placed WHERE later IS NOT NULL AND NOT next_hidden
-), replying AS (
-  SELECT answer.id, asked.id AS other, least(answer.id, asked.id) AS one, greatest(answer.id, asked.id) AS two
-  FROM (SELECT * FROM memories WHERE reply_to IS NOT NULL{within}) AS answer
-  JOIN memories asked ON asked.external_id = answer.reply_to AND asked.scope IS NOT DISTINCT FROM answer.scope
-  WHERE asked.id <> answer.id
-)
-SELECT id AS source, other AS target, 0 AS kind, (%(full)s * power(%(step)s::float8, steps)
-  * greatest(%(least)s, power(0.5::float8, least(gap / %(half)s, 60))))::real AS weight FROM following f
-WHERE NOT EXISTS (SELECT FROM replying r WHERE r.one = least(f.id, f.other) AND r.two = greatest(f.id, f.other))
-UNION ALL SELECT id, other, 1, (%(full)s * %(step)s::float8)::real FROM replying"""
 
 
-def arcs(connection: Connection[Any], scopes: Sequence[str] | None = None) -> Links:
+def arcs(connection: Connection, scopes: Sequence[str] | None = None) -> Links:
     """The arcs of these scopes, or all, those of sensitive or superseded memories too; an arc joins memories of one.
 
     Of those that follow each other the earlier is the source, of an answer the answer. Whoever loads them leaves out
     what they do not show.
     """
-    given = {"full": FULL_WEIGHT, "step": STEP, "least": LEAST, "half": HALF_S, "scopes": scopes and list(scopes)}
-    found, _, _ = read(connection, {**_ENDS, "kind": "i4"}, _ARCS.format(within=in_scopes(scopes)), given)
+    kinds = {"source": "i8", "target": "i8", "kind": "i4", "steps": "i4", "gap": "f8"}
+    statement = "SELECT * FROM hopgate_arcs(%(scopes)s)"
+    found, _, _ = read(connection, kinds, statement, {"scopes": None if scopes is None else list(scopes)})
+    left = np.maximum(LEAST, 0.5 ** (found.pop("gap") / HALF_S))
+    found["weight"] = (FULL_WEIGHT * STEP ** found.pop("steps") * left).astype(np.float32)
     order = np.lexsort((found["target"], found["source"], found["kind"]))
     return Links(**{name: column[order] for name, column in found.items()}, kinds=ARC_KINDS, id=_NO_IDS)

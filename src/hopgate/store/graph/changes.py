@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from hopgate.store.rows import columns_of, fetch, value, values
+from hopgate.store.rows import Connection, columns_of, fetch, value, values
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from psycopg import Connection
 
 # A word that more memories of its scope hold says little of what a memory is about.
 _COMMON = 500
@@ -46,7 +45,10 @@ _NEAR = f"""
             WHERE m.search_vector
               @@ ('''' || replace(replace(words.word, '\\', '\\\\'), '''', '''''') || '''')::tsquery
             AND m.scope IS NOT DISTINCT FROM words.scope AND NOT m.is_sensitive AND length(m.content) <= {_LONGEST}
-            AND {{which}} ORDER BY m.created_at DESC, m.id DESC LIMIT {_HELD}
+            AND CASE WHEN %(later)s THEN (m.created_at, m.id) > (words.created_at, words.id) AND EXISTS (
+                SELECT FROM extractions x WHERE x.memory_id = m.id AND x.changes_by IS NOT NULL)
+              ELSE (m.created_at, m.id) < (words.created_at, words.id) END
+            ORDER BY m.created_at DESC, m.id DESC LIMIT {_HELD}
         ) AS o WHERE words.place <= {_WORDS} GROUP BY 1, 2, 3
     )
     SELECT key, id FROM (
@@ -54,11 +56,6 @@ _NEAR = f"""
         FROM met WINDOW nearest AS (PARTITION BY key ORDER BY shared DESC, created_at DESC, id DESC)
     ) AS placed WHERE place <= %(limit)s AND shared >= {_LEAST_SHARED} * most ORDER BY key, place
 """
-_EARLIER = _NEAR.format(which="(m.created_at, m.id) < (words.created_at, words.id)")
-_LATER = _NEAR.format(
-    which="(m.created_at, m.id) > (words.created_at, words.id) "
-    "AND EXISTS (SELECT FROM extractions x WHERE x.memory_id = m.id AND x.changes_by IS NOT NULL)"
-)
 # Of each open fact of a relation that has one target at a time, the last memory of its scope that names another target.
 _RIVALS = """
     SELECT DISTINCT ON (f.id) f.id AS fact_id, o.memory_id AS earlier_id, f.memory_id AS later_id
@@ -119,7 +116,7 @@ class Rival(NamedTuple):
     later_id: int
 
 
-def waiting(connection: Connection[Any], extractor_hash: str) -> list[int]:
+def waiting(connection: Connection, extractor_hash: str) -> list[int]:
     """The memories that an extractor read and that nobody compared with earlier ones, in the order of their days."""
     return values(
         connection,
@@ -130,27 +127,27 @@ def waiting(connection: Connection[Any], extractor_hash: str) -> list[int]:
     )
 
 
-def set_compared(connection: Connection[Any], memory_ids: Sequence[int], reader: str | None) -> None:
+def set_compared(connection: Connection, memory_ids: Sequence[int], reader: str | None) -> None:
     """Note that memories were compared with earlier ones, and by whom; or by nobody, so that they wait again."""
     connection.execute("UPDATE extractions SET changes_by = %s WHERE memory_id = ANY(%s)", (reader, list(memory_ids)))
 
 
 def near(
-    connection: Connection[Any], texts: Sequence[tuple[int, str]], *, limit: int, later: bool = False
+    connection: Connection, texts: Sequence[tuple[int, str]], *, limit: int, later: bool = False
 ) -> list[list[int]]:
     """For each text of a memory the earlier memories of its scope that share most of its rare words, nearest first.
 
     `texts` are memories' ids, each with the part of its text that is asked about. With `later` they are the later
     memories that were compared before these came.
     """
-    found: list[list[int]] = [[] for _ in texts]
-    given = {"ids": [key for key, _ in texts], "texts": [text for _, text in texts], "limit": limit}
-    for key, memory_id in connection.execute(_LATER if later else _EARLIER, given) if texts else ():
-        found[key - 1].append(memory_id)
-    return found
+    near_by_text: list[list[int]] = [[] for _ in texts]
+    ids, words = columns_of(texts, 2)
+    for key, memory_id in connection.execute(_NEAR, {"ids": ids, "texts": words, "limit": limit, "later": later}):
+        near_by_text[key - 1].append(memory_id)
+    return near_by_text
 
 
-def late_arrivals(connection: Connection[Any], memory_ids: Sequence[int]) -> list[int]:
+def late_arrivals(connection: Connection, memory_ids: Sequence[int]) -> list[int]:
     """Those of some memories after whose day others of their scope were already compared with earlier ones."""
     # One pass for each scope's last day: asked of each memory, a first build costs its square.
     return values(
@@ -165,7 +162,7 @@ def late_arrivals(connection: Connection[Any], memory_ids: Sequence[int]) -> lis
     )
 
 
-def with_changes(connection: Connection[Any], memory_ids: Sequence[int]) -> set[int]:
+def with_changes(connection: Connection, memory_ids: Sequence[int]) -> set[int]:
     """Those of some memories that tell a change already."""
     told = (
         "SELECT memory_id FROM facts WHERE memory_id = ANY(%(ids)s) AND read_with IS NOT NULL AND valid_to IS NULL "
@@ -174,12 +171,12 @@ def with_changes(connection: Connection[Any], memory_ids: Sequence[int]) -> set[
     return set(values(connection, told, {"ids": list(memory_ids)}))
 
 
-def rivals(connection: Connection[Any], memory_ids: Sequence[int]) -> list[Rival]:
+def rivals(connection: Connection, memory_ids: Sequence[int]) -> list[Rival]:
     """The facts of memories that end facts of earlier ones, each with the last memory of which it ends one."""
     return fetch(connection, Rival, _RIVALS, (list(memory_ids),))
 
 
-def open_facts(connection: Connection[Any], memory_ids: Sequence[int], *, limit: int) -> dict[int, list[OpenFact]]:
+def open_facts(connection: Connection, memory_ids: Sequence[int], *, limit: int) -> dict[int, list[OpenFact]]:
     """The facts about what each memory mentions that were true until it was written, at most so many of each."""
     found: dict[int, list[OpenFact]] = {}
     for row in fetch(connection, OpenFact, _OPEN, {"ids": list(memory_ids), "limit": limit}):
@@ -187,7 +184,7 @@ def open_facts(connection: Connection[Any], memory_ids: Sequence[int], *, limit:
     return found
 
 
-def set_beside(connection: Connection[Any], found: Iterable[Rival]) -> None:
+def set_beside(connection: Connection, found: Iterable[Rival]) -> None:
     """Let facts not count, beside a memory of which each ends nothing."""
     connection.execute(
         "UPDATE facts f SET beside = b.earlier FROM unnest(%s::bigint[], %s::bigint[]) AS b (fact, earlier) "
@@ -196,7 +193,7 @@ def set_beside(connection: Connection[Any], found: Iterable[Rival]) -> None:
     )
 
 
-def names(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, list[str]]:
+def names(connection: Connection, memory_ids: Sequence[int]) -> dict[int, list[str]]:
     """The names that each of some memories mentions, as it spells them."""
     rows = connection.execute(
         "SELECT memory_id, array_agg(spelling ORDER BY name_id) FROM mentions WHERE memory_id = ANY(%s) GROUP BY 1",
@@ -205,7 +202,7 @@ def names(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, l
     return dict(rows.fetchall())
 
 
-def relation_between(connection: Connection[Any], subject_id: int, object_id: int) -> str | None:
+def relation_between(connection: Connection, subject_id: int, object_id: int) -> str | None:
     """The relation that most memories state of two names; none where none does."""
     relation: str | None = value(
         connection,

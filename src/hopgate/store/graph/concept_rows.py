@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from psycopg.rows import dict_row
 
@@ -14,10 +14,7 @@ from hopgate.errors import HopgateError, UnknownError
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.name_rows import VALUE
 from hopgate.store.graph.visible import View
-from hopgate.store.rows import columns_of, fetch, value, values
-
-if TYPE_CHECKING:
-    from psycopg import Connection
+from hopgate.store.rows import Connection, columns_of, fetch, select, value, values
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +38,7 @@ def _is_counted(view: View) -> bool:
     return view.known_at is not None or (view.shared and view.scopes is not None)
 
 
-def _read(connection: Connection[Any], view: View, where: str, **given: Any) -> list[Concept]:
+def _read(connection: Connection, view: View, where: str, **given: Any) -> list[Concept]:
     """Concepts `c` in view, with their counts `n` where the view counts, those of most memories first."""
     count, counts = "c.memory_count", ""
     if _is_counted(view):
@@ -61,7 +58,7 @@ def _read(connection: Connection[Any], view: View, where: str, **given: Any) -> 
     )
 
 
-def get(connection: Connection[Any], concept_id: int, view: View = _ANY) -> Concept:
+def get(connection: Connection, concept_id: int, view: View = _ANY) -> Concept:
     """One concept by id; an unknown id, or one of another scope, is refused."""
     rows = _read(connection, view, "c.id = %(id)s", id=concept_id)
     if not rows:
@@ -69,12 +66,12 @@ def get(connection: Connection[Any], concept_id: int, view: View = _ANY) -> Conc
     return rows[0]
 
 
-def find(connection: Connection[Any], normal_name: str, shown: str, view: View = _ANY) -> Concept:
+def find(connection: Connection, normal_name: str, shown: str, view: View = _ANY) -> Concept:
     """The concept that a name belongs to, where several scopes have it that of most memories."""
     return get(connection, find_all(connection, normal_name, shown, view)[0])
 
 
-def find_all(connection: Connection[Any], normal_name: str, shown: str, view: View = _ANY) -> list[int]:
+def find_all(connection: Connection, normal_name: str, shown: str, view: View = _ANY) -> list[int]:
     """The concepts that a name belongs to, one a scope, that of most memories first; an unknown name is refused."""
     ids = values(
         connection,
@@ -90,7 +87,7 @@ def find_all(connection: Connection[Any], normal_name: str, shown: str, view: Vi
     return ids
 
 
-def pairs(connection: Connection[Any], normal_name: str, other: str, scope: str | None) -> list[tuple[int, int]]:
+def pairs(connection: Connection, normal_name: str, other: str, scope: str | None) -> list[tuple[int, int]]:
     """The concepts of two names in each scope that has both, or in this one."""
     return connection.execute(
         "SELECT n.concept_id, o.concept_id FROM concept_names n JOIN concept_names o ON o.scope = n.scope "
@@ -101,7 +98,7 @@ def pairs(connection: Connection[Any], normal_name: str, other: str, scope: str 
 
 
 def listed(
-    connection: Connection[Any],
+    connection: Connection,
     view: View = _ANY,
     *,
     kind: str | None = None,
@@ -129,44 +126,21 @@ def listed(
     return _read(connection, view, where, kind=kind, search=search, limit=limit, offset=offset)
 
 
-def names(connection: Connection[Any], concept_ids: Sequence[int]) -> dict[int, str]:
+def names(connection: Connection, concept_ids: Sequence[int]) -> dict[int, str]:
     """Canonical names by id."""
     rows = connection.execute("SELECT id, canonical_name FROM concepts WHERE id = ANY(%s)", (list(concept_ids),))
     return dict(rows.fetchall())
 
 
-def counts(connection: Connection[Any]) -> dict[str, Any]:
+def counts(connection: Connection) -> dict[str, Any]:
     """Count the rows of every kind by name; sensitive memories are not counted."""
     with connection.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(
-            "SELECT (SELECT version FROM graph_state) AS version, "
-            "(SELECT count(*) FROM memories WHERE NOT is_sensitive) AS memories, "
-            "(SELECT count(DISTINCT memory_id) FROM memory_concepts) AS linked_memories, "
-            f"(SELECT count(*) FROM concepts c WHERE {_NO_VALUE}) AS concepts, "
-            "(SELECT count(*) FROM concept_names) AS names, "
-            "(SELECT count(*) FROM memory_concepts) AS mentions, "
-            "count(*) FILTER (WHERE retired_at IS NULL AND relation <> %(inside)s) AS edges, "
-            "count(*) FILTER (WHERE relation = %(inside)s) AS name_links, "
-            "count(*) FILTER (WHERE retired_at IS NOT NULL) AS retired, "
-            "(SELECT coalesce(round(avg(retired::int), 4), 0)::float8 FROM (SELECT bool_or(retired_at IS NOT NULL) "
-            "AS retired FROM concept_edges WHERE relation <> %(inside)s GROUP BY src_id, relation, dst_id) AS f) "
-            "AS invalidation_rate, "
-            "(SELECT count(*) FROM journal WHERE action = 'merge' AND undone_at IS NULL) AS merges, "
-            "(SELECT count(*) FROM concept_names n JOIN concept_names o ON o.id = n.ambiguous_with "
-            "WHERE n.concept_id <> o.concept_id) AS ambiguous, "
-            "(SELECT count(DISTINCT relation) FROM facts) AS raw_relations, "
-            "count(DISTINCT relation) FILTER (WHERE relation <> %(inside)s) AS relations, "
-            # Of those that are in the graph: many more are declared.
-            "count(DISTINCT relation) FILTER (WHERE EXISTS (SELECT 1 FROM relations r "
-            "WHERE r.scope = concept_edges.scope AND r.canonical = concept_edges.relation AND r.single_valued)) "
-            "AS single_valued FROM concept_edges",
-            {"inside": NAME_INSIDE},
-        ).fetchone()
+        row = cursor.execute("SELECT * FROM graph_counts").fetchone()
     assert row is not None
     return row
 
 
-def most_frequent(connection: Connection[Any], limit: int) -> dict[str, Any]:
+def most_frequent(connection: Connection, limit: int) -> dict[str, Any]:
     """The kinds that most concepts are of, "" for none, and the relations that most edges have now, with how many."""
     most = "GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(limit)s"
     statements = {
@@ -194,20 +168,14 @@ class Ambiguous:
     near_id: int = 0
 
 
-def ambiguous(connection: Connection[Any], *, limit: int = 50, name: str | None = None) -> list[Ambiguous]:
+def ambiguous(connection: Connection, *, limit: int = 50, name: str | None = None) -> list[Ambiguous]:
     """Names left undecided, all or one, the most alike first."""
-    return fetch(
-        connection,
-        Ambiguous,
-        "SELECT n.name, n.concept_id, o.name AS near, n.ambiguous_score AS score, n.scope, n.id AS name_id, "
-        "o.id AS near_id FROM concept_names n JOIN concept_names o ON o.id = n.ambiguous_with "
-        "WHERE n.concept_id <> o.concept_id AND (%(name)s::text IS NULL OR n.name = %(name)s) "
-        "ORDER BY n.ambiguous_score DESC, n.id LIMIT %(limit)s",
-        {"name": name, "limit": limit},
-    )
+    which = "%(name)s::text IS NULL OR name = %(name)s"
+    source = f"ambiguous_names WHERE {which} ORDER BY score DESC, name_id LIMIT %(limit)s"
+    return select(connection, Ambiguous, source, {"name": name, "limit": limit})
 
 
-def mark_ambiguous(connection: Connection[Any], name_id: int, near_id: int | None, score: float | None) -> None:
+def mark_ambiguous(connection: Connection, name_id: int, near_id: int | None, score: float | None) -> None:
     """Note that a name may be the same as another, or with none that it is decided: it stays apart."""
     connection.execute(
         "UPDATE concept_names SET ambiguous_with = %s, ambiguous_score = %s WHERE id = %s", (near_id, score, name_id)
@@ -222,48 +190,31 @@ TITLED = "titled"
 # A condition on `memories`: it talks about one of the concepts.
 LINKED_TO = "id IN (SELECT memory_id FROM memory_concepts WHERE concept_id = ANY(%(concepts)s::bigint[]))"
 
-_UNLINK = (
-    "WITH gone AS (DELETE FROM memory_concepts WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
-    "counted AS (SELECT concept_id, count(*) AS n FROM gone GROUP BY concept_id) "
-    "UPDATE concepts c SET memory_count = memory_count - n FROM counted WHERE c.id = counted.concept_id"
-)
+
+def link_mentions(connection: Connection, memory_ids: Sequence[int]) -> None:
+    """Derive anew which concepts memories talk about, from their mentions."""
+    connection.execute("DELETE FROM memory_concepts WHERE memory_id = ANY(%s)", (list(memory_ids),))
+    connection.execute(
+        # A tag links memories, and is what many of them have: walks go over what is named in their texts.
+        "INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) SELECT memory_id, concept_id, "
+        "%(relation)s, max(CASE WHEN m.kind = 'tag' THEN 0.2 ELSE 1 END)::real FROM mentions m "
+        "JOIN concept_names n ON n.id = name_id WHERE memory_id = ANY(%(ids)s) GROUP BY 1, 2",
+        {"ids": list(memory_ids), "relation": MENTIONS},
+    )
 
 
-def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
-    """Derive anew which concepts memories talk about, from their mentions, and count them."""
-    with connection.pipeline():
-        connection.execute(_UNLINK, {"ids": list(memory_ids)})
-        connection.execute(
-            # A tag links memories, and is what many of them have: walks go over what is named in their texts.
-            "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) SELECT memory_id, "
-            "concept_id, %(relation)s, max(CASE WHEN m.kind = 'tag' THEN 0.2 ELSE 1 END)::real FROM mentions m "
-            "JOIN concept_names n ON n.id = name_id WHERE memory_id = ANY(%(ids)s) GROUP BY 1, 2 "
-            "RETURNING concept_id), "
-            "counted AS (SELECT concept_id, count(*) AS n FROM made GROUP BY concept_id) "
-            "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
-            {"ids": list(memory_ids), "relation": MENTIONS},
-        )
-
-
-def unlink_all(connection: Connection[Any]) -> None:
-    """Forget which concepts all memories talk about."""
-    connection.execute("DELETE FROM memory_concepts; UPDATE concepts SET memory_count = 0 WHERE memory_count > 0")
-
-
-def link_titles(connection: Connection[Any], links: Sequence[tuple[int, int]], weight: float) -> None:
+def link_titles(connection: Connection, links: Sequence[tuple[int, int]], weight: float) -> None:
     """Link memories to the concepts that their titles name, in the place of a mention where there is one."""
     connection.execute(
-        "WITH made AS (INSERT INTO memory_concepts AS old (memory_id, concept_id, relation, weight) "
+        "INSERT INTO memory_concepts AS old (memory_id, concept_id, relation, weight) "
         "SELECT m, c, %s, %s FROM unnest(%s::bigint[], %s::bigint[]) AS l (m, c) "
         "ON CONFLICT (memory_id, concept_id) DO UPDATE SET relation = excluded.relation, weight = excluded.weight "
-        "WHERE old.relation <> excluded.relation RETURNING concept_id, xmax = 0 AS is_new), "
-        "counted AS (SELECT concept_id, count(*) AS n FROM made WHERE is_new GROUP BY concept_id) "
-        "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
+        "WHERE old.relation <> excluded.relation",
         (TITLED, weight, *columns_of(links, 2)),
     )
 
 
-def memories_about(connection: Connection[Any], concept_id: int, view: View, *, limit: int = 20) -> list[str]:
+def memories_about(connection: Connection, concept_id: int, view: View, *, limit: int = 20) -> list[str]:
     """The memories that talk about a concept, by external id, the newest first; never a sensitive one."""
     return values(
         connection,
@@ -285,7 +236,7 @@ class Link:
     weight: float
 
 
-def all_links(connection: Connection[Any], view: View = _ANY) -> list[Link]:
+def all_links(connection: Connection, view: View = _ANY) -> list[Link]:
     """Which memory talks about which concept, those that gave way to others too."""
     return fetch(
         connection,
@@ -297,7 +248,7 @@ def all_links(connection: Connection[Any], view: View = _ANY) -> list[Link]:
     )
 
 
-def related(connection: Connection[Any], memory_id: int, *, limit: int) -> list[tuple[str, list[str]]]:
+def related(connection: Connection, memory_id: int, *, limit: int) -> list[tuple[str, list[str]]]:
     """Memories that talk about the same concepts, those with the rarest first, and which concepts these are."""
     # A hub's memories are not related by it, and reading them all would cost too much.
     return connection.execute(
@@ -311,7 +262,7 @@ def related(connection: Connection[Any], memory_id: int, *, limit: int) -> list[
     ).fetchall()
 
 
-def memories_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[int]:
+def memories_of_concepts(connection: Connection, concept_ids: Sequence[int]) -> list[int]:
     """The memories that talk about concepts."""
     statement = "SELECT DISTINCT memory_id FROM memory_concepts WHERE concept_id = ANY(%s) ORDER BY 1"
     return values(connection, statement, (list(concept_ids),))
@@ -334,24 +285,19 @@ class ClusterRow:
     modularity: float
 
 
-def read_clusters(connection: Connection[Any], scopes: Sequence[str], resolution: float) -> list[ClusterRow]:
+def read_clusters(connection: Connection, scopes: Sequence[str], resolution: float) -> list[ClusterRow]:
     """What was found last of these scopes at this resolution, the largest first."""
-    return fetch(
-        connection,
-        ClusterRow,
-        "SELECT id, concept_ids, graph_version, modularity FROM clusters "
-        "WHERE scopes = %s AND resolution = %s ORDER BY cardinality(concept_ids) DESC, id",
-        (_key(scopes), resolution),
-    )
+    source = "clusters WHERE scopes = %s AND resolution = %s ORDER BY cardinality(concept_ids) DESC, id"
+    return select(connection, ClusterRow, source, (_key(scopes), resolution))
 
 
-def concepts_of_cluster(connection: Connection[Any], scopes: Sequence[str], cluster: int) -> tuple[int, ...] | None:
+def concepts_of_cluster(connection: Connection, scopes: Sequence[str], cluster: int) -> tuple[int, ...] | None:
     """The concepts of one of these scopes' clusters; none where they have no such cluster."""
     ids = value(connection, "SELECT concept_ids FROM clusters WHERE scopes = %s AND id = %s", (_key(scopes), cluster))
     return None if ids is None else tuple(ids)
 
 
-def lock_clusters(connection: Connection[Any]) -> bool:
+def lock_clusters(connection: Connection) -> bool:
     """Let one writer at a time replace clusters; false on a standby, or for a role that only reads."""
     privilege = "has_table_privilege('clusters', 'INSERT, DELETE')"
     may_write = value(connection, f"SELECT current_setting('transaction_read_only') = 'off' AND {privilege}")
@@ -360,13 +306,13 @@ def lock_clusters(connection: Connection[Any]) -> bool:
     return bool(may_write)
 
 
-def last_cluster_id(connection: Connection[Any], scopes: Sequence[str]) -> int:
+def last_cluster_id(connection: Connection, scopes: Sequence[str]) -> int:
     """The last id that was given to one of these scopes' clusters."""
     return int(value(connection, "SELECT max(last_id) FROM clusters WHERE scopes = %s", (_key(scopes),)) or 0)
 
 
 def replace_clusters(
-    connection: Connection[Any], scopes: Sequence[str], resolution: float, rows: Sequence[ClusterRow]
+    connection: Connection, scopes: Sequence[str], resolution: float, rows: Sequence[ClusterRow]
 ) -> None:
     """Put newly found clusters in the place of the last ones, and note which ids were given."""
     key, last = _key(scopes), max([last_cluster_id(connection, scopes), *(row.id for row in rows)])

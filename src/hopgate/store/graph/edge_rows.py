@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from hopgate.store import vectors
 from hopgate.store.graph.fact_rows import FactGroup
 from hopgate.store.graph.visible import View
-from hopgate.store.rows import columns_of, fetch, values
-
-if TYPE_CHECKING:
-    from psycopg import Connection
-
+from hopgate.store.rows import Connection, as_json, columns, columns_of, fetch, given, values
 
 NAME_INSIDE = "has in its name"
 """The relation of a concept to one whose name is inside its own: no fact, and so neither dated nor embedded."""
@@ -34,44 +29,29 @@ class EdgeRow(NamedTuple):
     valid_to: datetime | None
     recorded_at: datetime
     retired_at: datetime | None
-    evidence: tuple[int, ...]
+    evidence_memory_ids: tuple[int, ...]
 
 
-def replace(connection: Connection[Any], groups: Sequence[FactGroup], rows: Iterable[EdgeRow]) -> None:
+def replace(connection: Connection, groups: Sequence[FactGroup], rows: Iterable[EdgeRow]) -> None:
     """Put new rows in the place of all edges of these groups; an edge that was there before keeps its vector."""
-    new = list(rows)
-    vector = vectors.has_space(connection)
-    column, kept = (", embedding", ", was.embedding") if vector else ("", "")
-    join = (
-        "LEFT JOIN (SELECT DISTINCT ON (src_id, relation, dst_id) src_id, relation, dst_id, embedding FROM gone "
-        "ORDER BY src_id, relation, dst_id, embedding IS NULL) AS was "
-        "ON was.src_id = r.src AND was.relation = r.relation AND was.dst_id = r.dst"
-        if vector
-        else ""
-    )
+    # A UNION of two joins: with an OR the planner would read all edges of a hub to find one.
     connection.execute(
-        # A UNION of two joins: with an OR the planner would read all edges of a hub to find one.
-        "WITH g AS (SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, relation, dst_id)), "
+        "WITH g AS (SELECT * FROM unnest(%(src)s::bigint[], %(relation)s::text[], %(dst)s::bigint[]) "
+        "AS g (src_id, relation, dst_id)), "
         "old AS (SELECT e.id FROM g JOIN concept_edges e USING (src_id, relation, dst_id) "
         "UNION ALL SELECT e.id FROM g JOIN concept_edges e USING (src_id, relation) WHERE g.dst_id IS NULL), "
         "gone AS (DELETE FROM concept_edges e USING old WHERE e.id = old.id "
-        f"RETURNING e.src_id, e.relation, e.dst_id{column}) "
-        "INSERT INTO concept_edges (scope, src_id, dst_id, relation, weight, valid_from, valid_to, recorded_at, "
-        f"retired_at, evidence_memory_ids{column}) SELECT c.scope, r.src, r.dst, r.relation, r.weight, r.valid_from, "
-        f"r.valid_to, r.recorded_at, r.retired_at, r.evidence::bigint[]{kept} "
-        "FROM unnest(%s::bigint[], %s::bigint[], %s::text[], "
-        "%s::real[], %s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::text[]) "
-        f"AS r (src, dst, relation, weight, valid_from, valid_to, recorded_at, retired_at, evidence) "
-        f"JOIN concepts c ON c.id = r.src {join}",
-        (
-            *columns_of(groups, 3),
-            *columns_of(new, 8),
-            ["{" + ",".join(map(str, row.evidence)) + "}" for row in new],
-        ),
+        "RETURNING e.src_id, e.relation, e.dst_id, e.embedding), "
+        "was AS (SELECT DISTINCT ON (src_id, relation, dst_id) * FROM gone "
+        "ORDER BY src_id, relation, dst_id, embedding IS NULL) "
+        f"INSERT INTO concept_edges (scope, {columns(EdgeRow)}, embedding) "
+        f"SELECT c.scope, {columns(EdgeRow)}, was.embedding FROM {given('concept_edges')} AS r "
+        "JOIN concepts c ON c.id = r.src_id LEFT JOIN was USING (src_id, relation, dst_id)",
+        {**dict(zip(("src", "relation", "dst"), columns_of(groups, 3), strict=True)), "rows": as_json(rows)},
     )
 
 
-def drop_unfounded(connection: Connection[Any]) -> None:
+def drop_unfounded(connection: Connection) -> None:
     """Remove the edges that no fact states any more."""
     connection.execute(
         "DELETE FROM concept_edges e WHERE relation <> %s AND NOT EXISTS (SELECT FROM stated f "
@@ -81,7 +61,7 @@ def drop_unfounded(connection: Connection[Any]) -> None:
 
 
 def replace_name_links(
-    connection: Connection[Any], concept_ids: Sequence[int] | None, links: Sequence[tuple[int, int]], weight: float
+    connection: Connection, concept_ids: Sequence[int] | None, links: Sequence[tuple[int, int]], weight: float
 ) -> None:
     """Put links (concept, other concept) by names alone in the place of all that leave `concept_ids`, or of all.
 
@@ -102,7 +82,7 @@ def replace_name_links(
     )
 
 
-def sort_in_memory(connection: Connection[Any]) -> None:
+def sort_in_memory(connection: Connection) -> None:
     """Let the statements of this transaction, which read all of the graph, sort it in memory and not on disk."""
     connection.execute(
         "SELECT set_config('work_mem', %(most)s, true) "
@@ -145,7 +125,7 @@ _OF_CONCEPTS = "(e.src_id = ANY(%(concepts)s) OR e.dst_id = ANY(%(concepts)s))"
 
 
 def _read(
-    connection: Connection[Any], view: View, where: str, order: str, limit: int | None = None, **given: Any
+    connection: Connection, view: View, where: str, order: str, limit: int | None = None, **given: Any
 ) -> list[Edge]:
     """Read edges `e` with their ends by name; evidence that the view does not show is left out."""
     return fetch(
@@ -162,7 +142,7 @@ def _read(
 
 
 def visible(
-    connection: Connection[Any],
+    connection: Connection,
     view: View,
     *,
     concept_ids: Sequence[int] | None = None,
@@ -177,21 +157,21 @@ def visible(
     return _read(connection, view, f"{where} AND {_OF_CONCEPTS}", _HEAVIEST, limit, **given)
 
 
-def versions(connection: Connection[Any], view: View, concept_ids: Sequence[int], *, limit: int) -> list[Edge]:
+def versions(connection: Connection, view: View, concept_ids: Sequence[int], *, limit: int) -> list[Edge]:
     """Every version of concepts' edges, those no longer believed among them, in the order of valid time."""
     where = f"e.relation <> %(inside)s AND {view.edges_of_scopes('e')} AND {_OF_CONCEPTS}"
     order = "e.relation, e.valid_from NULLS FIRST, e.recorded_at, e.id"
     return _read(connection, view, where, order, limit, concepts=list(concept_ids))
 
 
-def of_memories(connection: Connection[Any], memory_ids: Sequence[int], *, limit: int | None = None) -> list[Edge]:
+def of_memories(connection: Connection, memory_ids: Sequence[int], *, limit: int | None = None) -> list[Edge]:
     """The edges that memories are evidence of now, the heaviest first."""
     where = "e.evidence_memory_ids && %(memories)s::bigint[] AND e.retired_at IS NULL"
     return _read(connection, View(), where, _HEAVIEST, limit, memories=list(memory_ids))
 
 
 def begun(
-    connection: Connection[Any], view: View, column: str, since: datetime, until: datetime, *, limit: int
+    connection: Connection, view: View, column: str, since: datetime, until: datetime, *, limit: int
 ) -> list[Edge]:
     """Edges whose time of this column is after `since` and up to `until`.
 
@@ -206,7 +186,7 @@ def begun(
 
 
 def conflicts(
-    connection: Connection[Any], view: View, concept_ids: Sequence[int] | None, *, limit: int
+    connection: Connection, view: View, concept_ids: Sequence[int] | None, *, limit: int
 ) -> list[tuple[Edge, Edge, bool]]:
     """Pairs of edges that cannot both hold: the older one, the newer one, and whether the newer one ended the older.
 
@@ -240,7 +220,7 @@ class TimeSpan:
     known_to: datetime | None
 
 
-def span(connection: Connection[Any], view: View) -> TimeSpan:
+def span(connection: Connection, view: View) -> TimeSpan:
     """How far the two times reach."""
     (found,) = fetch(
         connection,
@@ -253,9 +233,7 @@ def span(connection: Connection[Any], view: View) -> TimeSpan:
     return found
 
 
-def intervals(
-    connection: Connection[Any], concept_ids: Sequence[int]
-) -> dict[int, tuple[datetime | None, datetime | None]]:
+def intervals(connection: Connection, concept_ids: Sequence[int]) -> dict[int, tuple[datetime | None, datetime | None]]:
     """When each known edge of these concepts holds, by its id."""
     rows = connection.execute(
         f"SELECT e.id, e.valid_from, e.valid_to FROM concept_edges e WHERE e.retired_at IS NULL AND {_OF_CONCEPTS}",
@@ -289,7 +267,7 @@ class DrawnEdge:
 
 
 def chosen_concepts(
-    connection: Connection[Any], view: View, among: Sequence[int] | None, *, limit: int
+    connection: Connection, view: View, among: Sequence[int] | None, *, limit: int
 ) -> tuple[list[int], int]:
     """The concepts that most memories talk about, or those of some in their order; and how many there are."""
     rows = connection.execute(
@@ -302,7 +280,7 @@ def chosen_concepts(
 
 
 def joined(
-    connection: Connection[Any], view: View, concept_ids: Sequence[int], but: Sequence[int], *, limit: int
+    connection: Connection, view: View, concept_ids: Sequence[int], but: Sequence[int], *, limit: int
 ) -> tuple[list[int], int]:
     """Concepts that an edge joins to some of these, the heaviest first, without others; and how many there are."""
     rows = connection.execute(
@@ -318,7 +296,7 @@ def joined(
     return [row[0] for row in rows], rows[0][1] if rows else 0
 
 
-def beside(connection: Connection[Any], view: View, concept_id: int, but: Sequence[int], *, limit: int) -> list[int]:
+def beside(connection: Connection, view: View, concept_id: int, but: Sequence[int], *, limit: int) -> list[int]:
     """Concepts that the same memories talk about, rare company first: a hub is in everybody's."""
     return values(
         connection,
@@ -330,7 +308,7 @@ def beside(connection: Connection[Any], view: View, concept_id: int, but: Sequen
     )
 
 
-def drawn_concepts(connection: Connection[Any], view: View, concept_ids: Sequence[int]) -> list[DrawnConcept]:
+def drawn_concepts(connection: Connection, view: View, concept_ids: Sequence[int]) -> list[DrawnConcept]:
     """Concepts to draw, in the order given."""
     return fetch(
         connection,
@@ -345,7 +323,7 @@ def drawn_concepts(connection: Connection[Any], view: View, concept_ids: Sequenc
 
 
 def drawn_edges(
-    connection: Connection[Any], view: View, concept_ids: Sequence[int], *, limit: int | None
+    connection: Connection, view: View, concept_ids: Sequence[int], *, limit: int | None
 ) -> tuple[list[DrawnEdge], int]:
     """Edges between these concepts, the heaviest first, one however many intervals it has; and how many there are."""
     rows = connection.execute(
@@ -358,7 +336,7 @@ def drawn_edges(
 
 
 def together(
-    connection: Connection[Any], concept_ids: Sequence[int], relation: str, *, limit: int | None = None
+    connection: Connection, concept_ids: Sequence[int], relation: str, *, limit: int | None = None
 ) -> list[DrawnEdge]:
     """Pairs of these concepts that the same memories talk about, with how many, the most first, as such a relation."""
     return fetch(

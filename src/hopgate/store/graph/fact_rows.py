@@ -10,12 +10,9 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from hopgate.store.rows import columns_of, fetch, value, values
-
-if TYPE_CHECKING:
-    from psycopg import Connection
+from hopgate.store.rows import Connection, columns_of, fetch, insert, select, value, values
 
 RelationKey = tuple[str, str]
 """A scope, and a relation as an extractor wrote it there."""
@@ -51,7 +48,7 @@ class CanonicalFact(NamedTuple):
     """A fact between concepts, with its canonical relation."""
 
     src_id: int
-    relation: str
+    canonical: str
     dst_id: int
     weight: float
     valid_from: datetime | None
@@ -93,39 +90,35 @@ class NamedMention:
 # Writing.
 
 
-def add_mentions(connection: Connection[Any], rows: Iterable[tuple[int, int, str, str | None]]) -> None:
-    """Record mentions as (memory, name, spelling, kind); a name that a memory mentions twice counts once."""
-    unique: dict[tuple[int, int], tuple[str, str | None]] = {}
-    for memory_id, name_id, spelling, kind in rows:
-        first_spelling, first_kind = unique.get((memory_id, name_id), (spelling, None))
-        unique[memory_id, name_id] = (first_spelling, first_kind or kind)
-    connection.execute(
-        "WITH made AS (INSERT INTO mentions (memory_id, name_id, spelling, kind) "
-        "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[]) "
-        "ON CONFLICT DO NOTHING RETURNING name_id), "
-        "counted AS (SELECT name_id, count(*) AS n FROM made GROUP BY name_id) "
-        "UPDATE concept_names SET uses = uses + n FROM counted WHERE id = name_id",
-        columns_of([(*key, *value) for key, value in unique.items()], 4),
-    )
+class MentionRow(NamedTuple):
+    """That a memory mentions a name, as it spells it, and the kind that it gives."""
+
+    memory_id: int
+    name_id: int
+    spelling: str
+    kind: str | None
 
 
-def add_facts(connection: Connection[Any], rows: Iterable[FactRow]) -> None:
-    """Record facts, and make their relations known; a fact that a memory states twice has its highest weight."""
-    unique: dict[tuple[object, ...], FactRow] = {}
+def add_mentions(connection: Connection, rows: Iterable[MentionRow]) -> None:
+    """Record mentions; of a name that a memory mentions twice its first spelling and the first kind given."""
+    unique: dict[tuple[int, int], MentionRow] = {}
     for row in rows:
-        key = (row.memory_id, row.subject_id, row.relation, row.object_id, row.valid_from, row.valid_to, row.read_with)
-        if key not in unique or unique[key].weight < row.weight:
-            unique[key] = row
-    ensure_relations(connection, {(row.scope, row.relation) for row in unique.values()})
-    connection.execute(
-        "INSERT INTO facts (memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at, "
-        "scope, read_with) SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::real[], "
-        "%s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::text[], %s::bigint[]) ON CONFLICT DO NOTHING",
-        columns_of(list(unique.values()), 10),
-    )
+        first = unique.setdefault((row.memory_id, row.name_id), row)
+        unique[row.memory_id, row.name_id] = first._replace(kind=first.kind or row.kind)
+    insert(connection, "mentions", unique.values())
 
 
-def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> bool:
+def add_facts(connection: Connection, rows: Iterable[FactRow]) -> None:
+    """Record facts, and make their relations known; a fact that a memory states twice has its highest weight."""
+    unique: dict[FactRow, FactRow] = {}
+    for row in rows:
+        same = row._replace(weight=0)
+        unique[same] = max(unique.get(same, row), row, key=lambda fact: fact.weight)
+    ensure_relations(connection, {(row.scope, row.relation) for row in unique})
+    insert(connection, "facts", unique.values())
+
+
+def revoke(connection: Connection, memory_ids: Sequence[int]) -> bool:
     """Take back what was read in memories, and names that nobody else mentions; say whether there was anything.
 
     Edges and concepts follow from what is left, and are the caller's to derive.
@@ -133,37 +126,35 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> bool:
     return bool(value(connection, "SELECT hopgate_revoke(%s)", (list(memory_ids),)))
 
 
-def analyse(connection: Connection[Any]) -> None:
+def analyse(connection: Connection) -> None:
     """Refresh the planner's statistics of the graph's tables."""
     connection.execute("ANALYZE concept_names, concepts, mentions, facts, relations, concept_edges, memory_concepts")
 
 
 # What memories say.
 
-_NAMED = (
-    "SELECT subject, relation, object, valid_from, valid_to, weight, external_id AS memory FROM stated "
-    "JOIN (SELECT id AS memory_id, external_id, is_sensitive FROM memories) AS m USING (memory_id) WHERE "
-)
 _OF_MEMORIES = "(memory_id = ANY(%(ids)s) OR read_with = ANY(%(ids)s))"
 
 
-def of_memory(connection: Connection[Any], memory_id: int, *, counting: bool = False) -> list[NamedFact]:
+def of_memory(connection: Connection, memory_id: int, *, counting: bool = False) -> list[NamedFact]:
     """What a memory says; or what of it counts, the surest first."""
     which = "AND beside IS NULL ORDER BY weight DESC, id" if counting else "ORDER BY id"
-    return fetch(connection, NamedFact, f"{_NAMED} memory_id = %s {which}", (memory_id,))
+    return select(connection, NamedFact, f"stated WHERE memory_id = %s {which}", (memory_id,))
 
 
-def all_named(connection: Connection[Any]) -> list[NamedFact]:
+def all_named(connection: Connection) -> list[NamedFact]:
     """What each memory says; what two tell together is told by neither where it is replayed."""
-    return fetch(connection, NamedFact, f"{_NAMED} NOT is_sensitive AND read_with IS NULL ORDER BY memory_id, id")
+    open_memories = "memory_id IN (SELECT id FROM memories WHERE NOT is_sensitive)"
+    source = f"stated WHERE read_with IS NULL AND {open_memories} ORDER BY memory_id, id"
+    return select(connection, NamedFact, source)
 
 
-def existing(connection: Connection[Any], fact_ids: Sequence[int]) -> set[int]:
+def existing(connection: Connection, fact_ids: Sequence[int]) -> set[int]:
     """Those of some facts that are still there."""
     return set(values(connection, "SELECT id FROM facts WHERE id = ANY(%s)", (list(fact_ids),)))
 
 
-def mentions(connection: Connection[Any], memory_id: int | None = None) -> list[NamedMention]:
+def mentions(connection: Connection, memory_id: int | None = None) -> list[NamedMention]:
     """The names in a memory, with the concept's kind where it gives none; or those in each, that is not sensitive."""
     kind, which = ("x.kind", "NOT m.is_sensitive ORDER BY m.id, x.name_id")
     if memory_id is not None:
@@ -178,7 +169,7 @@ def mentions(connection: Connection[Any], memory_id: int | None = None) -> list[
     )
 
 
-def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int], stated: Sequence[int]) -> list[str]:
+def texts_of_memories(connection: Connection, memory_ids: Sequence[int], stated: Sequence[int]) -> list[str]:
     """The names, relations and facts that were read in memories, and what is stated about some, as embedded."""
     return values(
         connection,
@@ -191,7 +182,7 @@ def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int], st
     )
 
 
-def places(connection: Connection[Any]) -> dict[int, frozenset[str]]:
+def places(connection: Connection) -> dict[int, frozenset[str]]:
     """The normal names of what each name is said to be located in."""
     rows = connection.execute(
         "SELECT f.subject_id, array_agg(o.normal_name) FROM facts f JOIN concept_names o ON o.id = f.object_id "
@@ -203,55 +194,56 @@ def places(connection: Connection[Any]) -> dict[int, frozenset[str]]:
 # Groups of facts that can end one another.
 
 
-def _groups(connection: Connection[Any], where: str, *parameters: Sequence[Any]) -> list[FactGroup]:
-    rows = connection.execute(
-        "SELECT DISTINCT src_id, canonical, CASE WHEN NOT single_valued THEN dst_id END FROM stated "
-        f"WHERE {where} ORDER BY 1, 2, 3",
-        [list(each) for each in parameters],
+def _groups(connection: Connection, where: str, *parameters: Sequence[Any]) -> list[FactGroup]:
+    return fetch(
+        connection,
+        FactGroup,
+        "SELECT DISTINCT src_id, canonical AS relation, CASE WHEN NOT single_valued THEN dst_id END AS dst_id "
+        f"FROM stated WHERE {where} ORDER BY 1, 2, 3",
+        [list(ids) for ids in parameters],
     )
-    return [FactGroup(*row) for row in rows]
 
 
-def groups_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[FactGroup]:
+def groups_of_memories(connection: Connection, memory_ids: Sequence[int]) -> list[FactGroup]:
     """The groups that memories' facts belong to, those that they tell with others among them, or do not end."""
     where = "memory_id = ANY(%s) OR read_with = ANY(%s) OR beside = ANY(%s)"
     return _groups(connection, where, memory_ids, memory_ids, memory_ids)
 
 
-def groups_of_names(connection: Connection[Any], name_ids: Sequence[int]) -> list[FactGroup]:
+def groups_of_names(connection: Connection, name_ids: Sequence[int]) -> list[FactGroup]:
     """The groups of all facts about names."""
     return _groups(connection, "subject_id = ANY(%s) OR object_id = ANY(%s)", name_ids, name_ids)
 
 
-def groups_of_relations(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[FactGroup]:
+def groups_of_relations(connection: Connection, relations: Sequence[RelationKey]) -> list[FactGroup]:
     """The groups of all facts with these raw relations of these scopes."""
     where = "(scope, relation) IN (SELECT * FROM unnest(%s::text[], %s::text[]))"
     return _groups(connection, where, *columns_of(relations, 2)) if relations else []
 
 
-def all_groups(connection: Connection[Any]) -> list[FactGroup]:
+def all_groups(connection: Connection) -> list[FactGroup]:
     """The groups of all facts, in the order of their sources and relations."""
     return _groups(connection, "true")
 
 
-def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) -> list[CanonicalFact]:
+def facts_of_groups(connection: Connection, groups: Sequence[FactGroup]) -> list[CanonicalFact]:
     """The facts of groups, in the order in which they became known; those that end nothing do not count."""
     # A UNION of two joins: with an OR the planner would read all facts of a hub to find one.
-    rows = connection.execute(
-        "WITH g AS (SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, canonical, dst_id)) "
-        "SELECT src_id, canonical, dst_id, weight, valid_from, valid_to, recorded_at, memory_id FROM ("
+    return select(
+        connection,
+        CanonicalFact,
+        "(WITH g AS (SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, canonical, dst_id)) "
         "SELECT stated.* FROM g JOIN stated USING (src_id, canonical, dst_id) "
         "UNION ALL SELECT stated.* FROM g JOIN stated USING (src_id, canonical) WHERE g.dst_id IS NULL) AS f "
         "WHERE beside IS NULL ORDER BY recorded_at, id",
         columns_of(groups, 3),
     )
-    return [CanonicalFact(*row) for row in rows]
 
 
 # Relations.
 
 
-def ensure_relations(connection: Connection[Any], relations: Collection[RelationKey]) -> None:
+def ensure_relations(connection: Connection, relations: Collection[RelationKey]) -> None:
     """Make raw relations known; each is its own canonical one until relations are canonicalised."""
     connection.execute(
         "INSERT INTO relations (scope, raw, canonical, single_valued) SELECT s, r, r, "
@@ -261,60 +253,52 @@ def ensure_relations(connection: Connection[Any], relations: Collection[Relation
     )
 
 
-def are_single_valued(connection: Connection[Any], relations: Collection[str]) -> bool:
+def are_single_valued(connection: Connection, relations: Collection[str]) -> bool:
     """Whether all of these were declared, so that to declare them again would change nothing."""
     # As one text: to write some hundred as an array takes psycopg two milliseconds, at every addition.
     lacking = "SELECT jsonb_array_elements_text(%s::jsonb) EXCEPT SELECT raw FROM single_valued_relations"
     return not values(connection, lacking, (json.dumps(sorted(relations)),))
 
 
-def declare(connection: Connection[Any], single: Collection[str], several: Collection[str]) -> list[RelationKey]:
+def declare(connection: Connection, single: Collection[str], several: Collection[str]) -> list[RelationKey]:
     """Declare relations of which a source has one at a time, in every scope; give those for which that changed.
 
     For the `several`, and all relations that mean the same, a declaration is taken back.
     """
-    told = values(
-        connection,
-        "INSERT INTO single_valued_relations (raw) SELECT * FROM unnest(%s::text[]) ON CONFLICT DO NOTHING "
-        "RETURNING raw",
-        (sorted({*single} - {*several}),),
+    connection.execute(
+        "INSERT INTO single_valued_relations SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING", (sorted(single),)
     )
-    changed: list[RelationKey] = connection.execute(
-        "UPDATE relations SET single_valued = true WHERE raw = ANY(%s) AND NOT single_valued RETURNING scope, raw",
-        (told,),
-    ).fetchall()
-    if told:
-        changed += _share_single_valued(connection)
-    ended: list[RelationKey] = connection.execute(
-        "UPDATE relations SET single_valued = false WHERE single_valued AND (scope, canonical) IN "
-        "(SELECT scope, canonical FROM relations WHERE raw = ANY(%s)) RETURNING scope, raw",
-        (sorted(several),),
-    ).fetchall()
-    names = [*several, *(raw for _, raw in ended)]
-    connection.execute("DELETE FROM single_valued_relations WHERE raw = ANY(%s)", (names,))
-    return changed + ended
+    connection.execute(
+        "DELETE FROM single_valued_relations WHERE raw = ANY(%(several)s) OR raw IN (SELECT raw FROM relations "
+        "WHERE (scope, canonical) IN (SELECT scope, canonical FROM relations WHERE raw = ANY(%(several)s)))",
+        {"several": sorted(several)},
+    )
+    return _share_single_valued(connection)
 
 
-def _share_single_valued(connection: Connection[Any]) -> list[RelationKey]:
+def _share_single_valued(connection: Connection) -> list[RelationKey]:
+    """Let relations that mean the same be single-valued where one of them is declared so; give those that changed."""
     return connection.execute(
-        "UPDATE relations r SET single_valued = true FROM relations d WHERE d.single_valued "
-        "AND d.scope = r.scope AND d.canonical = r.canonical AND NOT r.single_valued RETURNING r.scope, r.raw"
+        "UPDATE relations r SET single_valued = c.declared FROM (SELECT scope, canonical, bool_or(d.raw IS NOT NULL) "
+        "AS declared FROM relations LEFT JOIN single_valued_relations d USING (raw) GROUP BY 1, 2) AS c "
+        "WHERE (r.scope, r.canonical) = (c.scope, c.canonical) AND r.single_valued <> c.declared "
+        "RETURNING r.scope, r.raw"
     ).fetchall()
 
 
-def relations_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[RelationKey]:
+def relations_of_memories(connection: Connection, memory_ids: Sequence[int]) -> list[RelationKey]:
     """The raw relations of memories' facts, each with its scope."""
     return connection.execute(
         f"SELECT DISTINCT scope, relation FROM facts WHERE {_OF_MEMORIES} ORDER BY 1, 2", {"ids": list(memory_ids)}
     ).fetchall()
 
 
-def drop_unused_relations(connection: Connection[Any], relations: Sequence[RelationKey]) -> None:
+def drop_unused_relations(connection: Connection, relations: Sequence[RelationKey]) -> None:
     """Forget those of the relations that no fact has any more; others that one was canonical for are called anew."""
     connection.execute("SELECT hopgate_drop_relations(%s, %s)", columns_of(relations, 2))
 
 
-def raw_relations(connection: Connection[Any]) -> dict[str, dict[str, int]]:
+def raw_relations(connection: Connection) -> dict[str, dict[str, int]]:
     """Relations as they were extracted, and how often, by scope."""
     counts: dict[str, dict[str, int]] = {}
     rows = connection.execute(
@@ -325,12 +309,11 @@ def raw_relations(connection: Connection[Any]) -> dict[str, dict[str, int]]:
     return counts
 
 
-def set_canonical(connection: Connection[Any], scope: str, canonical: Mapping[str, str]) -> None:
+def set_canonical(connection: Connection, scope: str, canonical: Mapping[str, str]) -> None:
     """Set the canonical relation of a scope's raw ones; edges change at the next derivation."""
     connection.execute(
-        "UPDATE relations r SET canonical = c.canonical, single_valued = EXISTS "
-        "(SELECT 1 FROM single_valued_relations d WHERE d.raw = r.raw) "
-        "FROM unnest(%s::text[], %s::text[]) AS c (raw, canonical) WHERE r.scope = %s AND r.raw = c.raw",
+        "UPDATE relations r SET canonical = c.canonical FROM unnest(%s::text[], %s::text[]) AS c (raw, canonical) "
+        "WHERE r.scope = %s AND r.raw = c.raw",
         (list(canonical), list(canonical.values()), scope),
     )
     _share_single_valued(connection)

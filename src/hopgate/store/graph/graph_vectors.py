@@ -12,13 +12,12 @@ from hopgate.store.clearance import StoreGuard
 from hopgate.store.graph import name_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.visible import View
-from hopgate.store.rows import fetch, value, values
+from hopgate.store.rows import Connection, insert, select, value, values
 from hopgate.store.vectors import to_sql
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from psycopg import Connection
 
     from hopgate.store.store import Store
 
@@ -26,10 +25,6 @@ if TYPE_CHECKING:
 Table = Literal["concepts", "concept_edges", "statements"]
 Rows = Mapping[Table, Sequence[tuple[int, str]]]
 """Rows of the tables, each with its text."""
-INDEX = "concepts_embedding"
-FACT_INDEX = "concept_edges_embedding"
-STATEMENT_INDEX = "statements_embedding"
-_INDEXES: dict[Table, str] = {"concepts": INDEX, "concept_edges": FACT_INDEX, "statements": STATEMENT_INDEX}
 # Below this many facts, or statements, a full scan is as quick as the index, and exact (docs/measurements.md).
 EXACT_BELOW = 1_000
 # Of a scope with no more concepts than this each is compared with a new name: 5 ms.
@@ -52,9 +47,7 @@ _TEXTS: dict[Table, str] = {
 }
 
 
-def pending(
-    connection: Connection[Any], after: Mapping[Table, int], *, limit: int
-) -> dict[Table, list[tuple[int, str]]]:
+def pending(connection: Connection, after: Mapping[Table, int], *, limit: int) -> dict[Table, list[tuple[int, str]]]:
     """Rows without a vector, each with its text, of some tables, from an id on."""
     which = "e.embedding IS NULL AND e.id > %s ORDER BY e.id LIMIT %s"
     with connection.pipeline():
@@ -67,20 +60,20 @@ def pending(
 def guard(store: Store, rows: Rows) -> StoreGuard:
     """Guard names, facts and statements on their way to an embedder: texts that are still what was read."""
 
-    def all_unchanged(connection: Connection[Any]) -> bool:
+    def all_unchanged(connection: Connection) -> bool:
         return all(len(_unchanged(connection, table, own)) == len(own) for table, own in rows.items() if own)
 
     return name_rows.guard(store, all_unchanged)
 
 
-def _unchanged(connection: Connection[Any], table: Table, rows: Sequence[tuple[int, str]]) -> list[int]:
+def _unchanged(connection: Connection, table: Table, rows: Sequence[tuple[int, str]]) -> list[int]:
     """The places of the rows whose texts are still what was read: no memory that they came from has gone."""
     ids = [key for key, _ in rows]
     now = dict(connection.execute(_TEXTS[table].format(which="e.id = ANY(%s)"), (ids,)).fetchall())
     return [place for place, (key, text) in enumerate(rows) if now.get(key) == text]
 
 
-def write_unchanged(rows: Rows, made: NDArray[np.float32], connection: Connection[Any]) -> None:
+def write_unchanged(rows: Rows, made: NDArray[np.float32], connection: Connection) -> None:
     """Store the vectors of texts, table after table, except of rows that changed while they were embedded."""
     name_rows.lock(connection)
     for table, own in rows.items():
@@ -89,16 +82,14 @@ def write_unchanged(rows: Rows, made: NDArray[np.float32], connection: Connectio
         vectors.set_vectors(connection, table, [own[place][0] for place in places], vectors_of[places])
 
 
-def count_pending(connection: Connection[Any], table: Table) -> int:
+def count_pending(connection: Connection, table: Table) -> int:
     """How many rows have no vector."""
     facts = f" AND relation <> '{NAME_INSIDE}'" if table == "concept_edges" else ""
     return int(value(connection, f"SELECT count(*) FROM {table} WHERE embedding IS NULL{facts}"))
 
 
-def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
+def forget(connection: Connection, concept_ids: Sequence[int]) -> None:
     """Drop the vectors that were made of these concepts' names."""
-    if not concept_ids or not vectors.has_space(connection):
-        return
     ids = list(concept_ids)
     connection.execute("UPDATE concepts SET embedding = NULL WHERE id = ANY(%s)", (ids,))
     connection.execute(
@@ -106,39 +97,27 @@ def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
     )
 
 
-def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(_INDEXES)) -> None:
+def ensure_index(connection: Connection, tables: Collection[Table] = tuple(_TEXTS)) -> None:
     """Build the HNSW indexes of some tables: of concepts' names, and of facts and statements once there are enough.
 
     With them resolving a new name, and finding the facts near a query, costs the same however many there are.
     """
+    missing = "SELECT to_regclass(%s) IS NULL AND EXISTS (SELECT FROM {} WHERE embedding IS NOT NULL OFFSET %s)"
     enough = {table: 0 if table == "concepts" else EXACT_BELOW for table in tables}
-    many = "SELECT 1 FROM {} WHERE embedding IS NOT NULL OFFSET %s LIMIT 1"
     due = [
         table
         for table, least in enough.items()
-        if value(connection, "SELECT to_regclass(%s)", (_INDEXES[table],)) is None
-        and (least == 0 or value(connection, many.format(table), (least,)))
+        if value(connection, missing.format(table), (f"{table}_embedding", least))
     ]
-    if not due:
-        return
-    # Building one lets nobody write: not in the middle of somebody's change of several tables.
-    name_rows.lock(connection)
+    if due:
+        # Building one lets nobody write: not in the middle of somebody's change of several tables.
+        name_rows.lock(connection)
     for table in due:
-        vectors.build_over(
-            connection,
-            f"CREATE INDEX IF NOT EXISTS {_INDEXES[table]} ON {table} USING hnsw (embedding halfvec_cosine_ops) "
-            "WITH (m = 16, ef_construction = 64)",
-        )
-    # So that rows without a vector are found without reading all that have one.
-    for table in _INDEXES:
-        named = f" AND relation <> '{NAME_INSIDE}'" if table == "concept_edges" else ""
-        connection.execute(
-            f"CREATE INDEX IF NOT EXISTS {table}_unembedded ON {table} (id) WHERE embedding IS NULL{named}"
-        )
+        vectors.create_index(connection, table)
 
 
 def near_concepts(
-    connection: Connection[Any], scope: str, vector: NDArray[np.float32], limit: int
+    connection: Connection, scope: str, vector: NDArray[np.float32], limit: int
 ) -> list[tuple[int, float]]:
     """The concepts of a scope whose names are nearest a vector as (concept, cosine), best first.
 
@@ -151,7 +130,7 @@ def near_concepts(
     return nearest(connection, "id", source, {"scope": scope}, Nearest(vector, limit, few))
 
 
-def cosines(connection: Connection[Any], vector: NDArray[np.float32], concept_ids: Sequence[int]) -> dict[int, float]:
+def cosines(connection: Connection, vector: NDArray[np.float32], concept_ids: Sequence[int]) -> dict[int, float]:
     """How near these concepts are to a vector; those without one are left out."""
     rows = connection.execute(
         "SELECT id, 1 - (embedding <=> %s::halfvec) FROM concepts WHERE id = ANY(%s) AND embedding IS NOT NULL",
@@ -160,7 +139,7 @@ def cosines(connection: Connection[Any], vector: NDArray[np.float32], concept_id
     return dict(rows.fetchall())
 
 
-def sample(connection: Connection[Any], scope: str, limit: int) -> NDArray[np.float32]:
+def sample(connection: Connection, scope: str, limit: int) -> NDArray[np.float32]:
     """Vectors of a scope's first concepts, as rows: a sample of how alike unrelated names are."""
     first = "SELECT embedding::text FROM concepts WHERE scope = %s AND embedding IS NOT NULL ORDER BY id LIMIT %s"
     return vectors.from_sql(values(connection, first, (scope, limit)))
@@ -175,7 +154,7 @@ class Nearest(NamedTuple):
 
 
 def nearest(
-    connection: Connection[Any], key: str, source: str, given: Mapping[str, Any], asked: Nearest
+    connection: Connection, key: str, source: str, given: Mapping[str, Any], asked: Nearest
 ) -> list[tuple[int, float]]:
     """The rows of `source` nearest a vector as (key, cosine), best first.
 
@@ -204,14 +183,14 @@ def nearest_rows(key: str, source: str, *, exact: bool) -> str:
     )
 
 
-def near_facts(connection: Connection[Any], view: View, asked: Nearest) -> list[tuple[int, float]]:
+def near_facts(connection: Connection, view: View, asked: Nearest) -> list[tuple[int, float]]:
     """The edges in view whose facts are nearest, with their cosines."""
     source = f"concept_edges WHERE embedding IS NOT NULL AND {view.edges()}"
     return nearest(connection, "id", source, view.parameters(), asked)
 
 
 def near_statements(
-    connection: Connection[Any], view: View, condition: str, parameters: Mapping[str, Any], asked: Nearest
+    connection: Connection, view: View, condition: str, parameters: Mapping[str, Any], asked: Nearest
 ) -> list[tuple[int, float]]:
     """The memories, of those that meet a condition, of the nearest statements; a memory for each of its own."""
     source = (
@@ -234,15 +213,9 @@ class StatementRow(NamedTuple):
     recorded_at: datetime
 
 
-def add_statements(connection: Connection[Any], rows: Iterable[StatementRow]) -> int:
+def add_statements(connection: Connection, rows: Iterable[StatementRow]) -> int:
     """Store statements; one that a memory has already is left as it is. Give how many are new."""
-    cursor = connection.cursor()
-    cursor.executemany(
-        "INSERT INTO statements (memory_id, statement, subject, weight, valid_from, valid_to, recorded_at) "
-        "VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
-        list(rows),
-    )
-    return max(0, cursor.rowcount)
+    return insert(connection, "statements", rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,11 +230,7 @@ class NamedStatement:
     valid_to: datetime | None
 
 
-def all_statements(connection: Connection[Any]) -> list[NamedStatement]:
+def all_statements(connection: Connection) -> list[NamedStatement]:
     """Every statement about a memory that is not sensitive."""
-    return fetch(
-        connection,
-        NamedStatement,
-        "SELECT m.external_id AS memory, s.statement, s.subject, s.weight, s.valid_from, s.valid_to "
-        "FROM statements s JOIN memories m ON m.id = s.memory_id WHERE NOT m.is_sensitive ORDER BY s.id",
-    )
+    memories = "(SELECT id AS memory_id, external_id AS memory FROM memories WHERE NOT is_sensitive) AS m"
+    return select(connection, NamedStatement, f"statements JOIN {memories} USING (memory_id) ORDER BY statements.id")

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import starmap
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.store import setting_rows
 from hopgate.store.clearance import StoreGuard
-from hopgate.store.rows import columns_of, values
+from hopgate.store.rows import Connection, columns_of, insert, select, values
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.store.store import Store
 
 
@@ -30,7 +27,11 @@ class NameRow:
     kind: str | None
     uses: int = 0
     scope: str = ""
-    is_new: bool = False
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no memory mentions it yet, though two memories may tell a change of it."""
+        return not self.uses
 
     @property
     def key(self) -> NameKey:
@@ -43,12 +44,19 @@ NameKey = tuple[str, str]
 VALUE = "value"
 """The kind of what is only a number, an hour, a date or an amount: facts end there, and no list of concepts has it."""
 
-_COLUMNS = "id, concept_id, normal_name, name, kind, uses, scope"
 # The words of a name and its scope in one array, as the index of words has them: no word has a line break.
 _WORDS = "(string_to_array(n.normal_name, ' ') || (E'\\n' || n.scope))"
 
 
-def lock(connection: Connection[Any]) -> None:
+class _NewName(NamedTuple):
+    scope: str
+    normal: str
+    name: str
+    kind: str | None
+    initials: str | None
+
+
+def lock(connection: Connection) -> None:
     """Let one writer at a time change the graph, so that two who add the same concept make one.
 
     The memories' table comes first, here as everywhere: who changes its columns then waits for no graph, and the other
@@ -58,54 +66,39 @@ def lock(connection: Connection[Any]) -> None:
 
 
 def ensure(
-    connection: Connection[Any], wanted: Mapping[NameKey, tuple[str, str | None]], initials: Mapping[str, str]
+    connection: Connection, wanted: Mapping[NameKey, tuple[str, str | None]], initials: Mapping[str, str]
 ) -> dict[NameKey, NameRow]:
     """Find names by their scope and normal form, and give each that is new a concept of its own.
 
     Each comes with its spelling and kind; `initials` are by normal form the first letters by which it may be called.
     """
-    # One that no memory mentions is new to all who do not know it by a change that two memories tell.
-    known = {row.key: replace(row, is_new=not row.uses) for row in by_keys(connection, wanted)}
-    fresh = [(*key, *wanted[key], initials.get(key[1]) or None) for key in wanted if key not in known]
-    if fresh:
-        # The concepts' ids are drawn first, so that each new name is paired with its own.
-        rows = connection.execute(
-            "WITH new AS (SELECT nextval(pg_get_serial_sequence('concepts', 'id')) AS concept_id, * "
-            "FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::text[]) "
-            "AS n (scope, normal, name, kind, initials)), "
-            "made AS (INSERT INTO concepts (id, scope, canonical_name, aliases, kind) "
-            "SELECT concept_id, scope, name, ARRAY[name], kind FROM new) "
-            "INSERT INTO concept_names (scope, name, normal_name, kind, concept_id, initials) "
-            "SELECT scope, name, normal, kind, concept_id, initials FROM new "
-            f"RETURNING {_COLUMNS}",
-            columns_of(fresh, 5),
-        )
-        made = [replace(NameRow(*row), is_new=True) for row in rows]
-        known |= {row.key: row for row in made}
-    return known
+    known = {row.key: row for row in by_keys(connection, wanted)}
+    fresh = [_NewName(*key, *wanted[key], initials.get(key[1]) or None) for key in wanted if key not in known]
+    insert(connection, "names", fresh)
+    return known | {row.key: row for row in by_keys(connection, [(row.scope, row.normal) for row in fresh])}
 
 
-def by_keys(connection: Connection[Any], keys: Collection[NameKey]) -> list[NameRow]:
+def by_keys(connection: Connection, keys: Collection[NameKey]) -> list[NameRow]:
     """Names by their scopes and normal forms; unknown ones are left out."""
     # As one text: to write some hundred as an array takes psycopg a millisecond.
     these = "SELECT key ->> 0, key ->> 1 FROM jsonb_array_elements(%(keys)s::jsonb) AS w (key)"
     given = json.dumps(list(keys), ensure_ascii=False)
-    return _read(connection, f"(scope, normal_name) IN ({these})", keys=given) if keys else []
+    return _read(connection, f"(scope, normal) IN ({these})", keys=given) if keys else []
 
 
-def by_normal(connection: Connection[Any], normals: Sequence[str], scopes: Sequence[str] | None) -> list[NameRow]:
+def by_normal(connection: Connection, normals: Sequence[str], scopes: Sequence[str] | None) -> list[NameRow]:
     """Names that memories of some scopes, or of any, mention, by their normal forms; unknown ones are left out."""
     # As one text: a title's runs of words are some hundred, and psycopg takes a millisecond to write them as an array.
     return _read(
         connection,
-        "normal_name = ANY(ARRAY(SELECT jsonb_array_elements_text(%(normals)s::jsonb))) AND uses > 0 "
+        "normal = ANY(ARRAY(SELECT jsonb_array_elements_text(%(normals)s::jsonb))) AND uses > 0 "
         "AND (%(scopes)s::text[] IS NULL OR scope = ANY(%(scopes)s))",
         normals=json.dumps(list(normals), ensure_ascii=False),
         scopes=None if scopes is None else list(scopes),
     )
 
 
-def scopes_of(connection: Connection[Any], memory_ids: Collection[int]) -> dict[int, str]:
+def scopes_of(connection: Connection, memory_ids: Collection[int]) -> dict[int, str]:
     """The scope in which the names of each memory are: its own, "" for none, and "" for all where scopes are shared."""
     ids = sorted(memory_ids)
     if setting_rows.scopes(connection) == setting_rows.SHARED:
@@ -115,9 +108,7 @@ def scopes_of(connection: Connection[Any], memory_ids: Collection[int]) -> dict[
     )
 
 
-def aliases_of_titles(
-    connection: Connection[Any], memory_ids: Sequence[int] | None
-) -> list[tuple[int, str, list[str]]]:
+def aliases_of_titles(connection: Connection, memory_ids: Sequence[int] | None) -> list[tuple[int, str, list[str]]]:
     """The notes, of these or of all, whose front matter says how else their title is called: id, title, aliases."""
     given = "source #> '{extra,aliases}'"
     return connection.execute(
@@ -128,12 +119,12 @@ def aliases_of_titles(
     ).fetchall()
 
 
-def by_id(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]:
+def by_id(connection: Connection, name_ids: Sequence[int]) -> list[NameRow]:
     """Names by their ids."""
     return _read(connection, "id = ANY(%(ids)s)", ids=list(name_ids))
 
 
-def of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[NameRow]:
+def of_memories(connection: Connection, memory_ids: Sequence[int]) -> list[NameRow]:
     """The names that memories mention, and those of the facts that they tell together with others."""
     return _read(
         connection,
@@ -143,22 +134,21 @@ def of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[
     )
 
 
-def of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[NameRow]:
+def of_concepts(connection: Connection, concept_ids: Sequence[int]) -> list[NameRow]:
     """The names of concepts."""
     return _read(connection, "concept_id = ANY(%(ids)s)", ids=list(concept_ids))
 
 
-def all_names(connection: Connection[Any]) -> list[NameRow]:
+def all_names(connection: Connection) -> list[NameRow]:
     """Every name that a memory mentions, in the order of arrival: without those that facts alone point at."""
     return _read(connection, "uses > 0")
 
 
-def _read(connection: Connection[Any], which: str, **parameters: Any) -> list[NameRow]:
-    statement = f"SELECT {_COLUMNS} FROM concept_names WHERE {which} ORDER BY id"
-    return list(starmap(NameRow, connection.execute(statement, parameters).fetchall()))
+def _read(connection: Connection, which: str, **parameters: Any) -> list[NameRow]:
+    return select(connection, NameRow, f"names WHERE {which} ORDER BY id", parameters)
 
 
-def spelt(names: Sequence[str], connection: Connection[Any]) -> bool:
+def spelt(names: Sequence[str], connection: Connection) -> bool:
     """Whether each of these is a name's spelling: whether a memory that may be read still says it."""
     known = values(
         connection,
@@ -169,10 +159,10 @@ def spelt(names: Sequence[str], connection: Connection[Any]) -> bool:
     return {*known} == {*names}
 
 
-def guard(store: Store, holds: Callable[[Connection[Any]], bool]) -> StoreGuard:
+def guard(store: Store, holds: Callable[[Connection], bool]) -> StoreGuard:
     """Guard texts of the graph on their way to a model: what turns sensitive changes the graph, under its lock."""
 
-    def still(connection: Connection[Any], locked: bool) -> bool:
+    def still(connection: Connection, locked: bool) -> bool:
         if locked:
             lock(connection)
         return holds(connection)
@@ -180,12 +170,12 @@ def guard(store: Store, holds: Callable[[Connection[Any]], bool]) -> StoreGuard:
     return StoreGuard(store, still)
 
 
-def move(connection: Connection[Any], name_ids: Sequence[int], concept_id: int) -> None:
+def move(connection: Connection, name_ids: Sequence[int], concept_id: int) -> None:
     """Make names belong to another concept."""
     connection.execute("UPDATE concept_names SET concept_id = %s WHERE id = ANY(%s)", (concept_id, list(name_ids)))
 
 
-def refresh(connection: Connection[Any], name_ids: Sequence[int] | None = None) -> None:
+def refresh(connection: Connection, name_ids: Sequence[int] | None = None) -> None:
     """Set names' spelling and kind from their mentions: as the first memory spells it, and the first kind given.
 
     Of all names by default.
@@ -193,7 +183,7 @@ def refresh(connection: Connection[Any], name_ids: Sequence[int] | None = None) 
     connection.execute("SELECT hopgate_spell_names(%s)", (None if name_ids is None else list(name_ids),))
 
 
-def rename(connection: Connection[Any], concept_ids: Sequence[int] | None = None) -> list[int]:
+def rename(connection: Connection, concept_ids: Sequence[int] | None = None) -> list[int]:
     """Set concepts' canonical name, aliases and kind from their names, the most used first; of all by default.
 
     Those of them that have no name left go, and their edges by the foreign keys. Gives the concepts whose canonical
@@ -203,21 +193,14 @@ def rename(connection: Connection[Any], concept_ids: Sequence[int] | None = None
     return values(connection, "SELECT hopgate_name_concepts(%s)", (ids,))
 
 
-def separate(connection: Connection[Any], name_ids: Sequence[int] | None = None) -> None:
+def separate(connection: Connection, name_ids: Sequence[int] | None = None) -> None:
     """Give each of these names a concept of its own; by default each but the first of every concept."""
-    connection.execute(
-        "WITH parted AS (SELECT id, nextval(pg_get_serial_sequence('concepts', 'id')) AS concept_id FROM ("
-        "SELECT id, row_number() OVER (PARTITION BY concept_id ORDER BY id) AS place FROM concept_names "
-        "WHERE %(ids)s::bigint[] IS NULL OR id = ANY(%(ids)s)) AS n WHERE place > 1 OR %(ids)s IS NOT NULL), "
-        "made AS (INSERT INTO concepts (id, scope, canonical_name, aliases, kind) "
-        "SELECT p.concept_id, n.scope, n.name, ARRAY[n.name], n.kind FROM parted p "
-        "JOIN concept_names n ON n.id = p.id) "
-        "UPDATE concept_names n SET concept_id = p.concept_id FROM parted p WHERE n.id = p.id",
-        {"ids": None if name_ids is None else list(name_ids)},
-    )
+    which = "EXISTS (SELECT FROM concept_names o WHERE o.concept_id = n.concept_id AND o.id < n.id)"
+    which = which if name_ids is None else "id = ANY(%(ids)s)"
+    connection.execute(f"UPDATE concept_names n SET concept_id = NULL WHERE {which}", {"ids": name_ids})
 
 
-def containing(connection: Connection[Any], names: Sequence[NameKey], *, limit: int) -> list[int]:
+def containing(connection: Connection, names: Sequence[NameKey], *, limit: int) -> list[int]:
     """The concepts that have a name with one of these inside it; none for a name that too many of its scope contain."""
     rows = connection.execute(
         "SELECT h.concept_id, t.number "
@@ -244,7 +227,7 @@ def of_small_groups(rows: Sequence[tuple[int, int]], limit: int) -> list[int]:
 
 
 def similar(
-    connection: Connection[Any], name: NameKey, words: Sequence[str], parts: Sequence[str], initials: str, *, limit: int
+    connection: Connection, name: NameKey, words: Sequence[str], parts: Sequence[str], initials: str, *, limit: int
 ) -> list[int]:
     """The concepts of its scope that a name may mean: by a shared word, as part of it or whole, or by initials."""
     return values(

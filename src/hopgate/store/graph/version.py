@@ -6,16 +6,14 @@ import contextlib
 import warnings
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psycopg
 
 from hopgate.store import connect
-from hopgate.store.rows import value
+from hopgate.store.rows import Connection, value
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.store.store import Store
 
 
@@ -25,7 +23,7 @@ _written: dict[str, deque[int]] = {}
 REMEMBERED = 100
 
 
-def bump(connection: Connection[Any], scopes: Collection[str | None] | None = None) -> int:
+def bump(connection: Connection, scopes: Collection[str | None] | None = None) -> int:
     """Move to the next version, for these scopes or for all; it becomes visible together with what changed."""
     following = "UPDATE graph_state SET version = version + 1, scoped = scoped + %s::int, changed_at = now() "
     version = int(value(connection, following + "RETURNING version", (scopes is not None,)))
@@ -39,23 +37,23 @@ def bump(connection: Connection[Any], scopes: Collection[str | None] | None = No
     return version
 
 
-def touch(connection: Connection[Any], scopes: Collection[str | None] | None = None) -> None:
+def touch(connection: Connection, scopes: Collection[str | None] | None = None) -> None:
     """Move to the next version where there is a graph: memories changed, and with them who is whose neighbour."""
     if current(connection) > 0:
         bump(connection, scopes)
 
 
-def written_here(connection: Connection[Any]) -> Sequence[int]:
+def written_here(connection: Connection) -> Sequence[int]:
     """The last versions that this process itself made."""
     return tuple(_written.get(connection.info.dbname, ()))
 
 
-def current(connection: Connection[Any]) -> int:
+def current(connection: Connection) -> int:
     """The version that this transaction sees."""
     return int(value(connection, "SELECT version FROM graph_state"))
 
 
-def forget_graph(connection: Connection[Any]) -> None:
+def forget_graph(connection: Connection) -> None:
     """Remove all that was made of memories' texts but what is cached: the next build makes the graph anew."""
     connection.execute("LOCK TABLE memories IN ROW SHARE MODE; SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
     connection.execute("DELETE FROM journal WHERE action IN ('merge', 'keep apart')")
@@ -71,12 +69,12 @@ _GRAPH_TABLES = (
 )  # fmt: skip
 
 
-def is_derived(connection: Connection[Any]) -> bool:
+def is_derived(connection: Connection) -> bool:
     """Whether concepts and edges are derived from all facts: not before the first build, nor in the middle of one."""
     return bool(value(connection, "SELECT derived FROM graph_state"))
 
 
-def set_derived(connection: Connection[Any], derived: bool) -> None:
+def set_derived(connection: Connection, derived: bool) -> None:
     """Note that a build of the whole graph begins (not derived) or has ended (derived)."""
     connection.execute("UPDATE graph_state SET derived = %s", (derived,))
 
@@ -117,13 +115,13 @@ def build_lock(store: Store, *, rebuild: bool = False) -> Iterator[bool]:
                 connection.rollback()
 
 
-def share(connection: Connection[Any]) -> bool:
+def share(connection: Connection) -> bool:
     """Wait for whoever builds the whole graph, and let nobody begin until this transaction ends; say if it is built."""
     _take(connection, alone=False)
     return is_derived(connection)
 
 
-def _take(connection: Connection[Any], *, alone: bool) -> None:
+def _take(connection: Connection, *, alone: bool) -> None:
     shared = "" if alone else "_shared"
     if value(connection, f"SELECT pg_try_advisory_xact_lock{shared}({_KEY})"):
         return

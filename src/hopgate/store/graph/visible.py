@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hopgate.store import setting_rows
+from hopgate.store.rows import Connection
 from hopgate.times import utc
-
-if TYPE_CHECKING:
-    from psycopg import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ class View:
 
 
 def view_of(
-    connection: Connection[Any],
+    connection: Connection,
     scopes: Sequence[str] | None,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
