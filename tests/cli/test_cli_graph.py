@@ -75,7 +75,7 @@ def test_concepts_are_listed_shown_merged_and_split(built: Runner) -> None:
     assert built("concepts", "show", "immich", "--json").json == shown
     assert "'Jellyfin' joined 'Immich'" in built("concepts", "merge", "Immich", "Jellyfin").out
     assert "merged: 'Jellyfin' (by hand, 20" in built("concepts", "show", "jellyfin").out
-    assert "'Jellyfin' left 'Immich'" in built("concepts", "split", "Immich").out
+    assert "'Jellyfin' left" in built("concepts", "split", "Immich").out
     assert built("concepts", "show", "immich", "--json").json == shown
     assert "itself" in built("concepts", "merge", "Immich", "immich", status=2).refused()
 

@@ -178,9 +178,7 @@ def _take_back(connection: Connection[Any], kept: Concept, merged: JournalRow) -
     names = tuple(row.name for row in moved_names)
     # Those that follow the names, and not all that the kept concept had.
     own_memories = concept_rows.memories_of_concepts(connection, [merged.merged_id])
-    # The names that went may have been what it was called by.
-    left = concept_rows.get(connection, kept.id).name
-    return Change(left, merged.merged_name, names, len(own_memories), len(groups))
+    return Change(kept.name, merged.merged_name, names, len(own_memories), len(groups))
 
 
 def _follow_move(
