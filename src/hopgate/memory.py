@@ -34,6 +34,8 @@ LANGUAGES = {
     "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
     "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish", "zh": "simple",
 }  # fmt: skip
+# A category that calls itself a thread, as `hopgate_thread` in store/schema.sql has it.
+_SESSION = re.compile("(session|conversation|thread|chat)[ _-]*[0-9]+", re.IGNORECASE | re.ASCII)
 # A name, with or without the schema that it is in.
 _LANGUAGE = re.compile(r"\w{1,63}(\.\w{1,63})?")
 
@@ -110,6 +112,18 @@ class Memory:
     def content(self) -> str:
         """The title, where there is one, as the first line; then the text."""
         return f"{self.title}\n{self.text}" if self.title else self.text
+
+
+def thread_of(memory: Memory) -> str | None:
+    """The thread that a memory is part of: the one that it names, else a category that calls itself one.
+
+    Examples
+    --------
+    >>> [thread_of(Memory("m1", "Hi.", category=category)) for category in ("session_3", "Chat 12", "homelab")]
+    ['session_3', 'Chat 12', None]
+    """
+    is_session = memory.thread is None and memory.category and _SESSION.fullmatch(memory.category)
+    return memory.category if is_session else memory.thread
 
 
 def check_several(values: Iterable[str], name: str) -> None:

@@ -151,12 +151,13 @@ def test_where_scopes_share_a_graph_a_concept_counts_the_memories_of_the_scope_t
     kb.add(
         *(Memory(f"{scope}{at}", "Ada.", scope=scope) for scope, count in (("a", 1), ("b", 2)) for at in range(count))
     )
-    kb.build(Scripted({name: found([Mention("Ada")], []) for name in ("a0", "b0", "b1")}))
+    kb.build(Scripted({name: found([Mention("Ada"), Mention("Bea")], []) for name in ("a0", "b0", "b1")}))
     for scope, count in (("a", 1), ("b", 2), (None, 3)):
-        detail = kb.graph.concept("Ada", scope=scope)
+        detail, view = kb.graph.concept("Ada", scope=scope), kb.graph.neighbourhood(scope=scope)
         assert detail.concept.memory_count == len(detail.memories) == count
-        assert [concept.memory_count for concept in kb.graph.concepts(scope=scope)] == [count]
-        assert [concept.memories for concept in kb.graph.neighbourhood(scope=scope).concepts] == [count]
+        assert [concept.memory_count for concept in kb.graph.concepts(scope=scope)] == [count] * 2
+        assert [concept.memories for concept in view.concepts] == [count] * 2
+        assert [edge.weight for edge in view.edges] == [count]
 
 
 def test_the_graph_along_its_two_times(moved, other):

@@ -302,7 +302,7 @@ def _drawn(connection: Connection[Any], view: View, concept_ids: Sequence[int], 
     left = there - len(edges)
     if small and _is_now(view):
         known = {frozenset((edge.source, edge.target)) for edge in edges}
-        company = edge_rows.together(connection, concept_ids, TOGETHER, limit=3 * len(concepts))
+        company = edge_rows.together(connection, view, concept_ids, TOGETHER, limit=3 * len(concepts))
         edges += [line for line in company if frozenset((line.source, line.target)) not in known]
     return Neighbourhood(tuple(concepts), tuple(edges), left_out, left)
 

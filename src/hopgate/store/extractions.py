@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hopgate.memory import thread_of
 from hopgate.store import clearance, memories
 from hopgate.store.graph import name_rows
 from hopgate.store.memories import NAMED, named
@@ -102,7 +103,7 @@ def readable(connection: Connection, read: Sequence[Source], *, lock: bool = Tru
     as_read = {str(source.memory_id): source for source in read}
     same = {name: row for name, row in known.items() if row.id in now and _as_read(now[row.id], as_read[name])}
     before = {
-        name: {(now[row.id].scope, now[row.id].thread or "", text) for text in as_read[name].before}
+        name: {(now[row.id].scope, thread_of(now[row.id]) or "", text) for text in as_read[name].before}
         for name, row in same.items()
     }
     gone = memories.closed_turns(connection, set().union(*before.values()))

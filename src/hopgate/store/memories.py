@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
-from hopgate.memory import Memory, check_several
+from hopgate.memory import Memory, check_several, thread_of
 from hopgate.store import rows, setting_rows
 from hopgate.store.rows import Connection
 
@@ -115,7 +115,7 @@ def _insert(connection: Connection, new: Sequence[Memory]) -> set[str]:
 def _update(connection: Connection, pairs: Sequence[tuple[int, Memory, Memory]]) -> Written:
     """Bring memories, given by id as they are stored and as they come, up to date; say what must be read again."""
     differing = [(key, old, new) for key, old, new in pairs if new.source != old.source or not is_same(new, old)]
-    moved = [key for key, old, new in differing if old.thread is not None and _moved(new, old)]
+    moved = [key for key, old, new in differing if thread_of(old) and _moved(new, old)]
     followers = _followers(connection, moved)
     if differing:
         connection.execute(
@@ -168,7 +168,8 @@ def is_same(new: Memory, old: Memory) -> bool:
 
 def _moved(new: Memory, old: Memory) -> bool:
     """Whether a memory comes to another place: who "she" is and who "I" am, and since when a fact holds, follow."""
-    return (new.scope, new.thread, new.created_at or old.created_at) != (old.scope, old.thread, old.created_at)
+    place = new.scope, thread_of(new), new.created_at or old.created_at
+    return place != (old.scope, thread_of(old), old.created_at)
 
 
 def _reads_otherwise(new: Memory, old: Memory) -> bool:

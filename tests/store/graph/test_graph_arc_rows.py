@@ -9,6 +9,7 @@ import pytest
 from hopgate import Memory
 from hopgate.graph.walk.matrix import WHOLE, GraphMatrix, load_matrix
 from hopgate.kb import KnowledgeBase
+from hopgate.memory import thread_of
 from hopgate.store import memories
 from hopgate.store.graph.arrays import ARC_KINDS, arcs
 from hopgate.store.graph.visible import View
@@ -125,3 +126,20 @@ def test_whatever_changes_neighbours_makes_a_new_version(kb: KnowledgeBase) -> N
     moved = loaded(kb).stamp.version
     kb.mark_sensitive(["a"])
     assert before < moved < loaded(kb).stamp.version
+
+
+def test_extraction_and_schema_agree_on_what_a_thread_is(kb: KnowledgeBase) -> None:
+    categories = ["session_3", "Session 12", "CHAT-7", "thread1", "conversation_2 b", "chat", "my session_3", "s 3", ""]
+    asked = [Memory("m", "x", category=category) for category in categories] + [Memory("m", "x", thread="t")]
+    with kb.store.transaction() as connection:
+        stored = [
+            connection.execute("SELECT hopgate_thread(%s, %s)", (memory.thread, memory.category)).fetchone()[0]
+            for memory in asked
+        ]
+    assert [thread_of(memory) for memory in asked] == stored
+    kb.add(
+        Memory("1", "Rosa lives in Porto.", category="session_3", created_at=START),
+        Memory("2", "She works at Bosch.", category="session_3", created_at=START),
+    )
+    kb.build()
+    assert {(edge.source, edge.target) for edge in kb.graph.edges(relation="works at")} == {("Rosa", "Bosch")}

@@ -22,7 +22,7 @@ from hopgate.extract.rules.words import (
     word_sets,
     zipf,
 )
-from hopgate.memory import Cleared, Memory
+from hopgate.memory import Cleared, Memory, thread_of
 
 LONGEST_TEXT = 2000
 """Of a longer text only so many tokens are searched for what they introduce."""
@@ -229,7 +229,7 @@ def with_turns(memories: Iterable[Memory]) -> list[Source]:
             if speaker := _SPEAKER.match(source.text):
                 source = replace(source, known=((speaker[1].lower(), "person"),))
             made[source.memory_id] = source
-            threads[thread].append(source)
+            threads[memory.scope or "", thread].append(source)
     for turns in threads.values():
         turns.sort(key=lambda source: source.created_at.timestamp() if source.created_at else 0.0)
         for at, source in enumerate(turns):
@@ -237,7 +237,3 @@ def with_turns(memories: Iterable[Memory]) -> list[Source]:
             made[source.memory_id] = replace(source, before=before)
     return list(made.values())
 
-
-def thread_of(memory: Memory) -> tuple[str, str] | None:
-    """Give a memory's scope and thread, if it names one: what only a category makes a thread is read by itself."""
-    return (memory.scope or "", memory.thread) if memory.thread else None

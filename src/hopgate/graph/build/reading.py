@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import ContextualExtractor, Extractor, ExtractorIdentity, Source, sources
 from hopgate.extract.files import WithStatements
-from hopgate.extract.rules.survey import RARE, TURNS, Survey, is_rare, thread_of, with_turns
+from hopgate.extract.rules.survey import RARE, TURNS, Survey, is_rare, with_turns
 from hopgate.extract.runner import Extracted, Run
 from hopgate.graph.names import normalise
-from hopgate.memory import Memory, cleared
+from hopgate.memory import Memory, cleared, thread_of
 from hopgate.store import clearance, extractions, memories, setting_rows
 from hopgate.store.graph import name_rows
 
@@ -123,11 +123,11 @@ class Read:
 def with_stored_turns(connection: Connection[Any], batch: Mapping[int, Memory]) -> Iterator[Source]:
     """Sources with the turns before them in the batch; for a thread's first one there, those in the store."""
     earlier: dict[str, tuple[Any, ...]] = {}
-    threads: set[tuple[str, str]] = set()
+    threads: set[tuple[str | None, str]] = set()
     for key, memory in sorted(batch.items(), key=lambda item: (item[1].created_at, item[0])):
         thread = thread_of(memory)
-        if thread and thread not in threads:
-            threads.add(thread)
+        if thread and (memory.scope, thread) not in threads:
+            threads.add((memory.scope, thread))
             before = memories.turns_before(connection, key, limit=TURNS)
             earlier[memory.external_id] = tuple(text for _, text in cleared((turn, turn) for turn in before))
     for source in with_turns(batch.values()):

@@ -33,27 +33,14 @@ _ANY = View()
 _NO_VALUE = f"c.kind IS DISTINCT FROM '{VALUE}'"
 
 
-def _is_counted(view: View) -> bool:
-    """Whether the memories that talk about a concept are counted by what the view shows of them."""
-    return view.known_at is not None or (view.shared and view.scopes is not None)
-
-
 def _read(connection: Connection, view: View, where: str, **given: Any) -> list[Concept]:
-    """Concepts `c` in view, with their counts `n` where the view counts, those of most memories first."""
-    count, counts = "c.memory_count", ""
-    if _is_counted(view):
-        count = "coalesce(n.known, 0)"
-        counts = (
-            "LEFT JOIN (SELECT concept_id, count(*)::integer AS known FROM memory_concepts x "
-            f"JOIN memories m ON m.id = x.memory_id WHERE {view.memories('m')} GROUP BY concept_id) AS n "
-            "ON n.concept_id = c.id"
-        )
+    """Concepts `c` in view, those of most memories first."""
     return fetch(
         connection,
         Concept,
-        f"SELECT c.id, c.canonical_name AS name, c.aliases, c.kind, c.scope, {count} AS memory_count FROM concepts c "
-        f"{counts} WHERE {where} AND {view.concepts('c')} "
-        f"ORDER BY {count} DESC, c.id LIMIT %(limit)s OFFSET %(offset)s",
+        "SELECT c.id, c.canonical_name AS name, c.aliases, c.kind, c.scope, n.known AS memory_count FROM concepts c "
+        f"CROSS JOIN LATERAL (SELECT {view.memory_count('c')} AS known) AS n WHERE {where} AND {view.concepts('c')} "
+        "ORDER BY n.known DESC, c.id LIMIT %(limit)s OFFSET %(offset)s",
         view.parameters(**{"limit": None, "offset": 0, **given}),
     )
 
@@ -76,7 +63,7 @@ def find_all(connection: Connection, normal_name: str, shown: str, view: View = 
     ids = values(
         connection,
         "SELECT id FROM concepts WHERE id IN (SELECT concept_id FROM concept_names WHERE normal_name = %(name)s) "
-        f"AND {view.concepts()} ORDER BY memory_count DESC, id",
+        f"AND {view.concepts()} ORDER BY {view.memory_count()} DESC, id",
         view.parameters(name=normal_name),
     )
     if not ids:
@@ -111,7 +98,7 @@ def listed(
     With an as-of in view only those with an edge that was true then; with a known-at memories made later do not count.
     """
     where = f"(c.kind = %(kind)s OR %(kind)s::text IS NULL AND {_NO_VALUE})"
-    if _is_counted(view):
+    if view.counts_memories:
         where += " AND n.known > 0"
     if search:
         where += (

@@ -273,7 +273,7 @@ def chosen_concepts(
     rows = connection.execute(
         f"SELECT id, count(*) OVER () FROM concepts WHERE {view.concepts()} "
         "AND (%(ids)s::bigint[] IS NULL OR id = ANY(%(ids)s)) "
-        "ORDER BY array_position(%(ids)s::bigint[], id), memory_count DESC, id LIMIT %(limit)s",
+        f"ORDER BY array_position(%(ids)s::bigint[], id), {view.memory_count()} DESC, id LIMIT %(limit)s",
         view.parameters(ids=None if among is None else list(among), limit=limit),
     ).fetchall()
     return [row[0] for row in rows], rows[0][1] if rows else 0
@@ -300,10 +300,10 @@ def beside(connection: Connection, view: View, concept_id: int, but: Sequence[in
     """Concepts that the same memories talk about, rare company first: a hub is in everybody's."""
     return values(
         connection,
-        "SELECT x.concept_id FROM memory_concepts mine JOIN memory_concepts x ON x.memory_id = mine.memory_id "
-        "JOIN concepts c ON c.id = x.concept_id WHERE mine.concept_id = %(concept)s AND x.concept_id <> ALL(%(but)s) "
-        f"AND {view.concepts('c')} GROUP BY x.concept_id, c.memory_count "
-        "ORDER BY count(*) / sqrt(greatest(c.memory_count, 1)) DESC, 1 LIMIT %(limit)s",
+        "SELECT c.id FROM memory_concepts mine JOIN memory_concepts x ON x.memory_id = mine.memory_id "
+        "JOIN concepts c ON c.id = x.concept_id JOIN memories m ON m.id = mine.memory_id "
+        f"WHERE mine.concept_id = %(concept)s AND x.concept_id <> ALL(%(but)s) AND {view.memories('m')} "
+        f"GROUP BY c.id ORDER BY count(*) / sqrt(greatest({view.memory_count('c')}, 1)) DESC, c.id LIMIT %(limit)s",
         view.parameters(concept=concept_id, but=list(but), limit=limit),
     )
 
@@ -336,7 +336,7 @@ def drawn_edges(
 
 
 def together(
-    connection: Connection, concept_ids: Sequence[int], relation: str, *, limit: int | None = None
+    connection: Connection, view: View, concept_ids: Sequence[int], relation: str, *, limit: int | None = None
 ) -> list[DrawnEdge]:
     """Pairs of these concepts that the same memories talk about, with how many, the most first, as such a relation."""
     return fetch(
@@ -344,7 +344,7 @@ def together(
         DrawnEdge,
         "SELECT a.concept_id AS source, b.concept_id AS target, %(relation)s AS relation, count(*)::float8 AS weight "
         "FROM memory_concepts a JOIN memory_concepts b ON b.memory_id = a.memory_id AND b.concept_id > a.concept_id "
-        "WHERE a.concept_id = ANY(%(ids)s) AND b.concept_id = ANY(%(ids)s) GROUP BY 1, 2 "
-        "ORDER BY 4 DESC, 1, 2 LIMIT %(limit)s",
-        {"ids": list(concept_ids), "relation": relation, "limit": limit},
+        f"JOIN memories m ON m.id = a.memory_id WHERE a.concept_id = ANY(%(ids)s) AND b.concept_id = ANY(%(ids)s) "
+        f"AND {view.memories('m')} GROUP BY 1, 2 ORDER BY 4 DESC, 1, 2 LIMIT %(limit)s",
+        view.parameters(ids=list(concept_ids), relation=relation, limit=limit),
     )

@@ -90,6 +90,20 @@ class View:
             conditions.append(f"{alias}.scope = ANY(%(scopes)s)")
         return " AND ".join(conditions)
 
+    @property
+    def counts_memories(self) -> bool:
+        """Whether how many memories talk about a concept must be counted by what this view shows of them."""
+        return self.known_at is not None or (self.shared and self.scopes is not None)
+
+    def memory_count(self, alias: str = "concepts") -> str:
+        """How many of the memories in view talk about a concept."""
+        if not self.counts_memories:
+            return f"{alias}.memory_count"
+        return (
+            "(SELECT count(*)::integer FROM memory_concepts x JOIN memories m ON m.id = x.memory_id "
+            f"WHERE x.concept_id = {alias}.id AND {self.memories('m')})"
+        )
+
     def _of_scopes(self, column: str, where_shared: str) -> str:
         if self.scopes is None:
             return "true"
