@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hopgate.graph.links import inside_links, title_links
-from hopgate.graph.names import _folded, clash, name_index, name_words, normalise, tokens
+from hopgate.graph.names import clash, name_index, name_words, normalise, tokens
 
 
 @settings(max_examples=400, deadline=None)
@@ -17,15 +17,6 @@ from hopgate.graph.names import _folded, clash, name_index, name_words, normalis
 def test_normalising_is_done_once(name: str) -> None:
     once = normalise(name)
     assert normalise(once) == once
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.text(" aTHEnx0'._-", min_size=1, max_size=12))
-def test_a_plain_name_is_normalised_as_any_other(name: str) -> None:
-    before, after = name, _folded(name)
-    while before != after:
-        before, after = after, _folded(after)
-    assert normalise(name) == after
 
 
 def test_what_differs_in_writing_only_is_one_name() -> None:

@@ -15,7 +15,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import Qrels, relevant
 from hopgate.memory import Memory, cleared
-from hopgate.tfidf import tfidf, words
+from hopgate.tfidf import tfidf
 
 Slices = Mapping[str, frozenset[str]]
 """What declares a slice → the questions in it."""
@@ -114,7 +114,7 @@ def latent_space(memories: Iterable[Memory], dimension: int = 128) -> VectorSpac
     from scipy.sparse.linalg import svds
 
     pairs = list(cleared((memory.external_id, memory) for memory in memories))
-    weights = tfidf((words(text) for _, text in pairs), damped=True)
+    weights = tfidf(text for _, text in pairs)
     size = min(dimension, min(weights.shape) - 1)
     if size >= 2:
         start = np.random.default_rng(0).standard_normal(min(weights.shape))

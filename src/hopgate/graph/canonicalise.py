@@ -15,7 +15,6 @@ from itertools import count
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
 from hopgate.graph import likeness
@@ -36,51 +35,48 @@ MOST_NAMES = 256
 MAX_EMBEDDED = 4096
 
 
-def agglomerate(scored: Scored, weights: NDArray[np.float64], threshold: float) -> IntArray:
+def agglomerate(scored: Scored, units: int, threshold: float) -> IntArray:
     """Join the most alike groups first, down to a threshold; give each unit's group, from 0 in order of first unit.
 
-    Groups are as alike as their pairs are on average, each unit weighing `weights` (what its mentions are worth). No
-    group gets more than `MOST_NAMES` units.
+    Groups are as alike as their pairs are on average. No group gets more than `MOST_NAMES` units.
     """
-    weight: dict[int, float] = dict(enumerate(weights.tolist()))
-    members = {unit: [unit] for unit in weight}
-    # The weighted sum of scores between two groups.
+    members = {unit: [unit] for unit in range(units)}
+    # The sum of scores between two groups.
     near: dict[int, dict[int, float]] = {}
     heap: list[tuple[float, int, int]] = []
 
-    def offer(a: int, b: int, link: float) -> None:
-        alike = link / (weight[a] * weight[b])
+    def offer(a: int, b: int, total: float) -> None:
+        alike = total / (len(members[a]) * len(members[b]))
         if alike >= threshold:
             heapq.heappush(heap, (-alike, a, b))
 
     # Groups are as alike as the most alike of their pairs, at most: a unit with no pair at the threshold stays alone,
-    # as most do. A little lower, for to weigh a score and divide by the weights again may round it up.
-    score, merging = scored.score.astype(np.float64), np.zeros(len(weights), dtype=bool)
-    high = score >= threshold * (1 - 1e-9)
+    # as most do.
+    score, merging = scored.score.astype(np.float64), np.zeros(units, dtype=bool)
+    high = score >= threshold
     merging[scored.i[high]] = merging[scored.j[high]] = True
     kept = np.flatnonzero((score >= NEGLIGIBLE) & merging[scored.i] & merging[scored.j])
     for a, b, alike in zip(scored.i[kept].tolist(), scored.j[kept].tolist(), score[kept].tolist(), strict=True):
-        near.setdefault(a, {})[b] = near.setdefault(b, {})[a] = weight[a] * weight[b] * alike
-        offer(a, b, near[a][b])
-    numbers = count(len(weights))
+        near.setdefault(a, {})[b] = near.setdefault(b, {})[a] = alike
+        offer(a, b, alike)
+    numbers = count(units)
     while heap:
         _, a, b = heapq.heappop(heap)
         if a not in members or b not in members or len(members[a]) + len(members[b]) > MOST_NAMES:
             continue  # one of them is part of a larger group by now, or the two would be too many
         new = next(numbers)
-        weight[new] = weight[a] + weight[b]
         members[new] = members.pop(a) + members.pop(b)
-        links = near[new] = near.pop(a)
-        for other, link in near.pop(b).items():
-            links[other] = links.get(other, 0.0) + link
-        del links[a], links[b]
-        for other, link in links.items():
+        totals = near[new] = near.pop(a)
+        for other, total in near.pop(b).items():
+            totals[other] = totals.get(other, 0.0) + total
+        del totals[a], totals[b]
+        for other, total in totals.items():
             back = near[other]
             back.pop(a, None)
             back.pop(b, None)
-            back[new] = link
-            offer(other, new, link)
-    labels = np.empty(len(weights), dtype=np.int64)
+            back[new] = total
+            offer(other, new, total)
+    labels = np.empty(units, dtype=np.int64)
     for label, group in enumerate(sorted(members.values(), key=min)):
         labels[group] = label
     return labels
@@ -146,8 +142,7 @@ class Canonicaliser:
         i, j = likeness.candidate_pairs(given, vectors)
         near = np.full(len(i), np.nan, dtype=np.float32) if vectors is None else vectors.near(i, j)
         scored = likeness.scored(given, i, j, near)
-        # By the square root of their mentions aliases follow the name most used and do not vanish beside it.
-        labels = agglomerate(scored, np.sqrt(given.counts), self.threshold)
+        labels = agglomerate(scored, len(given), self.threshold)
         return Canonicalisation(given, scored, labels, unit_of, self.threshold)
 
     def resolve(self, mention: ContextMention, candidates: Sequence[Candidate]) -> Decision:
@@ -173,7 +168,7 @@ class Canonicaliser:
 
 
 def _candidate_scores(mention: ContextMention, candidates: Sequence[Candidate]) -> list[float]:
-    """Score each candidate: the average over its names, weighted as in `fit`.
+    """Score each candidate: the average over its names, as in `fit`.
 
     The candidates together are the corpus: a short name that several of them could expand is shared among them.
     """
@@ -193,8 +188,7 @@ def _candidate_scores(mention: ContextMention, candidates: Sequence[Candidate]) 
     near = np.full(len(i), np.nan, dtype=np.float32)
     near[: len(owners)] = [row.closeness for _, row, *_ in named]  # the mention's pairs come first
     scores = likeness.scored(given, i, j, near).score[: len(owners)]
-    total = np.bincount(owners, np.sqrt(counts), len(candidates))
-    return list((np.bincount(owners, np.sqrt(counts) * scores, len(candidates)) / total).tolist())
+    return list((np.bincount(owners, scores, len(candidates)) / np.bincount(owners)).tolist())
 
 
 def _embedded(embed: Embed, names: list[str]) -> FloatArray:
@@ -313,7 +307,7 @@ def canonicalise_relations(
     if not raws:
         return {}
     scored = _scored_relations(raws, None if embed is None else _embedded(embed, raws))
-    labels = agglomerate(scored, np.ones(len(raws)), threshold).tolist()
+    labels = agglomerate(scored, len(raws), threshold).tolist()
     first: dict[int, str] = {}
     for raw, label in sorted(zip(raws, labels, strict=True), key=lambda pair: (-counts[pair[0]], len(pair[0]))):
         first.setdefault(label, raw)

@@ -8,7 +8,7 @@ gaps. What they add to recall is measured in docs/measurements.md.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.names import LONGEST, NameIndex, name_index, name_words
@@ -99,15 +99,9 @@ def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
             title = text.split("\n", 1)[0]
             if len(title) <= memories.MAX_TITLE:
                 titles[scopes[key]].append((title, key))
-        _link_titles(connection, _indexes(connection, titles), titles)
-
-
-def _link_titles(connection: Connection[Any], indexes: Mapping[str, NameIndex], titles: Texts) -> None:
-    """Link memories to the concepts that their titles name, each within its scope."""
-    none = name_index([])
-    links = [link for scope, own in titles.items() for link in title_links(indexes.get(scope, none), own)]
-    for start in range(0, len(links), BATCH):
-        concept_rows.link_titles(connection, links[start : start + BATCH], TITLE_WEIGHT)
+        indexes = _indexes(connection, titles)
+        links = [link for scope, of_scope in titles.items() for link in title_links(indexes[scope], of_scope)]
+        concept_rows.link_titles(connection, links, TITLE_WEIGHT)
 
 
 def link_names(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
@@ -116,7 +110,7 @@ def link_names(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
     for row in name_rows.of_concepts(connection, concept_ids):
         names[row.scope].append((row.name, row.concept_id))
     indexes = _indexes(connection, names)
-    links = [link for scope, own in names.items() for link in inside_links(indexes[scope], own)]
+    links = [link for scope, of_scope in names.items() for link in inside_links(indexes[scope], of_scope)]
     edge_rows.replace_name_links(connection, concept_ids, links, INSIDE_WEIGHT)
 
 
@@ -170,7 +164,7 @@ def name_runs(texts: Iterable[str]) -> list[str]:
 
 def _indexes(connection: Connection[Any], texts: Texts) -> dict[str, NameIndex]:
     """Index the names of each scope that are in some texts of it."""
-    wanted = [(scope, run) for scope, own in texts.items() for run in name_runs(text for text, _ in own)]
+    wanted = [(scope, run) for scope, of_scope in texts.items() for run in name_runs(text for text, _ in of_scope)]
     names: Texts = defaultdict(list)
     for row in name_rows.by_keys(connection, wanted):
         if row.uses:

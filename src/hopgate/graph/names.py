@@ -54,9 +54,6 @@ def normalise(name: str) -> str:
     >>> normalise("The  U.S. Navy's"), normalise("Pérez-Reverte"), normalise("C++"), normalise("Python 3.11")
     ('us navy', 'perez reverte', 'c++', 'python 3.11')
     """
-    if name.isascii() and name.replace(" ", "").isalnum():
-        # Nothing but letters, digits and spaces, as most names: one pass does all, and there are no marks to look for.
-        return _without_articles(name.lower().split())
     # One pass may leave something for the next, such as a ligature: repeat until all is done.
     before, folded = name, _folded(name)
     while folded != before:
@@ -65,26 +62,15 @@ def normalise(name: str) -> str:
 
 
 def _folded(name: str) -> str:
-    # Most names are plain, and each step is taken only where there is something for it to do: this is called for every
-    # name of every memory.
-    if name.isascii():
-        folded = plain = name.lower()
-    else:
-        folded = unicodedata.normalize("NFKD", name).casefold()
+    folded = plain = unicodedata.normalize("NFKD", name).casefold()
+    if not folded.isascii():
         plain = "".join(character for character in folded if not unicodedata.combining(character))
-    if "'" in plain or "’" in plain:
-        plain = _POSSESSIVE.sub("", plain)
-    if "." in plain:
-        plain = _DOTTED.sub(lambda match: match[0].replace(".", "") if not match[0][0].isdigit() else match[0], plain)
-    return _without_articles(_SEPARATOR.sub(" ", plain).split()) or " ".join(folded.split())
-
-
-def _without_articles(parts: list[str]) -> str:
-    # All articles before a name at once: a pass for each would take as many passes as somebody wrote articles.
-    first = 0
-    while first < len(parts) - 1 and parts[first] in _ARTICLES:
-        first += 1
-    return " ".join(parts[first:])
+    plain = _POSSESSIVE.sub("", plain)
+    plain = _DOTTED.sub(lambda match: match[0] if match[0][0].isdigit() else match[0].replace(".", ""), plain)
+    parts = _SEPARATOR.sub(" ", plain).split()
+    # All articles before a name at once: somebody may write a million of them.
+    first = next((at for at, part in enumerate(parts[:-1]) if part not in _ARTICLES), len(parts) - 1)
+    return " ".join(parts[max(first, 0) :]) or " ".join(folded.split())
 
 
 @lru_cache(maxsize=1 << 16)
@@ -161,7 +147,6 @@ _DIGIT_OR_MARK = re.compile(r"\d|(?<!\S)[^\w\s]")
 # Names of things have at most so many words; what is longer is a phrase that an extractor took for a name.
 LONGEST = 8
 
-_PLAIN = re.compile(r"(?<!\S)[A-Za-z]{4,}(?!\S)")
 _EMPTY = ENGLISH["stop_words"] | ENGLISH["determiners"] | WORDS["empty"]
 
 
@@ -191,15 +176,13 @@ class NameIndex:
     """
 
     names: dict[tuple[str, ...], int]
-    longest: dict[str, int]
 
     def __repr__(self) -> str:
         return f"NameIndex(names={len(self.names)})"
 
     def exact(self, text: str) -> int | None:
         """Give the concept whose name the whole text is."""
-        # Each plain word is one of a name, unless it is an article: a sentence need not be normalised to be none.
-        return self.names.get(tuple(name_words(text))) if len(_PLAIN.findall(text)) <= LONGEST else None
+        return self.names.get(tuple(name_words(text)))
 
     def find(self, text: str, *, within: bool = False) -> list[NameMatch]:
         """Find names from left to right, the longest first, never two over the same word.
@@ -213,8 +196,7 @@ class NameIndex:
         matches: list[NameMatch] = []
         at = 0
         while at < len(text_words):
-            longest = min(self.longest.get(text_words[at], 0), len(text_words) - at)
-            for length in range(longest, 0, -1):
+            for length in range(min(LONGEST, len(text_words) - at), 0, -1):
                 concept = self.names.get(tuple(text_words[at : at + length]))
                 if concept is not None and not (within and length == len(text_words)):
                     matches.append(NameMatch(concept, at, length))
@@ -236,14 +218,11 @@ def name_index(names: Iterable[tuple[str, int]]) -> NameIndex:
     {('rust',): 1}
     """
     index: dict[tuple[str, ...], int] = {}
-    longest: dict[str, int] = {}
     for name, concept in names:
         key = tuple(name_words(name))
-        if not 0 < len(key) <= LONGEST or all(word in _EMPTY or len(word) < 2 for word in key):
-            continue
-        index[key] = min(concept, index.get(key, concept))
-        longest[key[0]] = max(len(key), longest.get(key[0], 0))
-    return NameIndex(index, longest)
+        if 0 < len(key) <= LONGEST and not all(word in _EMPTY or len(word) < 2 for word in key):
+            index[key] = min(concept, index.get(key, concept))
+    return NameIndex(index)
 
 
 def name_words(text: str) -> list[str]:

@@ -236,4 +236,3 @@ def with_turns(memories: Iterable[Memory]) -> list[Source]:
             before: tuple[Cleared, ...] = tuple(turn.text for turn in turns[max(0, at - TURNS) : at])
             made[source.memory_id] = replace(source, before=before)
     return list(made.values())
-
