@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from hopgate.errors import HopgateError, UnknownError
 from hopgate.graph.names import normalise
+from hopgate.graph.walk.matrix import positions
 from hopgate.memory import cleared
 from hopgate.store import memories
 from hopgate.store.graph import arrays, concept_rows, version
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 Ids = NDArray[np.int64]
-Key = TypeVar("Key", bound=Hashable)
 
 RESOLUTIONS = (0.01, 100.0)
 # Leiden begins again from what it found: four times are worth .003 of modularity on musique, ten .0005 more.
@@ -66,12 +66,14 @@ class ConceptCluster:
 
     def to_dict(self, members: int | None = None) -> dict[str, Any]:
         """The cluster as JSON values, with so many of its members."""
-        shown = [
-            {"id": concept.id, "name": concept.name, "kind": concept.kind, "memories": concept.memory_count}
-            for concept in self.members[:members]
-        ]
         row = {"id": self.id, "label": self.label, "words": list(self.words), "size": len(self)}
-        return row | {"memories": self.memories, "members": shown}
+        return row | {
+            "memories": self.memories,
+            "members": [
+                {"id": concept.id, "name": concept.name, "kind": concept.kind, "memories": concept.memory_count}
+                for concept in self.members[:members]
+            ],
+        }
 
 
 @dataclass(frozen=True)
@@ -147,17 +149,18 @@ def find_clusters(store: Store, *, resolution: float, scopes: Sequence[str] | No
     """Give the clusters of a store, or of what some scopes may see; see `ConceptGraph.clusters`."""
     if not RESOLUTIONS[0] <= resolution <= RESOLUTIONS[1]:
         raise HopgateError(f"resolution is between {RESOLUTIONS[0]:g} and {RESOLUTIONS[1]:g}, not {resolution:g}")
-    of = tuple(sorted(set(scopes or ())))
+    scope_names = tuple(sorted(set(scopes or ())))
     with store.snapshot() as connection:
         now = version.current(connection)
-        rows = concept_rows.read_clusters(connection, of, resolution)
-        graph = _read(connection, of)
+        rows = concept_rows.read_clusters(connection, scope_names, resolution)
+        graph = _read(connection, scope_names)
     if not rows or rows[0].graph_version != now:
-        found = leiden(graph.weights, resolution=resolution)
-        rows = store.run(lambda connection: _keep(connection, graph, found, (of, resolution), now))
+        labels, modularity = leiden(graph.weights, resolution=resolution)
+        new_rows = [ClusterRow(0, tuple(ids), now, modularity) for ids in _groups(graph, labels)]
+        rows = store.run(lambda connection: _keep(connection, scope_names, resolution, new_rows))
     with store.snapshot() as connection:
         clusters = _named(connection, graph, rows)
-    return ConceptClusters(tuple(clusters), resolution, now, rows[0].modularity if rows else 0.0, of)
+    return ConceptClusters(tuple(clusters), resolution, now, rows[0].modularity if rows else 0.0, scope_names)
 
 
 # What clusters are found in: how much concepts belong together.
@@ -178,17 +181,13 @@ def _read(connection: Connection[Any], scopes: Sequence[str]) -> _Graph:
     view = view_of(connection, scopes or None)
     listed = [concept for concept in concept_rows.listed(connection, view, limit=None) if concept.memory_count]
     concepts = sorted(listed, key=lambda concept: concept.id)
+    ids = np.array([concept.id for concept in concepts], np.int64)
     edges, mentions = arrays.edges(connection, view), arrays.mentions(connection, view)
-    place = {concept.id: at for at, concept in enumerate(concepts)}
-
-    def places(ids: Ids) -> Ids:
-        return np.array([place.get(key, -1) for key in ids.tolist()], np.int64)
-
-    concept, source, target = places(mentions.target), places(edges.source), places(edges.target)
-    there, joined = concept >= 0, (source >= 0) & (target >= 0)
-    memory_ids, memory = np.unique(mentions.source[there], return_inverse=True)
-    ends = (memory, concept[there])
-    mentioned = coo_array((np.ones(len(memory)), ends), shape=(len(memory_ids), len(concepts))).tocsr()
+    concept, source, target = (positions(ids, ends) for ends in (mentions.target, edges.source, edges.target))
+    shown, joined = concept >= 0, (source >= 0) & (target >= 0)
+    memory_ids, memory = np.unique(mentions.source[shown], return_inverse=True)
+    shape = (len(memory_ids), len(concepts))
+    mentioned = coo_array((np.ones(len(memory)), (memory, concept[shown])), shape=shape).tocsr()
     mentioned.data[:] = 1.0  # a title and a mention of the same concept are one
     stated = coo_array((edges.weight[joined], (source[joined], target[joined])), shape=(len(concepts),) * 2)
     return _Graph(concepts, memory_ids, mentioned, concept_weights(mentioned, stated))
@@ -212,13 +211,11 @@ def concept_weights(mentioned: csr_array, stated: coo_array) -> csr_array:
     return csr_array(coo_array((whole.data[kept], (whole.row[kept], whole.col[kept])), shape=whole.shape))
 
 
-def leiden(weights: csr_array, *, resolution: float = 1.0, seed: int = 0) -> tuple[Ids, float]:
+def leiden(weights: csr_array, *, resolution: float = 1.0) -> tuple[Ids, float]:
     """Give every node the number of its community, from 0, the largest first, and the modularity.
 
-    Communities are connected.
-
-    Leiden (Traag, Waltman and van Eck: From Louvain to Leiden, Scientific Reports 9, 2019) by `graspologic-native`; why
-    by that is in docs/measurements.md. The same seed gives the same communities.
+    Communities are connected, and the same at each call. Leiden (Traag, Waltman and van Eck: From Louvain to Leiden,
+    Scientific Reports 9, 2019) by `graspologic-native`; why by that is in docs/measurements.md.
     """
     from graspologic_native import leiden_csr
 
@@ -232,7 +229,7 @@ def leiden(weights: csr_array, *, resolution: float = 1.0, seed: int = 0) -> tup
         nodes,
         resolution=resolution,
         iterations=ITERATIONS,
-        seed=seed,
+        seed=0,
         max_local_moving_iterations=MOST_SWEEPS,
     )
     entries, found = weights.tocoo(), np.array([communities[node] for node in range(nodes)])
@@ -249,26 +246,22 @@ def leiden(weights: csr_array, *, resolution: float = 1.0, seed: int = 0) -> tup
 
 
 def _keep(
-    connection: Connection[Any], graph: _Graph, found: tuple[Ids, float], of: tuple[Sequence[str], float], now: int
+    connection: Connection[Any], scopes: Sequence[str], resolution: float, found: Sequence[ClusterRow]
 ) -> list[ClusterRow]:
-    """Give newly found communities the ids of the clusters before that they are, and keep them where that is allowed.
-
-    `found` is the number of each concept's community and the modularity, `of` the scopes and the resolution.
-    """
+    """Give newly found clusters the ids of those before that they are, and keep them where that is allowed."""
     may_write = concept_rows.lock_clusters(connection)
-    before = concept_rows.read_clusters(connection, *of)
-    if before and before[0].graph_version == now:  # another process found them meanwhile
+    before = concept_rows.read_clusters(connection, scopes, resolution)
+    if before and found and before[0].graph_version == found[0].graph_version:  # another process was quicker
         return before
-    new_ids = count(concept_rows.last_cluster_id(connection, of[0]) + 1)
-    groups = _groups(graph, found[0])
-    known = keep_ids({row.id: frozenset(row.concept_ids) for row in before}, [frozenset(group) for group in groups])
+    new_ids = count(concept_rows.last_cluster_id(connection, scopes) + 1)
+    kept_ids = keep_ids({row.id: {*row.concept_ids} for row in before}, [{*row.concept_ids} for row in found])
     rows = [
-        ClusterRow(next(new_ids) if same is None else same, tuple(group), now, found[1])
-        for group, same in zip(groups, known, strict=True)
+        replace(row, id=next(new_ids) if kept_id is None else kept_id)
+        for row, kept_id in zip(found, kept_ids, strict=True)
     ]
     # Of scopes that nobody has nothing is kept: anybody can think of more of them.
     if may_write and (rows or before):
-        concept_rows.replace_clusters(connection, *of, rows)
+        concept_rows.replace_clusters(connection, scopes, resolution, rows)
     return sorted(rows, key=lambda row: (-len(row.concept_ids), row.id))
 
 
@@ -283,23 +276,23 @@ def _groups(graph: _Graph, labels: Ids) -> list[list[int]]:
     return groups
 
 
-def keep_ids(before: Mapping[int, AbstractSet[Key]], now: Sequence[AbstractSet[Key]]) -> list[int | None]:
+def keep_ids(before: Mapping[int, AbstractSet[int]], now: Sequence[AbstractSet[int]]) -> list[int | None]:
     """Give each cluster of now the id of the one before that it shares most with, by Jaccard; none to a new one.
 
     The largest overlaps choose first; no id goes to two.
     """
-    home = {node: key for key, nodes in before.items() for node in nodes}
-    pairs = []
-    for place, nodes in enumerate(now):
-        shared = Counter(home[node] for node in nodes if node in home)
-        pairs += [(-both / (len(nodes) + len(before[key]) - both), key, place) for key, both in shared.items()]
-    key_of: dict[int, int] = {}
-    given: set[int] = set()
-    for overlap, key, place in sorted(pairs):
-        if -overlap >= LEAST_OVERLAP and key not in given and place not in key_of:
-            key_of[place] = key
-            given.add(key)
-    return [key_of.get(place) for place in range(len(now))]
+    id_before = {concept: key for key, concepts in before.items() for concept in concepts}
+    overlaps = []
+    for place, concepts in enumerate(now):
+        shared = Counter(id_before[concept] for concept in concepts if concept in id_before)
+        overlaps += [(both / (len(concepts) + len(before[key]) - both), key, place) for key, both in shared.items()]
+    kept_ids: list[int | None] = [None] * len(now)
+    taken: set[int] = set()
+    for overlap, key, place in sorted(overlaps, key=lambda row: (-row[0], *row[1:])):
+        if overlap >= LEAST_OVERLAP and key not in taken and kept_ids[place] is None:
+            kept_ids[place] = key
+            taken.add(key)
+    return kept_ids
 
 
 # Labels: the most central names, and words that are frequent in a cluster's memories and rare in others'.
@@ -308,30 +301,27 @@ def keep_ids(before: Mapping[int, AbstractSet[Key]], now: Sequence[AbstractSet[K
 def _named(connection: Connection[Any], graph: _Graph, rows: Sequence[ClusterRow]) -> list[ConceptCluster]:
     """The clusters with their members and labels."""
     place = {concept.id: at for at, concept in enumerate(graph.concepts)}
-    groups = [[place[concept] for concept in row.concept_ids if concept in place] for row in rows]
-    ends = [(node, at) for at, group in enumerate(groups) for node in group]
-    nodes, owners = zip(*ends, strict=True) if ends else ((), ())
-    membership = coo_array((np.ones(len(ends)), (nodes, owners)), shape=(len(place), len(rows)))
-    # How many of a cluster's concepts each memory mentions; the most first.
-    often = (graph.mentioned @ membership).tocsc()
-    texts: dict[int, list[str]] = {}
-    for at, group in enumerate(groups):
-        column = slice(often.indptr[at], often.indptr[at + 1])
-        order = np.lexsort((often.indices[column], -often.data[column]))[:READ_TEXTS]
-        if len(group) > 1:
-            texts[at] = _texts(connection, graph.memory_ids[often.indices[column][order]].tolist())
-    members = [tuple(graph.concepts[node] for node in group) for group in groups]
-    names = {at: [name for one in members[at] for name in (one.name, *one.aliases)] for at in texts}
-    words = label_words({at: [*names[at], *texts[at]] for at in texts}, most=4 * WORDS)
+    nodes_of = {row.id: nodes for row in rows if (nodes := [place[key] for key in row.concept_ids if key in place])}
+    members = {key: tuple(graph.concepts[node] for node in nodes) for key, nodes in nodes_of.items()}
+    columns = graph.mentioned.tocsc()
+    mentioning = np.split(columns.indices, columns.indptr[1:-1])
+    memory_counts, texts = dict[int, int](), dict[int, list[str]]()
+    for key, nodes in nodes_of.items():
+        memories_of, often = np.unique(np.concatenate([mentioning[node] for node in nodes]), return_counts=True)
+        memory_counts[key] = len(memories_of)
+        if len(nodes) > 1:
+            # Those that mention most of the cluster's concepts.
+            read = memories_of[np.lexsort((memories_of, -often))[:READ_TEXTS]]
+            names = [name for member in members[key] for name in (member.name, *member.aliases)]
+            texts[key] = [*names, *_texts(connection, graph.memory_ids[read].tolist())]
+    words = label_words(texts, most=4 * WORDS)
     clusters = []
-    for at, row in enumerate(rows):
-        if members[at]:
-            central = [member.name for member in members[at][:CENTRAL]]
-            in_names = {word for name in central for word in _words(name)}
-            shown = tuple(word for word in words.get(at, ()) if word not in in_names)[:WORDS]
-            label = " · ".join(filter(None, (", ".join(central), ", ".join(shown))))
-            memories_of = int(often.indptr[at + 1] - often.indptr[at])
-            clusters.append(ConceptCluster(row.id, label, shown, members[at], memories_of))
+    for key in nodes_of:
+        central = [member.name for member in members[key][:CENTRAL]]
+        in_names = {word for name in central for word in _words(name)}
+        shown = tuple(word for word in words.get(key, ()) if word not in in_names)[:WORDS]
+        label = " · ".join(filter(None, (", ".join(central), ", ".join(shown))))
+        clusters.append(ConceptCluster(key, label, shown, members[key], memory_counts[key]))
     return clusters
 
 
@@ -341,7 +331,7 @@ def _texts(connection: Connection[Any], memory_ids: Sequence[int]) -> list[str]:
     return [text[key][:READ_CHARACTERS] for key in memory_ids if key in text]
 
 
-def label_words(texts: Mapping[Key, Iterable[str]], *, most: int = 5) -> dict[Key, tuple[str, ...]]:
+def label_words(texts: Mapping[int, Iterable[str]], *, most: int = 5) -> dict[int, tuple[str, ...]]:
     """Give each group the words that are more frequent in its texts than in the others' (class-based TF-IDF).
 
     A word counts once a text, and a group's by its share of them, times ``log(1 + mean / everywhere)`` (Grootendorst,
@@ -352,16 +342,14 @@ def label_words(texts: Mapping[Key, Iterable[str]], *, most: int = 5) -> dict[Ke
     >>> label_words({1: ["the backup", "backup of a disk"], 2: ["the garden", "a disk in the garden"]}, most=1)
     {1: ('backup',), 2: ('garden',)}
     """
-    counts = {group: Counter(word for text in own for word in set(_words(text))) for group, own in texts.items()}
-    everywhere: Counter[str] = Counter()
-    for own in counts.values():
-        everywhere.update(own)
+    counts = {key: Counter(word for text in group for word in set(_words(text))) for key, group in texts.items()}
+    everywhere = Counter(word for of_group in counts.values() for word in of_group.elements())
     mean = everywhere.total() / max(len(counts), 1)
     chosen = {}
-    for group, own in counts.items():
-        total = max(own.total(), 1)
-        score = {word: share / total * math.log(1 + mean / everywhere[word]) for word, share in own.items()}
-        chosen[group] = tuple(sorted(score, key=lambda word: (-score[word], word))[:most])
+    for key, of_group in counts.items():
+        # Each score is divided by the group's total, which changes no order.
+        score = {word: often * math.log(1 + mean / everywhere[word]) for word, often in of_group.items()}
+        chosen[key] = tuple(sorted(score, key=lambda word: (-score[word], word))[:most])
     return chosen
 
 
