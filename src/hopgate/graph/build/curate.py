@@ -92,9 +92,9 @@ class Stated:
     facts: Sequence[StatedFact]
 
     @cached_property
-    def sentences(self) -> list[list[str]]:
-        """The words of each sentence, or line, of its text."""
-        return [name_words(text) for text in _BETWEEN.split(self.memory.text)]
+    def words(self) -> list[str]:
+        """The words of its title and text."""
+        return name_words(self.memory.content)
 
     @cached_property
     def own(self) -> list[StatedFact]:
@@ -102,8 +102,8 @@ class Stated:
         return [fact for fact in self.facts if not (fact.is_over and fact.read_with not in (None, fact.memory_id))]
 
     @cached_property
-    def _of_facts(self) -> set[str]:
-        """Function words, the words of its facts' names and relations, and those of the dates from which these hold."""
+    def says_only_facts(self) -> bool:
+        """Whether all its words are those of its facts, or of the dates from which these hold, or small words."""
         tokens, lower, _, code = analysed(self.memory.text)
         function_words = (part for word in LANGUAGES[code].function for part in name_words(word))
         starts = {fact.valid_from for fact in self.own}
@@ -114,20 +114,12 @@ class Stated:
             for word in name_words(" ".join(tokens[span.start : span.end]))
         )
         texts = (f"{fact.subject} {fact.raw} {fact.relation} {fact.object}" for fact in self.own)
-        return {*function_words, *dates, *(word for text in texts for word in name_words(text))}
+        return {*self.words} <= {*function_words, *dates, *(word for text in texts for word in name_words(text))}
 
     @cached_property
     def edges(self) -> set[int]:
         """The edges that hold and of which it is evidence."""
         return {fact.edge_id for fact in self.facts if fact.edge_id is not None}
-
-    def says_only_facts(self) -> bool:
-        """Whether all words of its title and text are those of its facts, or small words."""
-        return not any(self._left(sentence) for sentence in (name_words(self.memory.title), *self.sentences))
-
-    def _left(self, sentence: Sequence[str]) -> set[str]:
-        """The words of a sentence that are none of `_of_facts`."""
-        return {*sentence} - self._of_facts
 
     def is_unsure_of(self, words: set[str]) -> bool:
         """Whether a sentence with one of these words asks, or only supposes."""
@@ -139,23 +131,11 @@ class Stated:
         )
 
     def restates(self, other: Stated) -> bool:
-        """Whether this says all that another memory says.
-
-        Both are evidence of the same edges, which hold without a break from one to the other. Words that are no fact's
-        stand in a sentence with one, and here in a sentence that begins with the same words.
-        """
+        """Whether this says all that another memory says: both are evidence of the same edges, which hold still."""
         if not other.own or any(fact.is_over or fact.edge_id not in self.edges for fact in other.own):
             return False
-        restated = [
-            sentence
-            for sentence in other.sentences
-            if any({*name_words(fact.object)} <= {*sentence} for fact in other.own)
-            and any(sentence == mine[: len(sentence)] for mine in self.sentences)
-        ]
-        unsaid = [sentence for sentence in other.sentences if sentence not in restated and other._left(sentence)]
-        if self.memory.title != other.memory.title:
-            unsaid += [words for words in (name_words(other.memory.title),) if other._left(words)]
-        return not unsaid and not self.is_unsure_of({word for fact in other.own for word in name_words(fact.object)})
+        objects = {word for fact in other.own for word in name_words(fact.object)}
+        return other.says_only_facts and not self.is_unsure_of(objects)
 
     def ended_by(self, newer: Stated) -> bool:
         """Whether every fact of this memory is over, and the newer one told of an end."""
@@ -168,14 +148,13 @@ class Stated:
             for end in newer.own
         )
         names = {word for fact in self.own for word in name_words(f"{fact.subject} {fact.object}")}
-        return ends and self.says_only_facts() and not newer.is_unsure_of(names)
+        return ends and self.says_only_facts and not newer.is_unsure_of(names)
 
     def repeats(self, older: Stated) -> bool:
         """Whether this is the text of another memory of the same day; on another day it may have happened again."""
-        mine, others = self.memory, older.memory
-        if mine.created_at is None or others.created_at is None or mine.created_at.date() != others.created_at.date():
-            return False
-        return (mine.title, self.sentences) == (others.title, older.sentences)
+        made, made_before = self.memory.created_at, older.memory.created_at
+        same_day = made is not None and made_before is not None and made.date() == made_before.date()
+        return same_day and self.words == older.words
 
 
 def propose(newer: Stated, older: Sequence[Stated]) -> Iterator[Proposal]:
@@ -217,11 +196,11 @@ def proposals(
     first = utc(since)
     new = [key for key, known_at in current.items() if first is None or known_at >= first]
     for start in range(0, len(new), TOGETHER):
-        some = new[start : start + TOGETHER]
-        by_id = memories.fetch_by_id(connection, sorted({*some, *(older for key in some for older in near[key])}))
+        batch = new[start : start + TOGETHER]
+        by_id = memories.fetch_by_id(connection, sorted({*batch, *(older for key in batch for older in near[key])}))
         notes = {key: Stated(memory, facts.get(key, ())) for key, memory in by_id.items()}
         # One that is deleted meanwhile is not among them.
-        for note, key in ((notes[key], key) for key in some if key in notes):
+        for note, key in ((notes[key], key) for key in batch if key in notes):
             name = note.memory.external_id
             older = [notes[other] for other in near[key] if other in notes]
             proposed = list(propose(note, [other for other in older if other.memory.external_id not in gone]))
@@ -259,8 +238,12 @@ def apply(
 
     Where a text is not the one that was compared any more nothing was proposed about it.
     """
-    rows = [(one.gives_way, one.older if one.gives_way == one.memory else one.memory, one.reason) for one in chosen]
-    gave_way = superseded.supersede(connection, [(gone, by, why) for gone, by, why in rows if gone and by], compared)
+    rows = [
+        (row.gives_way, row.older if row.gives_way == row.memory else row.memory, row.reason)
+        for row in chosen
+        if row.gives_way and row.older
+    ]
+    gave_way = superseded.supersede(connection, rows, compared)
     if gave_way:
         journal.record(connection, journal.SUPERSEDE, memory_ids=[gone.id for gone in gave_way.values()])
         version.bump(connection, [gone.scope for gone in gave_way.values()])
