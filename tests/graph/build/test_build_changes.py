@@ -10,8 +10,9 @@ import hopgate
 from hopgate.extract.changes import model
 from hopgate.extract.changes.model import Compared, Span
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.graph.build.changes import Note, change_of, read_changes
+from hopgate.graph.build.changes import change_of, read_changes
 from hopgate.memory import Memory
+from hopgate.store.graph.fact_rows import NamedFact
 
 NOTES = {
     "was": ("2024-01-05", "Piano for Edie is with Mrs Lathom."),
@@ -132,28 +133,19 @@ def test_lines_of_a_note_tell_changes_of_what_its_title_names(kb: hopgate.Knowle
 
 
 def test_names_of_facts_stand_for_the_words_that_the_model_marks() -> None:
-    from hopgate.store.graph.fact_rows import NamedFact
-
-    early, late = datetime(2024, 1, 5, tzinfo=UTC), datetime(2024, 3, 5, tzinfo=UTC)
-    pair = Compared(
+    day = datetime(2024, 3, 5, tzinfo=UTC)
+    moved = Compared(
         0.99,
         [Span("thing", "Paperless", 0, 0.9), Span("former", "old Optiplex", 22, 0.9)],
         [Span("value", "Beelink", 20, 0.9)],
     )
     runs = NamedFact("Paperless", "runs on", "Optiplex")
-    earlier = Note("Paperless runs on the old Optiplex.", early, facts=[runs])
-    later = Note("Moved Paperless to a Beelink.", late)
-    assert change_of(pair, earlier, later) == ("Paperless", "runs on", "Optiplex", "Beelink", late)
-    # A day that is written otherwise is the one that a fact of the later note contradicts.
-    due = Compared(0.99, [Span("thing", "report", 4, 0.9), Span("former", "4 April", 18, 0.9)], [])
-    was, is_ = (NamedFact("report", "due", day) for day in ("2024-04-04", "2024-04-18"))
-    told = change_of(due, Note("The report is due 4 April", early, facts=[was]), Note("…", late, facts=[is_]))
-    assert told == ("report", "due", "2024-04-04", "", late)
-    # What was for some time is no news of what is.
-    past = NamedFact("Paperless", "runs on", "Beelink", valid_to=early)
-    assert change_of(pair, earlier, Note("Paperless ran on a Beelink till 2021.", late, facts=[past])) is None
+    assert change_of(moved, [runs], [], "", day) == ("Paperless", "runs on", "Optiplex", "Beelink", day)
+    # What the later note's own fact says, and since when, is not said twice.
+    newer = NamedFact("Paperless", "runs on", "Beelink Mini", valid_from=day.replace(day=2))
+    assert change_of(moved, [runs], [newer], "", day)[3:] == ("", day.replace(day=2))
+    assert change_of(moved, [], [newer], "", day)[:4] == ("Paperless", "runs on", "old Optiplex", "")
     # What is over need have nothing instead, and a thing is no value of itself.
-    over = Compared(0.99, [Span("thing", "choir", 0, 0.9), Span("former", "Ann", 10, 0.9)], [])
-    assert change_of(over, Note("choir with Ann", early), Note("Ann left", late)) == ("choir", "is", "Ann", "", late)
-    same = Compared(0.99, [Span("thing", "Ann", 0, 0.9), Span("former", "Ann", 10, 0.9)], [])
-    assert change_of(same, Note("", early), Note("", late)) is None
+    over = Compared(0.99, [Span("former", "Ann", 10, 0.9)], [])
+    assert change_of(over, [], [], "choir", day) == ("choir", "is", "Ann", "", day)
+    assert change_of(over, [], [], "Ann", day) is None

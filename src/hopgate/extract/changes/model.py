@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from importlib import resources
@@ -52,7 +52,6 @@ _ARTICLE = re.compile(
     r"(?:the|my|our|a|an|der|die|das|den|dem|ein|eine|mein|meine|unser|unsere|le|la|les|el|il|het|de|her|his) (?=.)",
     re.IGNORECASE,
 )
-_OWNER = re.compile(r"[^\s,;:()]+['’]s $")
 _LIKELY_WORD = re.compile(r"[^\W\d_]+|->|→|=>")
 _WEIGHTS = resources.files("hopgate.extract.changes").joinpath("weights")
 Row = TypeVar("Row")
@@ -108,17 +107,6 @@ class Compared(NamedTuple):
     def is_end(self) -> bool:
         """Whether the later note ends something of the earlier one."""
         return self.end >= THRESHOLD and self.sureness >= SURE
-
-    def with_names(self, of_earlier: Collection[str], of_later: Collection[str], texts: tuple[str, str]) -> Compared:
-        """The same with the names of either note in the place of words of theirs, and with whose a thing is.
-
-        The model may mark a part of a name: of "Greenbank Nurseries" the first word.
-        """
-        earlier, later = texts
-        return self._replace(
-            of_earlier=[_named(span, earlier, of_earlier) for span in self.of_earlier],
-            of_later=[_named(span, later, of_later) for span in self.of_later],
-        )
 
 
 @lru_cache(maxsize=4096)  # what rules take for an end is often asked about a second time
@@ -220,17 +208,6 @@ def spans(text: str, offsets: NDArray[np.int64], labels: NDArray[np.float32], na
 
 def _first(label: str, *notes: Sequence[Span]) -> str:
     return next((span.text for spans_of_note in notes for span in spans_of_note if span.label == label), "")
-
-
-def _named(span: Span, text: str, names: Collection[str]) -> Span:
-    end = span.start + len(span.text)
-    for name in names:
-        at = text.rfind(name, max(0, span.start - len(name) + 1), end + len(name) - 1)
-        if at >= 0 and name not in span.text:
-            return span._replace(text=name, start=at)
-    if span.label == "thing" and (owner := _OWNER.search(text[: span.start])):
-        return span._replace(text=owner[0] + span.text, start=owner.start())
-    return span
 
 
 def _without_article(span: Span) -> Span:

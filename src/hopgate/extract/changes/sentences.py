@@ -33,17 +33,11 @@ class Sentence(NamedTuple):
     bare: str
     subjects: tuple[str, ...] = ()
     day: datetime | None = None
-    under: tuple[str, ...] = ()
 
-    def about(self, subject: str) -> str:
-        """The text after what it is about; after a subject of its own where it has not got this one."""
-        if not subject or not self.subjects:
-            return self.bare
-        return f"{subject if subject in self.subjects else self.subjects[0]}: {self.bare}"
-
-    def may_follow(self, other: Sentence) -> bool:
-        """Whether both stand under the same headings, or one of them further up."""
-        return all(one == two for one, two in zip(self.under, other.under, strict=False))
+    @property
+    def text(self) -> str:
+        """The text after what it may be about: of "Homelab – Gitea: moved to europa" the model marks Gitea."""
+        return f"{' – '.join(self.subjects)}: {self.bare}" if self.subjects else self.bare
 
 
 class ReadNote(NamedTuple):
@@ -66,23 +60,16 @@ def read_note(source: Source) -> ReadNote:
     >>> from hopgate.memory import Cleared
     >>> text = "Dentist\n## Log\n- March 2021: check-up with Dr. Okafor\n- 2024-09-02: changed to Dr. Weiss. Nice."
     >>> for sentence in read_note(Source("m1", Cleared(text), title="Dentist")).sentences:
-    ...     print(f"{sentence.day:%Y-%m-%d}", sentence.about("Dentist"), sentence.subjects)
-    2021-03-01 Dentist: check-up with Dr. Okafor ('Dentist', 'Log')
-    2024-09-02 Dentist: changed to Dr. Weiss. ('Dentist', 'Log')
-    2024-09-02 Dentist: Nice. ('Dentist', 'Log')
+    ...     print(f"{sentence.day:%Y-%m-%d}", sentence.text)
+    2021-03-01 Dentist – Log: check-up with Dr. Okafor
+    2024-09-02 Dentist – Log: changed to Dr. Weiss.
+    2024-09-02 Dentist – Log: Nice.
     """
     title = source.title or ""
     body = source.text.removeprefix(title).strip() if title else source.text.strip()
     sentences = list(islice(chain.from_iterable(_lines(title, body, source.created_at)), MOST_SENTENCES))
     is_paragraph = "\n" not in body and is_short(source.text)
     return ReadNote(Sentence(source.text) if is_paragraph else None, sentences)
-
-
-def day_in(text: str, written: datetime | None) -> datetime | None:
-    """The first date that a text names."""
-    tokens, lower, _, code = analysed(text)
-    spans = date_spans(tokens, lower, code, written)
-    return moment(spans[0].iso) if spans else None
 
 
 def _lines(title: str, body: str, written: datetime | None) -> Iterator[list[Sentence]]:
@@ -125,7 +112,7 @@ def _lines(title: str, body: str, written: datetime | None) -> Iterator[list[Sen
                 outer[indent] = text
             # A long paragraph is prose about the world and no note of what is so now.
             parts = filter(str.strip, _BETWEEN.split(text)) if is_short(text) else ()
-            yield [Sentence(part, subjects, day or day_of_heading, under) for part in parts]
+            yield [Sentence(part, subjects, day or day_of_heading) for part in parts]
 
 
 def _joined(body: str) -> Iterator[str]:

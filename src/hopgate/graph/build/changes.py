@@ -13,14 +13,14 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import WithdrawnError
 from hopgate.extract.changes import model
 from hopgate.extract.changes.model import Compared
-from hopgate.extract.changes.sentences import ReadNote, Sentence, day_in, is_short, read_note
+from hopgate.extract.changes.sentences import ReadNote, Sentence, is_short, read_note
 from hopgate.extract.extraction import ExtractorIdentity, Fact, Source
 from hopgate.extract.model.answer import MODEL_CONFIDENCE
 from hopgate.extract.model.judge import Ended, Judge
@@ -52,8 +52,7 @@ MOST_EARLIER = 8
 # So sure is the model of its words where one sentence tells a change alone: 49 of 141 changes and none of 59
 # look-alikes of the tuning halves of sets 24 to 27.
 CERTAIN = 0.9
-# Below this a text tells of no change, whatever it is about.
-NOTHING = 0.01
+
 IS = "is"
 """The relation of a thing and its value where no fact of the earlier memory says another."""
 
@@ -67,41 +66,17 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A text that tells of a change, what the model reads in it alone, and the texts that it is compared with.
-
-    When it is read alone `subject` is put before it, which is empty where the model is surer without.
-    """
+    """A text that tells of a change, what the model reads in it alone, and the texts before it."""
 
     place: Place
-    is_whole: bool
-    subject: str
     alone: Compared
     earlier: list[Place] = field(default_factory=list)
 
     @property
-    def beside(self) -> str:
-        """What it and earlier sentences are about, which makes the model surer that both are about one thing."""
-        return self.subject or next(iter(self.place.sentence.subjects), "")
-
-    @property
-    def text(self) -> str:
-        """As it is read beside others, which have the same subject before them."""
-        return self.place.sentence.about(self.beside)
-
     def tells_all(self) -> bool:
         """Whether by itself it names what was and what is instead, as surely as the model can."""
-        return self.alone.change >= model.THRESHOLD and _names_all(self.alone)
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """One text of a pair: its words, when they were known, the names and the facts of its memory, and its subject."""
-
-    text: str
-    known_at: datetime
-    names: Sequence[str] = ()
-    facts: Sequence[NamedFact] = ()
-    subject: str = ""
+        sure_labels = {span.label for span in self.alone.of_later if span.confidence >= CERTAIN}
+        return self.alone.change >= model.THRESHOLD and {"former", "value"} <= sure_labels
 
 
 class StatedChange(NamedTuple):
@@ -140,14 +115,20 @@ class Batch:
 
 def read_changes(store: Store, identity: ExtractorIdentity, show: Callable[[Progress], object] = str) -> None:
     """Read every memory that waits for it, by itself and beside earlier ones of its scope; edges follow at once."""
-    began, progress = time.monotonic(), Progress(stage="reading changes")
-    waiting = store.run(partial(_waiting, identity))
-    for start in range(0, len(waiting), BATCH):
-        batch = store.run(partial(_read_batch, waiting[start : start + BATCH]))
+    for ids in _batches(store.run(partial(_waiting, identity)), BATCH, "reading changes", show):
+        batch = store.run(partial(_read_batch, ids))
         store.run(partial(_write_changes, batch, _told_pairs(store, batch), _refuted_rivals(batch)))
-        done, seconds = start + len(batch.waiting), time.monotonic() - began
-        progress = replace(progress, memories=done, total=len(waiting), seconds=seconds)
-        show(progress)
+
+
+def _batches(
+    waiting: Sequence[int], size: int, stage: str, show: Callable[[Progress], object]
+) -> Iterator[Sequence[int]]:
+    """Cut memories into batches, and show after each how far the work is."""
+    began = time.monotonic()
+    for start in range(0, len(waiting), size):
+        yield waiting[start : start + size]
+        done, seconds = min(start + size, len(waiting)), time.monotonic() - began
+        show(Progress(memories=done, total=len(waiting), seconds=seconds, stage=stage))
 
 
 def _waiting(identity: ExtractorIdentity, connection: Connection[Any]) -> list[int]:
@@ -173,22 +154,30 @@ def _told_pairs(store: Store, batch: Batch) -> list[Pair]:
 
     Whole notes come first. Where one ends what an earlier note says, its sentences are not read.
     """
-    places = list(_places(batch))
-    wholes = _pairs(store, batch, [place for place, is_whole in places if is_whole], is_whole=True)
-    ending_ids = {each.place.memory_id for each, pair in wholes if pair}
-    other_places = [place for place, is_whole in places if not is_whole and place.memory_id not in ending_ids]
-    parts = _pairs(store, batch, other_places, is_whole=False)
-    ids_of_parts = {each.place.memory_id for each, _ in parts}
-    wholes = [(each, pair) for each, pair in wholes if pair or each.place.memory_id not in ids_of_parts]
-    return [pair or Pair(each.place, each, each.alone) for each, pair in (*wholes, *parts) if pair or each.tells_all()]
+    notes = [(key, batch.notes[key]) for key in batch.waiting if key in batch.notes]
+    wholes = _pairs(store, batch, [Place(key, note.whole) for key, note in notes if note.whole])
+    ending_ids = {telling.place.memory_id for telling, pair in wholes if pair}
+    cut_notes = [
+        (key, note) for key, note in notes if key not in ending_ids and (len(note.sentences) > 1 or not note.whole)
+    ]
+    parts = _pairs(store, batch, [Place(key, sentence) for key, note in cut_notes for sentence in note.sentences])
+    part_ids = {telling.place.memory_id for telling, _ in parts}
+    wholes = [(telling, pair) for telling, pair in wholes if pair or telling.place.memory_id not in part_ids]
+    return [
+        pair or Pair(telling.place, telling, telling.alone)
+        for telling, pair in (*wholes, *parts)
+        if pair or telling.tells_all
+    ]
 
 
-def _pairs(store: Store, batch: Batch, places: Sequence[Place], *, is_whole: bool) -> list[tuple[Telling, Pair | None]]:
+def _pairs(store: Store, batch: Batch, places: Sequence[Place]) -> list[tuple[Telling, Pair | None]]:
     """The texts that tell of a change, each with the likeliest pair in which it ends something; of equals the first."""
-    tellings = [telling for telling in model.on_all_cores(partial(_read_alone, is_whole), places) if telling]
+    likely = [place for place in places if model.may_tell_change(place.sentence.text)]
+    alone = model.compared_all([("", place.sentence.text) for place in likely])
+    tellings = [Telling(*row) for row in zip(likely, alone, strict=True) if row[1].change >= model.TOLD]
     store.run(partial(_find_earlier, batch, tellings))
     pairs = [(telling, place) for telling in tellings for place in telling.earlier]
-    readings = model.compared_all([(place.sentence.about(telling.beside), telling.text) for telling, place in pairs])
+    readings = model.compared_all([(place.sentence.text, telling.place.sentence.text) for telling, place in pairs])
     best: dict[int, Pair] = {}
     for (telling, place), compared in zip(pairs, readings, strict=True):
         best_yet = best.get(id(telling))
@@ -197,42 +186,17 @@ def _pairs(store: Store, batch: Batch, places: Sequence[Place], *, is_whole: boo
     return [(telling, best.get(id(telling))) for telling in tellings]
 
 
-def _places(batch: Batch) -> Iterator[tuple[Place, bool]]:
-    """Whole notes and sentences that may tell of a change by their words."""
-    for key, note in ((key, batch.notes[key]) for key in batch.waiting if key in batch.notes):
-        if note.whole:
-            if not model.may_tell_change(note.whole.bare):
-                continue
-            yield Place(key, note.whole), True
-        for sentence in note.sentences if len(note.sentences) > 1 or not note.whole else ():
-            if model.may_tell_change(sentence.about("".join(sentence.subjects[:1]))):
-                yield Place(key, sentence), False
-
-
-def _read_alone(is_whole: bool, place: Place) -> Telling | None:
-    """Read a text by itself, after the subject with which the model is surest; None where it tells of no change."""
-    best: Telling | None = None
-    for subject in (*place.sentence.subjects, ""):
-        alone = model.compared("", place.sentence.about(subject))
-        if best is None or alone.sureness > best.alone.sureness:
-            change = max(alone.change, best.alone.change if best else 0)
-            best = Telling(place, is_whole, subject, alone._replace(change=change))
-        if alone.change < NOTHING or (alone.change >= model.THRESHOLD and _names_all(alone)):
-            break  # what it is about makes no difference
-    return best if best and best.alone.change >= model.TOLD else None
-
-
 def _find_earlier(batch: Batch, tellings: Sequence[Telling], connection: Connection[Any]) -> None:
-    """Fill `earlier` of each text that tells of a change: places of its own note first, then of earlier ones."""
-    outward = [telling for telling in tellings if telling.is_whole or not batch.notes[telling.place.memory_id].whole]
-    texts = [(telling.place.memory_id, telling.text) for telling in outward]
+    """Fill `earlier` of each text: sentences of its own note first, then earlier notes for wholes and long notes."""
+    wholes = {key: note.whole for key, note in batch.notes.items()}
+    outward = [row for row in tellings if wholes[row.place.memory_id] in (None, row.place.sentence)]
+    texts = [(telling.place.memory_id, telling.place.sentence.text) for telling in outward]
     near = dict(zip(map(id, outward), changes.near(connection, texts, limit=MOST_EARLIER), strict=True))
     batch.add(connection, {key for ids in near.values() for key in ids})
     for telling in tellings:
         key, sentence = telling.place
-        if not telling.is_whole and not telling.tells_all():
-            own = [Place(key, before) for before in _earlier_sentences(batch.notes[key].sentences, sentence)]
-            telling.earlier.extend(_most_alike(sentence, own, MOST_EARLIER))
+        own_places = [Place(key, before) for before in _earlier_sentences(batch.notes[key].sentences, sentence)]
+        telling.earlier.extend(_most_alike(sentence, own_places, MOST_EARLIER))
         for other, note in ((other, batch.notes[other]) for other in near.get(id(telling), ()) if other in batch.notes):
             places = [Place(other, part) for part in ([note.whole] if note.whole else note.sentences)]
             telling.earlier.extend(_most_alike(sentence, places, 2))
@@ -240,13 +204,11 @@ def _find_earlier(batch: Batch, tellings: Sequence[Telling], connection: Connect
 
 def _earlier_sentences(sentences: Sequence[Sentence], later: Sentence) -> list[Sentence]:
     """The sentences of a note that are earlier than one: by their days, or where these say nothing by their place."""
-    own_at = next(at for at, sentence in enumerate(sentences) if sentence is later)
+    later_at = next((at for at, sentence in enumerate(sentences) if sentence is later), 0)
     return [
         sentence
         for at, sentence in enumerate(sentences)
-        if at != own_at
-        and later.may_follow(sentence)
-        and (sentence.day < later.day if sentence.day and later.day and sentence.day != later.day else at < own_at)
+        if (sentence.day < later.day if sentence.day and later.day and sentence.day != later.day else at < later_at)
     ]
 
 
@@ -262,11 +224,6 @@ def _most_alike(later: Sentence, places: Sequence[Place], limit: int) -> list[Pl
     return [places[at] for at in order[:limit]]
 
 
-def _names_all(compared: Compared) -> bool:
-    sure_labels = {span.label for span in compared.of_later if span.confidence >= CERTAIN}
-    return {"former", "value"} <= sure_labels
-
-
 def _refuted_rivals(batch: Batch) -> list[Rival]:
     """The facts that seem to end an earlier one, where the model says that nothing ends."""
     texts = {key: source.text for key, source in batch.sources.items() if is_short(source.text)}
@@ -279,17 +236,13 @@ def _refuted_rivals(batch: Batch) -> list[Rival]:
 def _write_changes(batch: Batch, pairs: Sequence[Pair], refuted: Sequence[Rival], connection: Connection[Any]) -> None:
     """Write what was read of memories that did not change or turn sensitive meanwhile; the others wait on."""
     deriving = share(connection)
-    # Every writer of both locks memories first and the graph second, so that no two wait for each other.
-    readable = extractions.readable(connection, list(batch.sources.values())).values()
-    recorded_by_id = {row.id: row.recorded_at for row in readable}
-    name_rows.lock(connection)
+    recorded_by_id = _locked(connection, batch.sources)
     refuted = [rival for rival in refuted if {rival.earlier_id, rival.later_id} <= recorded_by_id.keys()]
     changes.set_beside(connection, refuted)
     changed_ids = {rival.later_id for rival in refuted}
     pairs = [pair for pair in pairs if {pair.earlier.memory_id, pair.later.place.memory_id} <= recorded_by_id.keys()]
     later_ids = [pair.later.place.memory_id for pair in pairs]
     scopes = name_rows.scopes_of(connection, later_ids)
-    names = changes.names(connection, [*later_ids, *(pair.earlier.memory_id for pair in pairs)])
 
     def when(pair: Pair) -> tuple[datetime, int]:
         key, sentence = pair.later.place
@@ -297,20 +250,28 @@ def _write_changes(batch: Batch, pairs: Sequence[Pair], refuted: Sequence[Rival]
 
     # In the order of their days: what an earlier one was said to be is what a later one ends.
     for pair in sorted(pairs, key=when):
-        key, is_alone = pair.later.place.memory_id, pair.earlier is pair.later.place
-        subject = pair.later.subject if is_alone else pair.later.beside
+        key = pair.later.place.memory_id
         earlier, later = (
-            _note(place, subject, recorded_by_id[place.memory_id], names.get(place.memory_id, ()),
-                  fact_rows.of_memory(connection, place.memory_id, counting=True))
-            for place in (pair.earlier, pair.later.place)
-        )  # fmt: skip
-        if change := change_of(pair.compared, earlier, later, alone=is_alone):
+            [fact for fact in fact_rows.of_memory(connection, memory_id, counting=True) if not fact.valid_to]
+            for memory_id in (pair.earlier.memory_id, key)
+        )
+        subject = next(iter(pair.later.place.sentence.subjects or pair.earlier.sentence.subjects), "")
+        is_alone = pair.earlier is pair.later.place
+        if change := change_of(pair.compared, [] if is_alone else earlier, later, subject, when(pair)[0]):
             _add_facts(connection, pair, change, recorded_by_id[key], scopes[key])
             changed_ids.add(key)
     compared_ids = [key for key in batch.waiting if key in recorded_by_id or key not in batch.sources]
     changes.set_compared(connection, compared_ids, model.NAME)
     if deriving and changed_ids:
         rederive_groups(connection, changed_ids)
+
+
+def _locked(connection: Connection[Any], sources: Mapping[int, Source]) -> dict[int, datetime]:
+    """Lock the graph; give by id when those memories were recorded that are still what was read."""
+    # Every writer of both locks memories first and the graph second, so that no two wait for each other.
+    readable = extractions.readable(connection, list(sources.values())).values()
+    name_rows.lock(connection)
+    return {row.id: row.recorded_at for row in readable}
 
 
 def rederive_groups(connection: Connection[Any], memory_ids: Collection[int]) -> None:
@@ -320,18 +281,13 @@ def rederive_groups(connection: Connection[Any], memory_ids: Collection[int]) ->
     rederive(connection, concept_ids=sorted(concepts), groups=groups)
 
 
-def _note(place: Place, subject: str, recorded_at: datetime, names: Sequence[str], facts: Sequence[NamedFact]) -> Note:
-    """A place with its memory's names and facts; of a sentence only the facts whose object it names."""
-    sentence, text = place.sentence, place.sentence.about(subject)
-    if sentence.under or sentence.subjects or sentence.day:
-        words = normalise(text)
-        facts = [fact for fact in facts if normalise(fact.object) in words]
-    known_at = sentence.day or day_in(sentence.bare, recorded_at) or recorded_at
-    return Note(text, known_at, names, facts, subject or "".join(sentence.subjects[:1]))
+def change_of(
+    compared: Compared, earlier: Sequence[NamedFact], later: Sequence[NamedFact], subject: str, told_at: datetime
+) -> StatedChange | None:
+    """The change that a pair tells, in the names of its notes' open facts; None where neither names the former value.
 
-
-def change_of(compared: Compared, earlier: Note, later: Note, *, alone: bool = False) -> StatedChange | None:
-    """The change that a pair tells, in its notes' own names; None where neither names the former value.
+    Relation and names are those of the earlier note's fact with most words of the former value, else those of the later
+    note's fact that has words of the new value, else the words themselves, or the subject that both have.
 
     Examples
     --------
@@ -339,60 +295,30 @@ def change_of(compared: Compared, earlier: Note, later: Note, *, alone: bool = F
     >>> from hopgate.extract.changes.model import Span
     >>> of_earlier = [Span("thing", "Backups", 0, 1), Span("former", "B2", 14, 1)]
     >>> pair = Compared(0.99, of_earlier, [Span("value", "Wasabi", 4, 1)])
-    >>> earlier, later = Note("Backups go to B2", datetime(2024, 1, 1)), Note("Now Wasabi", datetime(2024, 2, 1))
-    >>> change_of(pair, earlier, later)[:4]
+    >>> change_of(pair, [], [], "", datetime(2024, 2, 1))[:4]
     ('Backups', 'is', 'B2', 'Wasabi')
     """
-    named = compared.with_names(earlier.names, later.names, (earlier.text, later.text))
-    # "From 2019 to 2021 she worked at BMW" is no news of where she works.
-    if any(fact.valid_to and _overlap(fact.object, named.value) for fact in later.facts):
-        return None
-    ended, newer = (None, None) if alone else _ended_and_newer(named, earlier.facts, later.facts)
-    subject = named.thing or later.subject or earlier.subject
-    thing, relation, former = (ended.subject, ended.relation, ended.object) if ended else (subject, IS, named.former)
-    if not ended and (newer := _fact_of_value(named, later.facts)):
-        thing, relation = newer.subject, newer.relation
-    # What the later note's own fact says need not be said again.
-    value = named.value if not newer else newer.object if newer.subject != thing else ""
-    dates = (fact.valid_from for fact in later.facts if fact.valid_from and fact.valid_from > earlier.known_at)
-    since = newer.valid_from if newer and newer.valid_from else next(dates, later.known_at)
+
+    def likeness(fact: NamedFact) -> tuple[float, float]:
+        return _overlap(fact.object, compared.former), _overlap(fact.subject, compared.thing)
+
+    ended = max((fact for fact in earlier if likeness(fact)[0]), key=likeness, default=None)
+    named = (fact for fact in later if _overlap(fact.subject, ended.subject if ended else compared.thing))
+    if ended:
+        newer = next((fact for fact in named if fact.relation == ended.relation and fact.object != ended.object), None)
+    else:
+        newer = next((fact for fact in named if _overlap(fact.object, compared.value)), None)
+    known = ended or newer
+    thing, relation = (known.subject, known.relation) if known else (compared.thing or subject, IS)
+    former, value = ended.object if ended else compared.former, newer.object if newer else compared.value
     normals = normalise(thing), normalise(former)
     if normals[0] == normals[1] or not (is_name(thing, normals[0]) and is_name(former, normals[1])):
         return None
-    if not is_name(value, normalise(value)) or normalise(value) in normals:
+    # What the later note's own fact says need not be said again.
+    is_said = newer is not None and newer.subject == thing
+    if is_said or not is_name(value, normalise(value)) or normalise(value) in normals:
         value = ""
-    return StatedChange(thing, relation, former, value, since)
-
-
-def _ended_and_newer(
-    named: Compared, earlier: Sequence[NamedFact], later: Sequence[NamedFact]
-) -> tuple[NamedFact | None, NamedFact | None]:
-    """The earlier note's fact that is over, and the later note's fact of the same relation with the new value.
-
-    The first is the open fact whose object has most words of the former value and whose subject most of the thing; or
-    where none has any, as of dates and amounts, the first that a fact of the later note contradicts.
-    """
-    earlier, later = ([fact for fact in facts if not fact.valid_to] for facts in (earlier, later))
-
-    def likeness(fact: NamedFact) -> tuple[float, float]:
-        return _overlap(fact.object, named.former), _overlap(fact.subject, named.thing)
-
-    def successor(fact: NamedFact) -> NamedFact | None:
-        return next((new for new in later if new.relation == fact.relation and new.object != fact.object
-                     and _overlap(new.subject, fact.subject)), None)  # fmt: skip
-
-    ended = max((fact for fact in earlier if likeness(fact)[0]), key=likeness, default=None)
-    ended = ended or next((fact for fact in earlier if _overlap(fact.subject, named.thing) and successor(fact)), None)
-    return ended, ended and successor(ended)
-
-
-def _fact_of_value(named: Compared, facts: Sequence[NamedFact]) -> NamedFact | None:
-    """The later note's open fact that gives the thing its new value."""
-
-    def likeness(fact: NamedFact) -> float:
-        return _overlap(fact.object, named.value) * _overlap(fact.subject, named.thing)
-
-    return max((fact for fact in facts if not fact.valid_to and likeness(fact)), key=likeness, default=None)
+    return StatedChange(thing, relation, former, value, newer.valid_from if newer and newer.valid_from else told_at)
 
 
 def _overlap(one: str, other: str) -> float:
@@ -410,17 +336,12 @@ def _add_facts(
     wanted = {(scope, normal): (name, kind_of_value(name)) for normal, name in spellings.items()}
     rows_by_name = name_rows.ensure(connection, wanted, {normal: initials(normal) for normal in spellings})
     thing, former = (rows_by_name[scope, normalise(name)].id for name in (change.thing, change.former))
-    relation = change.relation
-    if relation == IS:
-        # Another memory may have said what the thing is to what was, or to what is instead.
-        other_ids = [rows_by_name[scope, normalise(name)].id for name in (change.former, change.value) if name]
-        relation = next(filter(None, (changes.relation_between(connection, thing, other) for other in other_ids)), IS)
     began = pair.earlier.sentence.day if pair.earlier is not pair.later.place else None
     began = began if began and began < change.since else None
 
     def row(memory_id: int, value: int, start: datetime | None, end: datetime | None, other: int) -> FactRow:
         confidence = max(pair.compared.end, pair.compared.change)
-        return FactRow(memory_id, thing, relation, value, confidence, start, end, recorded_at, scope, other)
+        return FactRow(memory_id, thing, change.relation, value, confidence, start, end, recorded_at, scope, other)
 
     rows = [row(earlier_id, former, began, change.since, later_id)]
     if change.value:
@@ -444,10 +365,8 @@ def read_judged_ends(
     A batch of which one memory turned sensitive or went by then waits for the next build, as does a memory about which
     the model gives no answer.
     """
-    began, progress = time.monotonic(), Progress(stage="judging changes")
     waiting = store.run(lambda connection: changes.waiting(connection, identity.hash))
-    for start in range(0, len(waiting), TOGETHER):
-        ids = waiting[start : start + TOGETHER]
+    for ids in _batches(waiting, TOGETHER, "judging changes", show):
         with store.transaction() as connection:
             sources, open_facts = read_alone(connection, ids), changes.open_facts(connection, ids, limit=MOST_OPEN)
         asked_ids = [key for key in sources if open_facts.get(key)]
@@ -460,9 +379,6 @@ def read_judged_ends(
             continue
         answer_by_id = dict.fromkeys(sources, Ended()) | dict(zip(asked_ids, answers, strict=True))
         store.run(partial(_write_judged_ends, sources, open_facts, answer_by_id))
-        done, seconds = start + len(ids), time.monotonic() - began
-        progress = replace(progress, memories=done, total=len(waiting), seconds=seconds)
-        show(progress)
 
 
 def _write_judged_ends(
@@ -473,9 +389,7 @@ def _write_judged_ends(
 ) -> None:
     """Write the ends told by memories that did not change or turn sensitive meanwhile."""
     deriving = share(connection)
-    readable = extractions.readable(connection, list(sources.values())).values()
-    recorded_by_id = {row.id: row.recorded_at for row in readable}
-    name_rows.lock(connection)
+    recorded_by_id = _locked(connection, sources)
     existing_ids = fact_rows.existing(connection, [row.id for rows in open_facts.values() for row in rows])
     answered = {key: answer for key, answer in answer_by_id.items() if answer is not None and key in recorded_by_id}
     rows = []

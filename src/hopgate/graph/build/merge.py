@@ -6,7 +6,8 @@ one concept are proposed, and what would go with a memory is shown before it goe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.store.graph.concept_rows import Ambiguous
-    from hopgate.store.graph.edge_rows import Edge
     from hopgate.store.graph.fact_rows import FactGroup
+    from hopgate.store.graph.name_rows import NameRow
     from hopgate.store.journal import JournalRow
 
 # Of a concept with many names so many are compared.
@@ -50,7 +51,7 @@ def merge_named(connection: Connection[Any], kept: str, merged: str, scope: str 
     pairs = concept_rows.pairs(connection, normalise(kept), normalise(merged), scope)
     if not pairs:
         for name in (kept, merged):
-            concept_rows.find_all(connection, normalise(name), name, _within(scope))
+            concept_rows.find_all(connection, normalise(name), name, View(scope if scope is None else (scope,)))
         raise HopgateError(f"no scope has both {kept!r} and {merged!r}: name two concepts of one scope")
     changes = [merge(connection, *pair) for pair in pairs]
     names = tuple(dict.fromkeys(name for change in changes for name in change.names))
@@ -61,13 +62,10 @@ def merge_named(connection: Connection[Any], kept: str, merged: str, scope: str 
 def split_named(connection: Connection[Any], name: str, scope: str | None = None) -> list[Change]:
     """Undo every merge into a concept, in this scope or in each that has it, the last one first."""
     name_rows.lock(connection)
-    concepts = sorted(concept_rows.find_all(connection, normalise(name), name, _within(scope)))
+    view = View(scope if scope is None else (scope,))
+    concepts = sorted(concept_rows.find_all(connection, normalise(name), name, view))
     with_merges = [concept_id for concept_id in concepts if journal.merges_into(connection, concept_id)]
     return [change for concept_id in with_merges or concepts[:1] for change in split(connection, concept_id)]
-
-
-def _within(scope: str | None) -> View:
-    return View() if scope is None else View((scope,))
 
 
 def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: str = BY_HAND) -> Change:
@@ -78,13 +76,32 @@ def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: 
     kept, merged = concept_rows.get(connection, kept_id), concept_rows.get(connection, merged_id)
     if kept.scope != merged.scope:
         raise HopgateError("concepts of two scopes cannot be merged: name two of one scope")
-    moved_names = name_rows.of_concepts(connection, [merged_id])
-    name_ids = [row.id for row in moved_names]
+    names = name_rows.of_concepts(connection, [merged_id])
     memory_ids = concept_rows.memories_of_concepts(connection, [merged_id])
-    groups = fact_rows.groups_of_names(connection, name_ids)
-    journal.merge(connection, [(kept_id, merged_id)], method=method)
-    _follow_move(connection, kept, merged_id, memory_ids, groups, name_ids)
-    return Change(kept.name, merged.name, tuple(row.name for row in moved_names), len(memory_ids), len(groups))
+    with _moving(connection, names, kept_id, memory_ids) as groups:
+        journal.merge(connection, [(kept_id, merged_id)], method=method)
+    return Change(kept.name, merged.name, tuple(row.name for row in names), len(memory_ids), len(groups))
+
+
+@contextmanager
+def _moving(
+    connection: Connection[Any], names: Sequence[NameRow], concept_id: int, memory_ids: Sequence[int]
+) -> Iterator[list[FactGroup]]:
+    """Bring the graph into line with names that come to another concept: the groups that their facts leave, and join.
+
+    Gives the groups that they leave; the memories are those that talk about them.
+    """
+    name_ids = [row.id for row in names]
+    left_groups = fact_rows.groups_of_names(connection, name_ids)
+    yield left_groups
+    rederive(
+        connection,
+        concept_ids=sorted({concept_id, *(row.concept_id for row in names)}),
+        memory_ids=memory_ids,
+        groups=[*left_groups, *fact_rows.groups_of_names(connection, name_ids)],
+        names=name_rows.by_id(connection, name_ids),
+        scopes={row.scope for row in names},
+    )
 
 
 def join_aliases(connection: Connection[Any], memory_ids: Sequence[int] | None = None) -> None:
@@ -97,14 +114,14 @@ def join_aliases(connection: Connection[Any], memory_ids: Sequence[int] | None =
     for memory_id, title, aliases in titles:
         normals = [normalise(name) for name in (title, *aliases)]
         concepts = {row.normal: row.concept_id for row in name_rows.by_normal(connection, normals, [scopes[memory_id]])}
-        if (title_concept := concepts.get(normals[0])) is None:
+        if (kept_id := concepts.get(normals[0])) is None:
             continue
-        for alias_concept in sorted({*concepts.values()} - {title_concept}):
-            if {row.normal for row in name_rows.of_concepts(connection, [alias_concept])} <= {*normals}:
+        for other_id in sorted({*concepts.values()} - {kept_id}):
+            if {row.normal for row in name_rows.of_concepts(connection, [other_id])} <= {*normals}:
                 if memory_ids is None:
-                    journal.merge(connection, [(title_concept, alias_concept)], method=FRONT_MATTER)
+                    journal.merge(connection, [(kept_id, other_id)], method=FRONT_MATTER)
                 else:
-                    merge(connection, title_concept, alias_concept, method=FRONT_MATTER)
+                    merge(connection, kept_id, other_id, method=FRONT_MATTER)
 
 
 def decide(pair: Ambiguous, same: bool, connection: Connection[Any]) -> bool | None:
@@ -168,36 +185,15 @@ def undo_merge(connection: Connection[Any], merged: JournalRow) -> Change:
 def _take_back(connection: Connection[Any], kept: Concept, merged: JournalRow) -> Change:
     """Give a merged concept its names back, and bring the graph into line."""
     assert merged.merged_id is not None and merged.merged_name is not None
-    moved_names = [row for row in name_rows.of_concepts(connection, [kept.id]) if row.id in merged.name_ids]
-    name_ids = [row.id for row in moved_names]
-    memory_ids = concept_rows.memories_of_concepts(connection, [kept.id])
-    groups = fact_rows.groups_of_names(connection, name_ids)
-    journal.restore(connection, merged)
-    name_rows.move(connection, name_ids, merged.merged_id)
-    _follow_move(connection, kept, merged.merged_id, memory_ids, groups, name_ids)
-    names = tuple(row.name for row in moved_names)
+    names = [row for row in name_rows.of_concepts(connection, [kept.id]) if row.id in merged.name_ids]
+    with _moving(
+        connection, names, merged.merged_id, concept_rows.memories_of_concepts(connection, [kept.id])
+    ) as groups:
+        journal.restore(connection, merged)
+        name_rows.move(connection, [row.id for row in names], merged.merged_id)
     # Those that follow the names, and not all that the kept concept had.
-    own_memories = concept_rows.memories_of_concepts(connection, [merged.merged_id])
-    return Change(kept.name, merged.merged_name, names, len(own_memories), len(groups))
-
-
-def _follow_move(
-    connection: Connection[Any],
-    kept: Concept,
-    merged_id: int,
-    memory_ids: list[int],
-    left_groups: list[FactGroup],
-    name_ids: list[int],
-) -> None:
-    """After names moved between two concepts: derive the groups that their facts left and those they joined."""
-    rederive(
-        connection,
-        concept_ids=[kept.id, merged_id],
-        memory_ids=memory_ids,
-        groups=[*left_groups, *fact_rows.groups_of_names(connection, name_ids)],
-        names=name_rows.by_id(connection, name_ids),
-        scopes=[kept.scope],
-    )
+    memory_ids = concept_rows.memories_of_concepts(connection, [merged.merged_id])
+    return Change(kept.name, merged.merged_name, tuple(row.name for row in names), len(memory_ids), len(groups))
 
 
 Ruling = tuple[list[int], int | None, bool]
@@ -249,26 +245,18 @@ def merge_proposals(connection: Connection[Any], *, limit: int) -> list[MergePro
     """Propose to merge each undecided name's concept with that of the name it resembles, the most alike first."""
     proposals = []
     for pair in concept_rows.ambiguous(connection, limit=limit):
-        one = concept_rows.find(connection, normalise(pair.near), pair.near, View((pair.scope,)))
+        kept = concept_rows.find(connection, normalise(pair.near), pair.near, View((pair.scope,)))
         other = concept_rows.get(connection, pair.concept_id)
-        evidence, least = compared(pair.near, pair.name, _names(one), _names(other))
-        proposals.append(MergeProposal(pair.name, pair.near, pair.score, one, other, evidence, least))
+        kept_names, other_names = kept.aliases[:NAMES], other.aliases[:NAMES]
+        names = dict.fromkeys((pair.near, pair.name, *kept_names, *other_names))
+        compared = Canonicaliser().fit(list(map(ContextMention, names)))
+        least_similar = min(
+            ((a, b, round(compared.why(a, b).direct or 0.0, 4)) for a in kept_names for b in other_names),
+            key=lambda row: (row[2], *row[:2]),
+        )
+        evidence = compared.why(pair.near, pair.name).evidence
+        proposals.append(MergeProposal(pair.name, pair.near, pair.score, kept, other, evidence, least_similar))
     return proposals
-
-
-def compared(
-    near: str, name: str, ones: Sequence[str], others: Sequence[str]
-) -> tuple[dict[str, float], tuple[str, str, float]]:
-    """What makes two names alike, and the two names of two concepts that are least alike; ties go by the names."""
-    mentions = [ContextMention(each) for each in dict.fromkeys((near, name, *ones, *others))]
-    result = Canonicaliser().fit(mentions)
-    pairs = [(a, b, result.why(a, b).direct or 0.0) for a in ones for b in others]
-    first, second, score = min(pairs, key=lambda pair: (pair[2], pair[0], pair[1]))
-    return result.why(near, name).evidence, (first, second, round(float(score), 4))
-
-
-def _names(concept: Concept) -> list[str]:
-    return [concept.name, *(alias for alias in concept.aliases if alias != concept.name)][:NAMES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,22 +281,22 @@ def removal_preview(
     """
     asked_memories = memories.require(connection, external_ids)
     ids = [key for key, memory in asked_memories.items() if scopes is None or memory.scope in scopes]
-    own_names = name_rows.of_memories(connection, ids)
-    names = concept_rows.names(connection, [row.concept_id for row in own_names])
-    edges = {_key(edge): edge for edge in edge_rows.of_memories(connection, ids)}
+    concept_ids = [row.concept_id for row in name_rows.of_memories(connection, ids)]
+    names = concept_rows.names(connection, concept_ids)
+    edges = edge_rows.of_memories(connection, ids)
     revoke(connection, ids)
-    names_left = concept_rows.names(connection, list(names))
-    sources = sorted({edge.source_id for edge in edges.values()})
-    kept_edges = {_key(edge) for edge in edge_rows.visible(connection, View(), concept_ids=sources)} & edges.keys()
+    names_left = concept_rows.names(connection, concept_ids)
+    edges_left = edge_rows.visible(connection, View(), concept_ids=list(names_left))
     connection.rollback()
-    gone_edges = [edge for key, edge in edges.items() if key not in kept_edges]
+    # By ids, for a concept may be called otherwise without these memories.
+    left = {(edge.source_id, edge.relation, edge.target_id) for edge in edges_left}
+    labels = {
+        (edge.source_id, edge.relation, edge.target_id): f"{edge.source} — {edge.relation} → {edge.target}"
+        for edge in edges
+    }
     return RemovalPreview(
         len(asked_memories),
         tuple(sorted(name for key, name in names.items() if key not in names_left)),
-        tuple(sorted({f"{edge.source} — {edge.relation} → {edge.target}" for edge in gone_edges})),
-        len(kept_edges),
+        tuple(sorted({label for key, label in labels.items() if key not in left})),
+        len(labels.keys() & left),
     )
-
-
-def _key(edge: Edge) -> tuple[int, str, int]:
-    return edge.source_id, edge.relation, edge.target_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hopgate.store.rows import Connection, columns_of, fetch, value, values
+from hopgate.store.rows import Connection, columns_of, fetch, values
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -191,23 +191,3 @@ def set_beside(connection: Connection, found: Iterable[Rival]) -> None:
         "WHERE f.id = b.fact",
         columns_of([(row.fact_id, row.earlier_id) for row in found], 2),
     )
-
-
-def names(connection: Connection, memory_ids: Sequence[int]) -> dict[int, list[str]]:
-    """The names that each of some memories mentions, as it spells them."""
-    rows = connection.execute(
-        "SELECT memory_id, array_agg(spelling ORDER BY name_id) FROM mentions WHERE memory_id = ANY(%s) GROUP BY 1",
-        (list(memory_ids),),
-    )
-    return dict(rows.fetchall())
-
-
-def relation_between(connection: Connection, subject_id: int, object_id: int) -> str | None:
-    """The relation that most memories state of two names; none where none does."""
-    relation: str | None = value(
-        connection,
-        "SELECT relation FROM facts WHERE subject_id = %s AND object_id = %s AND read_with IS NULL "
-        "GROUP BY relation ORDER BY count(*) DESC, relation LIMIT 1",
-        (subject_id, object_id),
-    )
-    return relation
