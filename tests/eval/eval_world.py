@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from hopgate.eval.data.dataset import Query
-from hopgate.eval.evidence import Arm, Evidence, Origin, Rung
+from hopgate.eval.evidence import Arm, Evidence, Rung
 from hopgate.eval.plan import Plan
 
-KNOWN = Origin("the memories", known=True)
+KNOWN = ("pass", "read out of the memories")
 FREE = {"lexical": (40, 40), "graph": (40, 40)}
 GOLD = 10
 
@@ -47,7 +47,7 @@ def evidence(
         "arms": arms,
         "bases": ("base",),
         "rungs": (Rung("concepts", "graph", ("base",), tuple(arms)[2:]),),
-        "origin": KNOWN,
+        "provenance": KNOWN,
         **more,
     }
     return Evidence("a set", plan or Plan(), queries, **given)

@@ -151,7 +151,7 @@ def test_a_data_set_is_gated_replayed_and_its_change_is_seen(tmp_path: Path) -> 
     fewer = tuple(replace(rung, over=rung.over[:-1]) for rung in kept.rungs)
     save(tmp_path / "forged", replace(kept, bases=kept.bases[:-1], rungs=fewer))
     forged = replay(tmp_path / "forged", read)
-    assert any("other bases" in line for line in forged) and any("other claims" in line for line in forged)
+    assert any("other bases" in line for line in forged) and any("other rungs" in line for line in forged)
     judgements = folder / "qrels" / "test.tsv"
     judgements.write_text(judgements.read_text().replace("q1\tb1\t1\n", ""))
-    assert any("judgements" in line for line in replay(out, read_dataset(folder)))
+    assert any("qrels" in line for line in replay(out, read_dataset(folder)))

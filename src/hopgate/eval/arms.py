@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -18,16 +19,13 @@ from hopgate.eval.evidence import CONCEPTS, Arm
 from hopgate.eval.inference import choose
 from hopgate.graph.walk.config import PARTS, Part
 from hopgate.graph.walk.parts import parts_of, with_parts
-from hopgate.recall import filters as recall
 from hopgate.recall.fusers import LEGS, MAX_WEIGHT, RRF, TM2C2, Fuser, MinMax
 from hopgate.recall.fusion import Pool, fused
 from hopgate.recall.graph_leg import BASE_FUSER, LookedUp
-from hopgate.recall.late import late_reading
-from hopgate.recall.legs import Legs, complete, pool_of
-from hopgate.recall.lexical import Leg
+from hopgate.recall.legs import Legs, with_walk
 from hopgate.recall.order import half_and_half
 from hopgate.recall.settings import Settings
-from hopgate.store.vectors import MemoryTokens, tokens_of
+from hopgate.store.vectors import MemoryTokens
 
 if TYPE_CHECKING:
     from hopgate.graph.walk.matrix import GraphMatrix
@@ -123,21 +121,18 @@ class Asking:
     @property
     def base(self) -> Pools:
         """What words and vectors found, and late interaction over both."""
-        return {query: self._pool(legs.found, legs.scores) for query, (legs, _) in self.recorded.items()}
+        return {query: self._pool(legs) for query, (legs, _) in self.recorded.items()}
 
     @property
-    def matrix(self) -> GraphMatrix | None:
-        """The largest graph that is walked, none where there is no graph."""
-        matrices = [found.matrix for _, found in self.recorded.values() if found.matrix.graph.arcs]
-        return max(matrices, key=lambda matrix: matrix.graph.arcs, default=None)
+    def matrices(self) -> list[GraphMatrix]:
+        """The graphs that are walked: one, or one for each scope."""
+        return [*dict.fromkeys(looked_up.matrix for _, looked_up in self.recorded.values())]
 
     def parts(self) -> tuple[Part, ...]:
         """The parts that the graph has."""
-        counts = dict.fromkeys(map(str, PARTS), 0)
-        for matrix in {id(found.matrix): found.matrix for _, found in self.recorded.values()}.values():
-            for part, count in parts_of(matrix).items():
-                counts[part] += count
-        counts["statements"] = sum(bool(found.statements) for _, found in self.recorded.values())
+        counts = Counter(statements=sum(len(looked_up.statements) for _, looked_up in self.recorded.values()))
+        for matrix in self.matrices:
+            counts.update(parts_of(matrix))
         return tuple(part for part in PARTS if counts[part])
 
     def walk(self, parts: Collection[str], shuffle: str = "", seed: int = 0) -> tuple[Pools, float]:
@@ -145,46 +140,22 @@ class Asking:
 
         Gives what all legs found then, and seconds a query.
         """
-        made: dict[int, GraphMatrix] = {}
-        pools: dict[str, Pool[str]] = {}
+        matrices = {matrix: with_parts(matrix, parts) for matrix in self.matrices}
+        if shuffle not in ("", "statements"):
+            matrices = {matrix: shuffled(kept, shuffle, seed) for matrix, kept in matrices.items()}
         dealt = self._dealt(seed) if shuffle in ("statements", CONCEPTS) else {}
-        spent = 0.0
+        pools, spent = {}, 0.0
         for query in self.queries:
             legs, looked_up = self.recorded[query.id]
-            matrix = looked_up.matrix
-            if not matrix.graph.arcs:
-                pools[query.id] = self._pool(legs.found, legs.scores)
-                continue
-            if id(matrix) not in made:
-                kept = with_parts(matrix, parts)
-                made[id(matrix)] = kept if shuffle in ("", "statements") else shuffled(kept, shuffle, seed)
+            matrix = matrices[looked_up.matrix]
             statements = looked_up.statements if "statements" in parts else ()
             statements = [(dealt.get((query.scope, memory), memory), cosine) for memory, cosine in statements]
-            changed = looked_up._replace(matrix=made[id(matrix)], statements=statements)
-            began = time.perf_counter()
-            dense = legs.scores.get("dense", ())
-            ranking = self.kb.graph_leg.rank(legs.query, changed, legs.base, self.settings.depth, dense=dense)
+            changed = looked_up._replace(matrix=matrix, statements=statements)
+            began, dense = time.perf_counter(), legs.scores.get("dense", ())
+            walked = self.kb.graph_leg.rank(legs.query, changed, legs.base, self.settings.depth, dense=dense)
             spent += time.perf_counter() - began
-            listed = {leg: legs.found[leg] for leg in legs.found if leg != "late"} | {"graph": ranking.hits}
-            late = self._late(legs.query, pool_of(listed) | ranking.beside, changed.matrix)
-            listed["late"] = late[: self.settings.depth]
-            # The base's scores of what this walk found beside it.
-            with self.kb.store.transaction() as connection:
-                ranker = self.settings.lexical_ranker
-                further = complete(connection, legs.query, legs.found, pool_of(listed), legs.scores, ranker=ranker)
-            graph = [*{**ranking.scores, **dict(ranking.hits)}.items()]
-            pools[query.id] = self._pool(listed, {**legs.scores, **further, "late": late, "graph": graph})
+            pools[query.id] = self._pool(with_walk(self.kb.store, legs, walked, matrix, self.settings, self._tokens))
         return pools, spent / max(1, len(self.queries))
-
-    def _late(self, query: recall.Query, pool: Collection[int], matrix: GraphMatrix) -> Leg:
-        """Score candidates by late interaction over the arcs of a graph; the tokens of each are read once."""
-        if query.tokens is None:
-            return []
-        with self.kb.store.transaction() as connection:
-            self._tokens.update(tokens_of(connection, sorted(set(pool) - self._tokens.keys())))
-        kept = {memory: self._tokens[memory] for memory in sorted(pool) if memory in self._tokens}
-        reading = late_reading(query, kept, matrix)
-        return reading.scored() if reading else []
 
     def _dealt(self, seed: int) -> dict[tuple[str | None, int], int]:
         """Deal statements out anew: which memory's statements become which one's, among those asked for in a scope."""
@@ -196,16 +167,16 @@ class Asking:
                 dealt[scope, memory] = other
         return dealt
 
-    def _pool(self, found: Mapping[str, Leg], scores: Mapping[str, Leg]) -> Pool[str]:
+    def _pool(self, legs: Legs) -> Pool[str]:
         """What a query's legs listed and scored, by external ids."""
-
-        def named(legs: Mapping[str, Leg]) -> dict[str, list[tuple[str, float]]]:
-            return {
-                leg: [(self.names[key], score) for key, score in legs.get(leg, ()) if key in self.names]
-                for leg in found
+        found, scores = (
+            {
+                leg: [(self.names[key], score) for key, score in hits.get(leg, ()) if key in self.names]
+                for leg in legs.found
             }
-
-        return Pool.of(named(found), named(scores))
+            for hits in (legs.found, legs.scores)
+        )
+        return Pool.of(found, scores)
 
 
 def ask(

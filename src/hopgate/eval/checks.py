@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from hopgate.eval.data.dataset import Query, folded
 from hopgate.eval.data.runs import Qrels, relevant
-from hopgate.eval.evidence import Arm, Evidence, Origin
+from hopgate.eval.evidence import Arm, Evidence
 from hopgate.eval.plan import LEAST_CLUSTERS, LEAST_QUERIES
 from hopgate.extract.files import Triple
 from hopgate.memory import Memory
@@ -114,17 +114,13 @@ def near(text: str, others: Iterable[AbstractSet[str]]) -> bool:
 
 def provenance(evidence: Evidence) -> tuple[Status, str]:
     """Whether the questions were made from the graph, or the graph from the questions."""
-    origin = evidence.origin
     if made := sum(bool(evidence.queries[name].metadata.get("made")) for name in evidence.reported):
         return Status.FAIL, f"{made} reported questions were made from a graph: they explore, and open nothing"
-    if not origin.known:
-        return Status.UNKNOWN, f"who made the graph ({origin.graph}) and whether it saw the questions cannot be known"
-    if origin.problems:
-        return Status.FAIL, "; ".join(origin.problems)
-    return Status.PASS, f"the graph ({origin.graph}) says what the memories say"
+    status, finding = evidence.provenance
+    return Status(status), finding
 
 
-def origin_of(evidence: Evidence, memories: Iterable[Memory], triples: Sequence[Triple]) -> Origin:
+def compared_facts(evidence: Evidence, memories: Iterable[Memory], triples: Sequence[Triple]) -> tuple[Status, str]:
     """Compare facts that somebody brought with the memories they are on and with the questions.
 
     They should have no words that their memory does not. A question leaks where nearly all its words that its answer
@@ -152,7 +148,9 @@ def origin_of(evidence: Evidence, memories: Iterable[Memory], triples: Sequence[
         problems.append(f"{foreign} of {len(triples)} facts have words that their memory does not")
     if here / max(1, len(evidence.reported)) > there / max(1, len(evidence.tuned)) + LEAKING:
         problems.append(f"{here} reported questions stand in facts on their answers, {there} of the tuned ones")
-    return Origin("triples.jsonl", known=True, problems=tuple(problems))
+    if problems:
+        return Status.FAIL, "; ".join(problems)
+    return Status.PASS, "the facts of triples.jsonl say what the memories say"
 
 
 def judged(evidence: Evidence) -> tuple[Status, str]:

@@ -28,6 +28,7 @@ TITLES: Mapping[str, str] = {
     CONCEPTS: "the concept graph",
     RUNS: "the last run",
 }
+UNKNOWN = ("unknown", "who made the graph and whether it saw the questions cannot be known")
 Ids: TypeAlias = Mapping[str, Sequence[str]]
 """Query → ids, best first, none twice."""
 
@@ -90,16 +91,7 @@ class Rung:
     arm: str
     over: tuple[str, ...]
     shuffled: tuple[str, ...] = field(default=(), repr=False)
-    cost: Cost = NO_COST
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where the graph comes from, whether its facts could be compared with the questions, and what was wrong then."""
-
-    graph: str = "not known"
-    known: bool = False
-    problems: tuple[str, ...] = ()
+    cost: Cost = field(default=NO_COST, compare=False)  # it is measured, and never the same again
 
 
 @dataclass(frozen=True)
@@ -114,6 +106,8 @@ class Evidence:
         The arms without a graph that must be beaten.
     slices : mapping of name to ids
         What is guarded against harm beside all queries.
+    provenance : (str, str)
+        How the graph's facts passed when they were compared with memories and questions, and what was found.
     look : int
         Which look at these questions this is, from 1; 0 where nobody counts.
     left_out : int
@@ -131,7 +125,7 @@ class Evidence:
     rungs: tuple[Rung, ...] = ()
     tuned: Qrels = field(default_factory=dict, repr=False)
     slices: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
-    origin: Origin = Origin()
+    provenance: tuple[str, str] = UNKNOWN
     look: int = 0
     left_out: int = 0
     doubts: tuple[str, ...] = ()

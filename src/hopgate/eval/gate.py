@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.eval import record
 from hopgate.eval.arms import Reader, ask
-from hopgate.eval.checks import origin_of, related
+from hopgate.eval.checks import Status, compared_facts, related
 from hopgate.eval.data.dataset import Dataset, Query, read_queries
 from hopgate.eval.data.runs import Run, ordered, ranks_against_scores, read_qrels, read_run, relevant
-from hopgate.eval.evidence import NO_COST, RUNS, Arm, Cost, Evidence, Origin, Rung
+from hopgate.eval.evidence import RUNS, Arm, Cost, Evidence, Rung
 from hopgate.eval.ladder import Ladder, Stage, quiet
 from hopgate.eval.ledger import Ledger
 from hopgate.eval.plan import OWN_STATEMENTS, Plan
@@ -48,10 +48,12 @@ def run_gate(
     from hopgate.store.server import throwaway_folder
 
     plan, ledger = plan or Plan(), ledger or Ledger.of_user()
-    known, made = _known(dataset, plan), plan.extractor or "phrases"
-    origin = Origin(f"read out of the memories by {made}", known=made != "replay")
+    known = _known(dataset, plan)
     if dataset.triples and not plan.extractor:
-        origin = origin_of(known, dataset.memories, dataset.triples)
+        known = replace(known, provenance=compared_facts(known, dataset.memories, dataset.triples))
+    elif plan.extractor != "replay":
+        finding = f"the graph was read out of the memories by {plan.extractor or 'phrases'}"
+        known = replace(known, provenance=(Status.PASS, finding))
     statements: Path | None = None
     if plan.statements:
         own = dataset.folder / "statements.jsonl"
@@ -65,7 +67,7 @@ def run_gate(
         began = time.perf_counter()
         built = kb.build(_extractor(dataset, plan), embed_concepts=False, statements=statements)
         cost = Cost(time.perf_counter() - began, built.extraction.tokens)
-        evidence = _climbed(kb, dataset, replace(known, origin=origin), Settings(), cost, stage)
+        evidence = _climbed(kb, dataset, known, Settings(), cost, stage)
         return _kept(_labelled(evidence, dataset, kb), out, ledger)
 
 
@@ -81,7 +83,7 @@ def gate_store(
     from hopgate.store.store import FrozenStore
 
     settings, ledger = kb.settings(), ledger or Ledger.of_user()
-    known = replace(_known(dataset, plan or Plan()), origin=Origin("the store's own"))
+    known = _known(dataset, plan or Plan())
     with KnowledgeBase(FrozenStore(kb.store)) as frozen:
         if settings.walk is not None:
             frozen.graph_leg.walk = settings.walk
@@ -115,7 +117,6 @@ def gate_runs(
         bases=tuple(bases),
         rungs=(Rung(RUNS, challenger, tuple(bases)),),
         slices=reported_slices(known, judgements, declared=plan.slices),
-        origin=Origin("runs that were brought"),
         doubts=_doubts(dict(zip(paths, runs.values(), strict=True)), judgements, plan),
     )
     return _kept(evidence, out, ledger or Ledger.of_user())
@@ -125,20 +126,9 @@ def replay(folder: Path, dataset: Dataset, *, stage: Stage = quiet) -> list[str]
     """Compute a saved gate of a data set anew, everything from the data on; give what came out otherwise."""
     kept = record.load(folder)
     fresh = run_gate(dataset, kept.plan, stage=stage, ledger=Ledger(None)).evidence
-    before, after = (
-        {
-            "judgements": evidence.qrels,
-            "questions": evidence.queries,
-            "questions to tune on": evidence.tuned,
-            "bases": evidence.bases,
-            "slices": evidence.slices,
-            "facts": evidence.origin,
-            "claims": [replace(rung, cost=NO_COST) for rung in evidence.rungs],  # what it took is measured
-            **{f"lists of {name}": arm for name, arm in evidence.arms.items()},
-        }
-        for evidence in (kept, fresh)
-    )
-    return [f"the data give other {what}" for what in {**before, **after} if before.get(what) != after.get(what)]
+    names = ("queries", "qrels", "tuned", "bases", "rungs", "slices", "provenance")
+    before, after = ({**{name: getattr(each, name) for name in names}, **each.arms} for each in (kept, fresh))
+    return [f"the data give other {name}" for name in {**before, **after} if before.get(name) != after.get(name)]
 
 
 def apply_settings(judgement: Judgement, kb: KnowledgeBase) -> dict[str, Any]:

@@ -131,10 +131,9 @@ class Ladder:
 
     def _cost(self, parts: tuple[Part, ...], seconds: float) -> Cost:
         """Threads need no building; everything else is paid for with the whole graph."""
-        matrix = self.asking.matrix
-        kept = with_parts(matrix, parts).bytes / 1e6 if matrix is not None else None
+        largest = max(self.asking.matrices, key=lambda matrix: matrix.graph.arcs)
         built = self.cost if set(parts) - {"threads"} else Cost(build_seconds=0)
-        return replace(built, query_ms=1000 * seconds, megabytes=kept)
+        return replace(built, query_ms=1000 * seconds, megabytes=with_parts(largest, parts).bytes / 1e6)
 
 
 def _exclusive(pool: Pool[str]) -> Pool[str]:

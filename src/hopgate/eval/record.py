@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import Qrels, read_run, write_run
-from hopgate.eval.evidence import Arm, Cost, Evidence, Ids, Origin, Rung
+from hopgate.eval.evidence import Arm, Cost, Evidence, Ids, Rung
 from hopgate.eval.plan import FILE, plan_of, plan_text
 from hopgate.eval.report import page
 from hopgate.eval.verdict import Judgement, judge
@@ -70,7 +70,6 @@ def load(folder: Path) -> Evidence:
             "arms": arms,
             "rungs": rungs,
             "slices": {name: frozenset(queries) for name, queries in values["slices"].items()},
-            "origin": Origin(**_tuples(values["origin"])),
         }
         return Evidence(**_tuples(values))
     except (KeyError, TypeError, ValueError, AttributeError, OSError):

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.embed.late import QueryTokens
+    from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.store.store import Store
+    from hopgate.store.vectors import MemoryTokens
 
 
 class QueryEmbedder(Protocol):
@@ -137,22 +139,41 @@ def run_legs(pipeline: RecallPipeline, query: Query, settings: Settings) -> Legs
                 scores = complete(connection, query, found, pool_of(found), ranker=settings.lexical_ranker)
         base = fused(Pool.of(found, scores), BASE_FUSER).top()
         walked = graph.rank(query, looked_up, base, settings.depth, dense=scores.get("dense", ()))
-        if walked.hits:
-            found["graph"] = walked.hits
-            known = {**walked.scores, **dict(walked.hits)}
-            scores["graph"] = sorted(known.items(), key=lambda hit: (-hit[1], hit[0]))
-    query = replace(query, tokens=reading.result() if reading else None)
+    legs = Legs(replace(query, tokens=reading.result() if reading else None), found, scores, base)
+    return with_walk(store, legs, walked, looked_up and looked_up.matrix, settings, {})
+
+
+def with_walk(
+    store: Store,
+    legs: Legs,
+    walked: GraphRanking,
+    matrix: GraphMatrix | None,
+    settings: Settings,
+    tokens: dict[int, MemoryTokens],
+) -> Legs:
+    """Add to the legs without a graph what a walk found: late interaction over all of it and over arcs, and all scores.
+
+    Parameters
+    ----------
+    tokens : dict
+        Memories' tokens that were read before; what is read here is added.
+    """
+    found, scores, late = {leg: hits for leg, hits in legs.found.items() if leg != "late"}, dict(legs.scores), None
+    if walked.hits:
+        found["graph"] = walked.hits
+        known = {**walked.scores, **dict(walked.hits)}
+        scores["graph"] = sorted(known.items(), key=lambda hit: (-hit[1], hit[0]))
     with store.transaction() as connection:
-        late = None
-        if query.tokens is not None:
-            kept = tokens_of(connection, sorted(pool_of(found) | walked.beside))
-            late = late_reading(query, kept, looked_up and looked_up.matrix)
+        if legs.query.tokens is not None:
+            wanted = pool_of(found) | walked.beside
+            tokens |= tokens_of(connection, sorted(wanted - tokens.keys()))
+            late = late_reading(legs.query, {key: tokens[key] for key in wanted & tokens.keys()}, matrix)
         if late is not None:
             scores["late"] = late.scored()
             found["late"] = scores["late"][: settings.depth]
         if len(found) > 1:
-            scores |= complete(connection, query, found, pool_of(found), scores, ranker=settings.lexical_ranker)
-    return Legs(query, found, scores, base, walked, late)
+            scores |= complete(connection, legs.query, found, pool_of(found), scores, ranker=settings.lexical_ranker)
+    return replace(legs, found=found, scores=scores, graph=walked, late=late)
 
 
 def _searched(
