@@ -88,7 +88,7 @@ def _hit_lines(query: str, hits: list[Hit], explain: bool) -> Iterator[object]:
     for hit in hits:
         # Of a long memory the passage that speaks for it, from where it speaks of the query's words.
         text = one_line(hit.memory) if hit.passage is None else fitting_part(hit.passage.text, query)
-        content = " ".join(text.split())
+        content = ("[over] " if hit.outdated else "") + " ".join(text.split())
         snippet = content if len(content) <= SNIPPET else content[: SNIPPET - 1] + "…"
         rows.append([str(hit.rank), hit.external_id, f"{hit.score:.4f}", snippet, *([why(hit)] if explain else [])])
     heads = ["", "memory", "score", "content", *(["why"] if explain else [])]
@@ -134,6 +134,8 @@ def why(hit: Hit) -> str:
         lines.append(f"({hit.rerank_cost})")
     if hit.passage is not None:
         lines.append(f"characters {hit.passage.start}–{hit.passage.end}")
+    if hit.outdated:
+        lines.append(hit.over)
     if hit.matches:
         lines.append(f"matched {', '.join(map(str, hit.matches))}")
     if hit.path:

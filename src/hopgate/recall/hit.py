@@ -10,6 +10,7 @@ from hopgate.memory import Memory
 
 if TYPE_CHECKING:
     from hopgate.graph.walk.paths import PathPart
+    from hopgate.recall.present import HitFact
     from hopgate.recall.rerank import RerankCost
 
 
@@ -89,6 +90,10 @@ class Hit:
         What the cross-encoder read for this query and how long it took; the same for all hits of a query.
     matches : tuple of WordMatch
         The query's words that late interaction found matched, each by the memory's own or, over an arc, by another's.
+    facts : tuple of HitFact
+        What the memory is evidence for, and whether it holds.
+    outdated : bool
+        Whether all that the query asks about of it is over; what ended it stands above it then, where it is a hit.
     passage : Passage, optional
         Of a long memory the passage that speaks for it: the cross-encoder's best, else the nearest by vector.
     """
@@ -109,6 +114,13 @@ class Hit:
     passage: Passage | None = None
     path_parts: tuple[PathPart, ...] = ()
     matches: tuple[WordMatch, ...] = ()
+    facts: tuple[HitFact, ...] = ()
+    outdated: bool = False
+
+    @property
+    def over(self) -> str:
+        """What is over of an outdated memory, in words: `NAS runs on atlas, over since 2024-02-02 by n7`."""
+        return "; ".join(str(fact) for fact in self.facts if fact.over) if self.outdated else ""
 
     def to_dict(self) -> dict[str, Any]:
         """The hit as plain values; what was not asked for or did not happen is left out."""
@@ -129,6 +141,8 @@ class Hit:
             "rerank_cost": self.rerank_cost and self.rerank_cost.to_dict(),
             "passage": self.passage and asdict(self.passage),
             "path": list(self.path) or None,
+            "facts": [fact.to_dict() for fact in self.facts] or None,
+            "outdated": self.outdated or None,
             "matches": [match.to_dict() for match in self.matches] or None,
             "as_of": self.as_of or None,
         }

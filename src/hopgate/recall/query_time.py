@@ -8,14 +8,25 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import NamedTuple
 
 from hopgate.extract.rules.dates import checked
 from hopgate.extract.rules.words import LANGUAGES
 
 Interval = tuple[datetime | None, datetime | None]
+
+_WORDS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+
+def _any(role: str) -> str:
+    """A pattern of any of a role's words, a longer one before what it begins with."""
+    words = sorted((word.strip() for word in _WORDS[role].split(",")), key=len, reverse=True)
+    return "|".join(re.escape(word).replace(r"\.", r"\w*").replace(r"\ ", r"\s+") for word in words)
+
 
 _MONTHS = {name: number for language in LANGUAGES.values() for name, number in language.months.items()}
 _MONTH = "|".join(map(re.escape, sorted(_MONTHS, key=len, reverse=True)))
@@ -24,19 +35,16 @@ _DATE = (
     r" \d{4}|(?:19|20)\d\d)(?![\w-])"
 )
 _DATES = re.compile(rf"(?<![\w-]){_DATE}", re.IGNORECASE)
-_AT = re.compile(rf"\b(as of|during|in|on|im|am|en|before|vor|avant) (?:the year |dem )?({_DATE})", re.IGNORECASE)
-_BEFORE = frozenset(("before", "vor", "avant"))
+_AT = re.compile(rf"\b({_any('at')}|{_any('before')}) (?:the year |dem )?({_DATE})", re.IGNORECASE)
+_BEFORE = re.compile(_any("before"), re.IGNORECASE)
 _EVENT = re.compile(
-    r"\bbefore (?:(?:the|our|my|her|his|their|its) )?(?:move|moving|migration|migrating|switch|switching|relocation"
-    r"|(?:it|she|he|they|we|i) (?:moved|migrated|switched|changed|was replaced))\b",
+    rf"\bbefore (?:(?:(?:the|our|my|her|his|their|its) )?(?:{_any('changes')})"
+    rf"|(?:it|she|he|they|we|i) (?:{_any('changed')}))\b",
     re.IGNORECASE,
 )
-# These ask for a time, or for more than one moment.
-_OTHER = re.compile(
-    r"^\W*(?:when|since when|until when|how long|wann|seit wann|quand|cuándo)\b"
-    r"|\b(?:since|after|from|between|until|till|by|seit|nach|ab|bis|depuis|après|desde|después)\b",
-    re.IGNORECASE,
-)
+_OTHER = re.compile(rf"^\W*(?:{_any('when')})\b|\b(?:{_any('spans')})\b", re.IGNORECASE)
+_NOW = re.compile(rf"\b(?:{_any('now')})\b", re.IGNORECASE)
+_PAST = re.compile(rf"\b(?:{_any('past')})\b", re.IGNORECASE)
 _MOMENT, _DAY = timedelta(seconds=1), timedelta(days=1)
 # What happened is told within days: so much after or before the time asked about, a memory's date counts a third.
 _NEAR = timedelta(days=7)
@@ -72,8 +80,10 @@ class AskedTime(NamedTuple):
         return math.exp(-(max(self.begin - time, time - self.end, timedelta(0)) / _NEAR))
 
 
-def asked_time(query: str) -> AskedTime | None:
+def asked_time(query: str, now: datetime | None = None) -> AskedTime | None:
     """Read the one time that a query asks about; None where it says none, or more than one, or asks for it.
+
+    "Today" and the like mean what is so `now`, by default by the clock.
 
     Examples
     --------
@@ -92,6 +102,8 @@ def asked_time(query: str) -> AskedTime | None:
         return None
     dates = _DATES.findall(text)
     asked, event = _AT.search(text), _EVENT.search(text)
+    if not dates and (present := _NOW.search(text)):
+        return AskedTime(present[0], None, now or datetime.now(UTC))
     if event is not None and not dates:
         return AskedTime(event[0])
     if asked is None or len(dates) != 1 or event is not None:
@@ -100,7 +112,18 @@ def asked_time(query: str) -> AskedTime | None:
     if date is None:
         return None
     begin, end = _span(date)
-    return AskedTime(asked[0], None, begin) if asked[1].lower() in _BEFORE else AskedTime(asked[0], begin, end)
+    return AskedTime(asked[0], None, begin) if _BEFORE.fullmatch(asked[1]) else AskedTime(asked[0], begin, end)
+
+
+def asks_for_past(query: str) -> bool:
+    """Say whether a query asks for what was and names no time: then what is over is as good an answer.
+
+    Examples
+    --------
+    >>> asks_for_past("Where did I live?"), asks_for_past("Where do I live now, where I was before?")
+    (True, False)
+    """
+    return bool(_PAST.search(query)) and not _NOW.search(query)
 
 
 def as_of(asked: AskedTime, held: Sequence[Interval]) -> datetime | None:

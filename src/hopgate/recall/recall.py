@@ -16,6 +16,7 @@ from hopgate.recall.hit import Hit, LegPart, Passage
 from hopgate.recall.legs import Legs, RecallPipeline, pool_of, run_legs
 from hopgate.recall.lexical import exact_matches
 from hopgate.recall.order import ExactMatch, Placed, half_and_half, newest_first, placed, prior_of
+from hopgate.recall.present import Present, current_first, read_present
 from hopgate.recall.settings import Settings
 from hopgate.store import memories
 
@@ -38,12 +39,14 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
         candidates = pool_of(legs.found).union(legs.late.memories if legs.late else ())
         names = memories.external_ids(connection, sorted(candidates))
         ranking = fused(legs.pool(settings.fuser, names), settings.fuser)
-        final, known = _final(connection, legs.query, ranking, settings)
+        final, known, present = _final(connection, legs.query, ranking, settings)
         near = _near_passages(connection, legs.query, known)
     order, passages, read = list(final), {key: spans[0] for key, spans in near.items()}, None
     if settings.reads:
         read = _reread(query.text, order, known, near, settings)
         order, passages = _with_read(order, read), passages | read.passages
+    if settings.sort_by == "relevance":
+        order = current_first(order, present.ended())
     order = order[: settings.k]
     if settings.sort_by == "recency":
         order = newest_first(order, [known[key].created_at for key in order])
@@ -58,6 +61,8 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
             prior=final[key].prior,
             rerank_score=scores.get(key),
             rerank_cost=read.cost if read else None,
+            facts=present.hit_facts(key, names),
+            outdated=key in present.ended(),
             passage=Passage(*passages[key], known[key].content[slice(*passages[key])]) if key in passages else None,
             **(_explained(pipeline, legs, ranking, key) if explain else {}),
             matches=legs.late.matches(key, names) if explain and legs.late else (),
@@ -68,10 +73,10 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
 
 def _final(
     connection: Connection[Any], query: Query, ranking: Ranking[int], settings: Settings
-) -> tuple[dict[int, Placed[int]], dict[int, Memory]]:
-    """Apply bonus, prior and the least score; give the first of that order, and their memories.
+) -> tuple[dict[int, Placed[int]], dict[int, Memory], Present]:
+    """Apply bonus, prior and the least score; give the first of that order, their memories, and which are over.
 
-    A memory that was deleted since a leg found it is left out.
+    With them comes what ended one of them, however far down. A memory that was deleted meanwhile is left out.
     """
     scopes = query.filters.scopes
     importance = {key: row[0] for key, row in memories.weights(connection, ranking.ids, scopes).items()}
@@ -81,9 +86,13 @@ def _final(
     least = -math.inf if settings.min_score is None else settings.min_score
     # Filters stand before the cut, so that they starve nobody.
     hits = [hit for hit in hits if hit.id in importance and hit.score >= least]
-    hits = hits[: max(settings.k, settings.reads)]
+    first = max(settings.k, settings.reads)
+    with_facts = "facts" in settings.parts and settings.fuser.graph > 0
+    present = read_present(connection, query, [hit.id for hit in hits], first if with_facts else 0)
+    enders = {ender for enders in present.ended().values() for ender in enders}
+    hits = [*hits[:first], *(hit for hit in hits[first:] if hit.id in enders)]
     known = memories.fetch_by_id(connection, [hit.id for hit in hits], scopes)
-    return {hit.id: hit for hit in hits if hit.id in known}, known
+    return {hit.id: hit for hit in hits if hit.id in known}, known, present
 
 
 def _near_passages(

@@ -16,6 +16,7 @@ from hopgate.options import request_model
 from hopgate.recall.explain import Explanation
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS
 from hopgate.recall.hit import Hit, LegPart, Passage, WordMatch
+from hopgate.recall.present import HitFact
 from hopgate.recall.settings import OPTIONS
 from hopgate.serve.bounds import BoundStore, Key, Moment, Rows, Scopes, Served, Service, Strict, Text
 from hopgate.serve.middleware import PREFIX
@@ -133,6 +134,8 @@ class HitAnswer(BaseModel):
     path: Annotated[list[dict[str, str | int | None]], Field(description="The graph's: parts of a kind, text and id.")]
     passage: Passage | None
     matches: list[WordMatch]
+    facts: list[HitFact]
+    outdated: bool
     as_of: str
 
 

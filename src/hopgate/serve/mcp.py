@@ -90,6 +90,9 @@ class HitItem(MemoryItem):
     rank: int
     score: float
     why: str = Field(description="What put it there: which legs found it, and its path through the graph.")
+    over: str = Field(
+        description="What it says that no longer holds, since when, and what ended it; empty if it holds."
+    )
 
 
 class RecallResult(BaseModel):
@@ -274,7 +277,7 @@ def _hit(hit: Hit) -> HitItem:
     legs = ", ".join(f"{name} {part.rank}" for name, part in hit.legs.items())
     matched = f"matched {', '.join(map(str, hit.matches))}" if hit.matches else ""
     why = "; ".join(filter(None, (f"found by {legs}" if legs else "", matched, " → ".join(hit.path))))
-    return HitItem(**item.model_dump(), rank=hit.rank, score=round(hit.score, 6), why=why)
+    return HitItem(**item.model_dump(), rank=hit.rank, score=round(hit.score, 6), why=why, over=hit.over)
 
 
 def model_errors(work: Callable[P, R]) -> Callable[P, R]:

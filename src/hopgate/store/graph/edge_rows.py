@@ -170,6 +170,49 @@ def of_memories(connection: Connection, memory_ids: Sequence[int], *, limit: int
     return _read(connection, View(), where, _HEAVIEST, limit, memories=list(memory_ids))
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryFact:
+    """An edge that a memory is evidence of, and the memories that ended it."""
+
+    memory_id: int
+    source: str
+    relation: str
+    target: str
+    valid_from: datetime | None
+    valid_to: datetime | None
+    enders: list[int]
+
+
+def facts_of(connection: Connection, view: View, memory_ids: Sequence[int]) -> dict[int, list[MemoryFact]]:
+    """What memories are evidence of, whether it still holds or not, by memory.
+
+    A fact was ended by the memories that say what came in its place at that moment, and by those that say that it
+    ended: of two that say it together, by the later one.
+    """
+    rows = fetch(
+        connection,
+        MemoryFact,
+        "SELECT m.id AS memory_id, s.canonical_name AS source, e.relation, d.canonical_name AS target, e.valid_from, "
+        "e.valid_to, CASE WHEN e.valid_to IS NULL THEN '{}' ELSE ARRAY("
+        f"SELECT o.id FROM memories o WHERE {view.memories('o')} AND o.id IN ("
+        "SELECT unnest(n.evidence_memory_ids) FROM concept_edges n WHERE n.src_id = e.src_id "
+        f"AND n.relation = e.relation AND n.dst_id <> e.dst_id AND n.valid_from = e.valid_to AND {view.edges('n')} "
+        "UNION SELECT CASE WHEN (b.created_at, b.id) > (a.created_at, a.id) THEN b.id ELSE a.id END FROM stated f "
+        "JOIN memories a ON a.id = f.memory_id LEFT JOIN memories b ON b.id = f.read_with WHERE f.src_id = e.src_id "
+        "AND f.dst_id = e.dst_id AND f.canonical = e.relation AND f.valid_to = e.valid_to) ORDER BY o.id) END "
+        "AS enders "
+        "FROM concept_edges e JOIN memories m ON m.id = ANY(e.evidence_memory_ids) "
+        "JOIN concepts s ON s.id = e.src_id JOIN concepts d ON d.id = e.dst_id "
+        "WHERE e.evidence_memory_ids && %(memories)s::bigint[] AND m.id = ANY(%(memories)s) "
+        f"AND e.relation <> %(inside)s AND {view.edges('e')} ORDER BY m.id, e.valid_from NULLS FIRST, e.id",
+        view.parameters(inside=NAME_INSIDE, memories=list(memory_ids)),
+    )
+    facts: dict[int, list[MemoryFact]] = {}
+    for row in rows:
+        facts.setdefault(row.memory_id, []).append(row)
+    return facts
+
+
 def begun(
     connection: Connection, view: View, column: str, since: datetime, until: datetime, *, limit: int
 ) -> list[Edge]:

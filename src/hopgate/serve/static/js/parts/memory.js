@@ -73,6 +73,10 @@ function words({ memory, passage: part }) {
   return [body, h("details", { class: "small" }, h("summary", {}, passage ? "The whole memory" : "All of it"), h("p", { class: "text" }, whole))];
 }
 
+function ended({ source, relation, target, valid_to: to, ended_by: by }) {
+  return `${source} ${relation} ${target}, over since ${day(to)}${by.length ? ` by ${by.join(", ")}` : ""}`;
+}
+
 export function hitCard(hit, other, graph) {
   const { memory } = hit;
   return h(
@@ -82,11 +86,13 @@ export function hitCard(hit, other, graph) {
       "div",
       { class: "row apart" },
       h("div", { class: "row" }, h("span", { class: "rank" }, String(hit.rank)), h("code", {}, memory.id), movement(hit.rank, other, graph),
+        hit.outdated && h("span", { class: "tag warn" }, "over"),
         memory.is_sensitive && h("span", { class: "tag warn" }, "sensitive")),
       h("span", { class: "small muted" }, [memory.scope, day(memory.created_at)].filter(Boolean).join(" · ")),
     ),
     memory.title && h("h3", {}, memory.title),
     words(hit),
+    hit.outdated && h("p", { class: "small" }, hit.facts.filter(({ over }) => over).map(ended).join("; ")),
     shares(hit.legs),
     matched(hit.matches),
     hit.path.length > 0 && pathPicture(hit.path, memory.id),

@@ -1,0 +1,146 @@
+"""What is over: the facts that a hit is evidence for, whether they hold, and that what ended them stands above it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hopgate.graph.names import normalise, tokens
+from hopgate.recall.query_time import asked_time, asks_for_past
+from hopgate.store.graph import edge_rows
+from hopgate.store.graph.edge_rows import MemoryFact
+from hopgate.store.graph.visible import view_of
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.recall.filters import Query
+
+
+@dataclass(frozen=True, slots=True)
+class HitFact:
+    """A fact that a hit is evidence for.
+
+    Parameters
+    ----------
+    valid_from, valid_to : datetime, optional
+        From when, and up to when, it holds.
+    over : bool
+        Whether it had ended at the time that is asked about: `as_of`, a time that the query names, or now.
+    ended_by : tuple of str
+        The memories that ended it.
+    """
+
+    source: str
+    relation: str
+    target: str
+    valid_from: datetime | None
+    valid_to: datetime | None
+    over: bool
+    ended_by: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fact as plain values."""
+        times = {name: time and time.isoformat() for name, time in (("from", self.valid_from), ("to", self.valid_to))}
+        fact = {"source": self.source, "relation": self.relation, "target": self.target}
+        return {**fact, **times, "over": self.over, "ended_by": list(self.ended_by)}
+
+    def __str__(self) -> str:
+        since = f", over since {self.valid_to:%Y-%m-%d}" if self.over and self.valid_to else ""
+        by = f" by {', '.join(self.ended_by)}" if since and self.ended_by else ""
+        return f"{self.source} {self.relation} {self.target}{since}{by}"
+
+
+@dataclass(frozen=True)
+class Present:
+    """The facts of a query's best memories, as of the time that it asks about.
+
+    Parameters
+    ----------
+    query : str
+        Decides which facts of a memory are asked about: those that it names, else all of them.
+    moment : datetime
+        What has ended by then is over.
+    past : bool
+        Whether the query asks for what was: then nothing stands lower for being over.
+    facts : mapping of memory id to facts
+    """
+
+    query: str
+    moment: datetime
+    past: bool
+    facts: dict[int, list[MemoryFact]] = field(default_factory=dict)
+
+    def is_over(self, memory: int, fact: MemoryFact) -> bool:
+        """Say whether a fact had ended, and not by what this memory says."""
+        return fact.valid_to is not None and fact.valid_to <= self.moment and memory not in fact.enders
+
+    def ended(self) -> dict[int, list[int]]:
+        """Give the memories of which all that is asked about is over, each with the memories that ended it."""
+        ended = dict[int, list[int]]()
+        if self.past:
+            return ended
+        words = set(tokens(normalise(self.query)))
+        for memory, facts in self.facts.items():
+            named = [
+                fact
+                for fact in facts
+                if any(words.issuperset(tokens(normalise(end))) for end in (fact.source, fact.target))
+            ]
+            asked = named or list(facts)
+            if asked and all(self.is_over(memory, fact) for fact in asked):
+                ended[memory] = [ender for fact in asked for ender in fact.enders]
+        return ended
+
+    def hit_facts(self, memory: int, names: Mapping[int, str]) -> tuple[HitFact, ...]:
+        """Give a memory's facts as a hit shows them; `names` are external ids."""
+        return tuple(
+            HitFact(
+                fact.source,
+                fact.relation,
+                fact.target,
+                fact.valid_from,
+                fact.valid_to,
+                over=fact.valid_to is not None and fact.valid_to <= self.moment,
+                ended_by=tuple(names[ender] for ender in fact.enders if ender in names),
+            )
+            for fact in self.facts.get(memory, ())
+        )
+
+
+def current_first(order: Sequence[int], ended: Mapping[int, Collection[int]]) -> list[int]:
+    """Put the best of what ended a memory directly before it, where it stood after it.
+
+    Examples
+    --------
+    >>> current_first([1, 5, 2, 3], {1: [2], 2: [3, 4]})
+    [3, 2, 1, 5]
+    """
+    result, moved, place = list(order), set[int](), 0
+    while place < len(result):
+        enders = set(ended.get(result[place], ())) - moved
+        below = next((later for later in range(place + 1, len(result)) if result[later] in enders), None)
+        if below is None or enders.intersection(result[:place]):
+            place += 1
+        else:
+            moved.add(result[below])
+            result.insert(place, result.pop(below))
+    return result
+
+
+def read_present(connection: Connection[Any], query: Query, ranked: Sequence[int], first: int) -> Present:
+    """Read the facts of the first of a ranking, and of what in it ended them."""
+    filters, now = query.filters, datetime.now(UTC)
+    asked = asked_time(query.text, now)
+    moment = filters.as_of or (asked and asked.moment)
+    past = moment is None and (asked is not None or asks_for_past(query.text))
+    present = Present(query.text, moment or now, past)
+    view = view_of(connection, filters.scopes, known_at=filters.known_at) if first else None
+    new = list(ranked[:first])
+    while view and new:
+        present.facts.update({memory: [] for memory in new} | edge_rows.facts_of(connection, view, new))
+        enders = {ender for enders in present.ended().values() for ender in enders}
+        new = [memory for memory in ranked if memory in enders and memory not in present.facts]
+    return present
