@@ -29,6 +29,7 @@ QUESTION = "Which room do I have to visit to touch the machine behind Immich?"
 CANARY = "globladax"
 # In milliseconds, as the browser counts; nothing waits that long when all is well.
 PATIENCE = 300_000
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +72,13 @@ def page(chromium, address):
 def visit(page: Page, address: str, place: str) -> None:
     parts = urlsplit(address)
     page.goto(f"{parts.scheme}://{parts.netloc}{place}")
-    expect(page.locator("main")).not_to_have_attribute("aria-busy", "true", timeout=PATIENCE)
+    expect(page.locator("main")).not_to_have_attribute("aria-busy", "true")
 
 
 def drawn(page: Page) -> int:
     """How many nodes the picture has, once it has some."""
-    expect(page.locator(".stage")).to_have_attribute("data-nodes", re.compile(r"^[1-9]\d*$"), timeout=PATIENCE)
-    expect(page.locator(".stage")).not_to_have_attribute("aria-busy", "true", timeout=PATIENCE)
+    expect(page.locator(".stage")).to_have_attribute("data-nodes", re.compile(r"^[1-9]\d*$"))
+    expect(page.locator(".stage")).not_to_have_attribute("aria-busy", "true")
     return int(page.locator(".stage").get_attribute("data-nodes") or 0)
 
 
@@ -86,22 +87,22 @@ def test_a_question_is_asked_with_and_without_the_graph_and_its_address_can_be_k
     page.get_by_label("Question").fill(QUESTION)
     page.get_by_label("Question").press("Enter")
     sides = page.locator(".side")
-    expect(sides).to_have_count(2, timeout=PATIENCE)
+    expect(sides).to_have_count(2)
     expect(sides.nth(0)).to_contain_text("Without the graph")
     hits = sides.nth(1).locator(".hit")
-    expect(hits).to_have_count(10, timeout=PATIENCE)
+    expect(hits).to_have_count(10)
     expect(hits.first.get_by_role("img", name=re.compile("^Shares:"))).to_be_visible()
     expect(sides.nth(1).get_by_role("img", name=re.compile("^Path: Immich")).first).to_be_visible()
     assert "q=Which+room" in page.url
     page.get_by_label("Memory", exact=True).fill("m0003")
     page.get_by_role("button", name="Explain").click()
-    expect(page.locator(".explanation")).to_contain_text("It is not here", timeout=PATIENCE)
+    expect(page.locator(".explanation")).to_contain_text("It is not here")
     expect(page.locator(".explanation tbody tr")).to_have_count(4)
     kept = page.url
     page.get_by_role("link", name="Time").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Time", timeout=PATIENCE)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Time")
     page.go_back()
-    expect(page.locator(".hit").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".hit").first).to_be_visible()
     assert page.url == kept
 
 
@@ -110,9 +111,9 @@ def test_a_concept_is_found_expanded_and_its_edges_filtered(page, address):
     drawn(page)
     search = page.get_by_role("combobox", name="Find a concept")
     search.fill("immich")
-    expect(page.get_by_role("listbox").get_by_role("option").first).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("listbox").get_by_role("option").first).to_be_visible()
     search.press("Enter")
-    expect(page.locator(".detail h2")).to_have_text("Immich", timeout=PATIENCE)
+    expect(page.locator(".detail h2")).to_have_text("Immich")
     assert "concept=" in page.url
     before = drawn(page)
     page.locator(".detail summary").first.click()
@@ -122,83 +123,83 @@ def test_a_concept_is_found_expanded_and_its_edges_filtered(page, address):
     expect(names.nth(1)).to_be_visible()
     for name in names.all_inner_texts():  # read first: the list is in another order as soon as neighbours join
         names.get_by_text(name, exact=True).first.click()
-        expect(page.locator(".detail h2")).to_have_text(name, timeout=PATIENCE)
+        expect(page.locator(".detail h2")).to_have_text(name)
         if drawn(page) > before:
             break
-    expect(page.locator(".stage")).not_to_have_attribute("data-nodes", str(before), timeout=PATIENCE)
+    expect(page.locator(".stage")).not_to_have_attribute("data-nodes", str(before))
     edges = page.locator(".stage").get_attribute("data-edges")
     page.locator(".relations input").first.uncheck()
-    expect(page.locator(".stage")).not_to_have_attribute("data-edges", edges or "", timeout=PATIENCE)
+    expect(page.locator(".stage")).not_to_have_attribute("data-edges", edges or "")
     assert "without=" in page.url
     page.get_by_label("Colour by").select_option("time")
-    expect(page.locator(".legend li").first).to_contain_text("20", timeout=PATIENCE)
+    expect(page.locator(".legend li").first).to_contain_text("20")
 
 
 def test_time_is_slid_and_what_changed_is_shown(page, address):
     visit(page, address, "/time")
     count = page.locator("#then-count")
-    expect(count).to_contain_text("of any time", timeout=PATIENCE)
+    expect(count).to_contain_text("of any time")
     slider = page.get_by_role("slider", name=re.compile("Valid time"))
     slider.focus()
     slider.press("PageDown")
-    expect(count).to_contain_text("true on 20", timeout=PATIENCE)
+    expect(count).to_contain_text("true on 20")
     assert "as_of=20" in page.url
     slider.press("Home")
-    expect(count).to_contain_text(re.compile(r"^\d+ edges? true on 20"), timeout=PATIENCE)
+    expect(count).to_contain_text(re.compile(r"^\d+ edges? true on 20"))
     page.get_by_role("button", name="Show what changed").click()
-    expect(page.locator("#changes .began").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#changes .began").first).to_be_visible()
     page.get_by_role("combobox", name="A concept's history").fill("Lukas Meier")
-    expect(page.get_by_role("listbox").get_by_role("option").first).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("listbox").get_by_role("option").first).to_be_visible()
     page.get_by_role("combobox", name="A concept's history").press("Enter")
-    expect(page.locator("#history svg.history rect").first).to_be_visible(timeout=PATIENCE)
-    expect(page.locator("#conflicts .card").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#history svg.history rect").first).to_be_visible()
+    expect(page.locator("#conflicts .card").first).to_be_visible()
 
 
 def test_a_merge_is_previewed_accepted_and_undone(page, address):
     visit(page, address, "/mend")
     proposal = page.locator(".proposal").first
-    expect(proposal).to_contain_text("Least similar pair", timeout=PATIENCE)
+    expect(proposal).to_contain_text("Least similar pair")
     proposal.get_by_role("button", name="Merge …").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("would be about it", timeout=PATIENCE)
+    expect(dialog).to_contain_text("would be about it")
     dialog.get_by_role("button", name="Merge").click()
-    expect(proposal).to_contain_text("is part of", timeout=PATIENCE)
+    expect(proposal).to_contain_text("is part of")
     proposal.get_by_role("button", name="Undo").click()
-    expect(proposal).to_contain_text("Taken back", timeout=PATIENCE)
+    expect(proposal).to_contain_text("Taken back")
     page.get_by_role("tab", name="Log").click()
-    expect(page.locator("tbody tr").first).to_contain_text("undone", timeout=PATIENCE)
+    expect(page.locator("tbody tr").first).to_contain_text("undone")
     page.get_by_role("tab", name="Merges").click()
-    expect(page.locator(".proposal").first).to_contain_text("Least similar pair", timeout=PATIENCE)
+    expect(page.locator(".proposal").first).to_contain_text("Least similar pair")
 
 
 def test_curation_and_a_deletion_are_previewed(page, address):
     visit(page, address, "/mend?tab=curation")
     item = page.locator(".proposal", has_text=explorer.REPEATED)
-    expect(item).to_contain_text("gives way", timeout=PATIENCE)
+    expect(item).to_contain_text("gives way")
     item.get_by_role("button", name="Let it give way …").click()
     page.get_by_role("dialog").get_by_role("button", name="Let it give way").click()
-    expect(page.locator(".proposal", has_text="gave way.").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".proposal", has_text="gave way.").first).to_be_visible()
     visit(page, address, f"/mend?tab=memories&memory={explorer.REPEATED}")
     page.get_by_role("button", name="Delete …").click()
-    expect(page.get_by_role("dialog")).to_contain_text("cannot be undone", timeout=PATIENCE)
+    expect(page.get_by_role("dialog")).to_contain_text("cannot be undone")
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(page.locator(".tab-panel")).to_contain_text("is deleted", timeout=PATIENCE)
+    expect(page.locator(".tab-panel")).to_contain_text("is deleted")
 
 
 def test_a_gate_is_run_watched_and_shown(page, address):
     visit(page, address, "/gate")
     page.get_by_label("Shuffled graphs as a control").fill("19")
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator(".running")).to_be_visible(timeout=PATIENCE)
-    expect(page.locator("#gates tbody tr")).to_have_count(1, timeout=2 * PATIENCE)
-    expect(page.locator("#shown")).to_contain_text(re.compile("OPEN|CLOSED|INCONCLUSIVE|INVALID"), timeout=2 * PATIENCE)
+    expect(page.locator(".running")).to_be_visible()
+    expect(page.locator("#gates tbody tr")).to_have_count(1)
+    expect(page.locator("#shown")).to_contain_text(re.compile("OPEN|CLOSED|INCONCLUSIVE|INVALID"))
     report = page.frame_locator("iframe.report")
-    expect(report.locator("h1, h2").first).to_be_visible(timeout=PATIENCE)
+    expect(report.locator("h1, h2").first).to_be_visible()
 
 
 def test_no_sensitive_text_reaches_a_page(page, address):
     visit(page, address, f"/recall?q={CANARY}")
-    expect(page.locator(".hit").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".hit").first).to_be_visible()
     expect(page.locator(".hit .tag.warn").first).to_be_visible()
     # The question holds the word, and what matches a question says which of its words; nothing else on the page does.
     assert CANARY not in page.locator(".results").inner_text().replace(f"Matched: {CANARY}", "")
@@ -219,17 +220,17 @@ def test_pages_within_a_scope_work_or_say_what_to_do(chromium, store, address):
         complaints: list[str] = []
         page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
         page.goto(bound)
-        expect(page.locator(".top .tag")).to_have_text("only home · read-only", timeout=PATIENCE)
+        expect(page.locator(".top .tag")).to_have_text("only home · read-only")
         visit(page, bound, "/graph")
         assert drawn(page) > 10
         visit(page, bound, "/time")
-        expect(page.locator("#then tbody tr").first).to_be_visible(timeout=PATIENCE)
+        expect(page.locator("#then tbody tr").first).to_be_visible()
         for name, sentence in (
             ("mend", "Merges, curation and the log are about the whole store"),
             ("gate", "bound to home"),
         ):
             visit(page, bound, f"/{name}")
-            expect(page.locator(".message", has_text=sentence)).to_be_visible(timeout=PATIENCE)
+            expect(page.locator(".message", has_text=sentence)).to_be_visible()
         page.close()
         assert not complaints
 
