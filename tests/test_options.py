@@ -21,12 +21,12 @@ from hopgate.options import (
     environment_values,
     from_toml,
     options_of,
-    request_model,
     setting,
     to_toml,
 )
 from hopgate.recall.fusers import parse
 from hopgate.recall.settings import Settings
+from hopgate.serve.bounds import request_model
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Settings as declared fields: a dataclass says once what each means and what it may be.
 
-Made from the fields: options of commands, environment variables, TOML files, HTTP requests and the tables of the docs.
+Made from the fields: environment variables, TOML files and the tables of the docs here, options of commands in
+`cli.parameters`, requests by HTTP in `serve.bounds`.
 """
 
 from __future__ import annotations
@@ -224,29 +225,6 @@ def as_rows(options: Iterable[Option]) -> list[dict[str, str]]:
         }
         for option in options
     ]
-
-
-def request_model(name: str, options: Iterable[Option], **kinds: Any) -> Any:
-    """Make the pydantic model of a request that may set these settings; what it does not name is refused.
-
-    Parameters
-    ----------
-    **kinds
-        Types of settings that are not numbers, flags or texts; they are texts by default.
-    """
-    import pydantic
-
-    declared: dict[str, Any] = {}
-    for option in options:
-        kind: Any = kinds.get(option.name, str if option.kind is object else option.kind)
-        kind = Literal[option.choices] if option.choices else kind
-        limits: dict[str, Any] = dict(option.bounds)
-        declared[option.name] = (
-            (tuple[kind, ...] if option.several else kind) | None,
-            pydantic.Field(default=None, description=option.meaning, **limits),
-        )
-    config = pydantic.ConfigDict(extra="forbid", allow_inf_nan=False)
-    return pydantic.create_model(name, __config__=config, **declared)
 
 
 @dataclass(frozen=True)

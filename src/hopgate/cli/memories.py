@@ -209,8 +209,9 @@ def delete(kb: KnowledgeBase, ids: Sequence[str], yes: bool, backup: bool) -> Sh
     Example: hopgate delete m17 m18
     """
     if len(ids) > MANY:
-        before = "delete" if backup else ""
-        parameters.confirm(kb.store, f"delete {counted(len(ids), 'memory')}", yes=yes, backup=before)
+        parameters.ask(f"delete {counted(len(ids), 'memory')}", yes=yes, store=kb.store)
+        if backup:
+            parameters.back_up(kb.store, "delete")
     deleted = kb.delete(ids)
     return {"deleted": deleted}, f"deleted {counted(deleted, 'memory')}"
 

@@ -230,23 +230,18 @@ def made(cls: type[Made], given: dict[str, Any], **more: Any) -> Made:
     return cls(**values(taken), **more)
 
 
-def ask(action: str, *, yes: bool) -> None:
-    """Ask on a terminal whether to do something; anywhere else `--yes` is needed."""
+def ask(action: str, *, yes: bool, store: Store | None = None) -> None:
+    """Ask on a terminal whether to do something, to a store, which is named; anywhere else `--yes` is needed."""
     if yes:
         return
+    if store is not None:
+        from hopgate.store.connect import shown
+
+        action += f", in {shown(store.directory or store.dsn)}"
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise HopgateError(f"this would {action}: add --yes to do it without being asked")
     if not click.confirm(f"This will {action}. Do it?", err=True):
         raise HopgateError("nothing was changed")
-
-
-def confirm(store: Store, action: str, *, yes: bool, backup: str = "") -> None:
-    """Ask whether to change a store, which is named, and back it up before; `backup` names that, empty for none."""
-    from hopgate.store.connect import shown
-
-    ask(f"{action}, in {shown(store.directory or store.dsn)}", yes=yes)
-    if backup:
-        back_up(store, backup)
 
 
 def back_up(store: Store, before: str) -> None:

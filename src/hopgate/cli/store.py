@@ -66,8 +66,9 @@ def embed(kb: KnowledgeBase, embedder: str | None, change: bool, yes: bool, back
         return {"embedded": count}, f"embedded {counted(count, 'memory')}"
     if embedder is None:
         raise HopgateError("--change needs the new embedder: name it with --embedder")
-    before = "embed" if backup and kb.embedder_name() else ""
-    parameters.confirm(kb.store, f"replace all vectors by those of {embedder}", yes=yes, backup=before)
+    parameters.ask(f"replace all vectors by those of {embedder}", yes=yes, store=kb.store)
+    if backup and kb.embedder_name():
+        parameters.back_up(kb.store, "embed")
     with progress("embedding", len(kb)) as advance:
         count = kb.reembed(embedder, progress=advance)
     return {"embedded": count}, f"embedded {counted(count, 'memory')} with {embedder}"
@@ -320,7 +321,7 @@ def scrub(kb: KnowledgeBase, yes: bool) -> Shown:
 
     Example: hopgate db scrub --yes
     """
-    parameters.confirm(kb.store, "write every table of hopgate's anew, each locked meanwhile", yes=yes)
+    parameters.ask("write every table of hopgate's anew, each locked meanwhile", yes=yes, store=kb.store)
     scrubbed = kb.upkeep.scrub()
     return scrubbed, [*(f"done: {line}" for line in scrubbed.done), *(f"left: {line}" for line in scrubbed.left)]
 

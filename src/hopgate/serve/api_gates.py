@@ -26,9 +26,9 @@ from hopgate.eval.plan import Plan
 from hopgate.eval.record import DECISION, PAGE, judged
 from hopgate.files import private_folder, user_folder
 from hopgate.kb import KnowledgeBase
-from hopgate.options import options_of, request_model
+from hopgate.options import options_of
 from hopgate.serve import gate_process
-from hopgate.serve.bounds import Served, Service, Strict
+from hopgate.serve.bounds import Served, Service, Strict, request_model
 from hopgate.serve.gate_process import RECORD, GateRun
 from hopgate.serve.middleware import PREFIX, RefusedError
 from hopgate.serve.settings import ServeSettings

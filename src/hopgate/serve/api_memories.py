@@ -12,13 +12,12 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
 from hopgate.memory import DEFAULT_IMPORTANCE, MAX_SEARCHABLE_BYTES, Memory
-from hopgate.options import request_model
 from hopgate.recall.explain import Explanation
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS
 from hopgate.recall.hit import Hit, LegPart, Passage, WordMatch
 from hopgate.recall.present import HitFact
 from hopgate.recall.settings import OPTIONS
-from hopgate.serve.bounds import BoundStore, Key, Moment, Rows, Scopes, Served, Service, Strict, Text
+from hopgate.serve.bounds import BoundStore, Key, Moment, Rows, Scopes, Served, Service, Strict, Text, request_model
 from hopgate.serve.middleware import PREFIX
 
 router = APIRouter(prefix=PREFIX, tags=["recall"])

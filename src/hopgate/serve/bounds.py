@@ -5,13 +5,13 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from fastapi import Depends, Query, Request
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
 from hopgate.memory import MAX_KEY_BYTES, YEARS
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hopgate.guard import SensitivityRules
     from hopgate.kb import KnowledgeBase
     from hopgate.memory import Memory
+    from hopgate.options import Option
     from hopgate.serve.api_gates import GateRuns
     from hopgate.serve.settings import Bounds, ServeSettings
     from hopgate.store.memories import Written
@@ -192,6 +193,24 @@ class Strict(BaseModel):
     """A request: a field that is not known is refused, and a number is a number."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+def request_model(name: str, options: Iterable[Option], **kinds: Any) -> Any:
+    """Make the model of a request that may set these settings, each null where it is not named.
+
+    Parameters
+    ----------
+    **kinds
+        Types of settings that are not numbers, flags or texts; they are texts by default.
+    """
+    declared: dict[str, Any] = {}
+    for option in options:
+        kind: Any = kinds.get(option.name, str if option.kind is object else option.kind)
+        kind = Literal[option.choices] if option.choices else kind
+        kind = tuple[kind, ...] if option.several else kind
+        field = Field(default=None, description=option.meaning, **cast("dict[str, Any]", option.bounds))
+        declared[option.name] = (kind | None, field)
+    return create_model(name, __base__=Strict, **declared)
 
 
 def _dated(moment: datetime) -> datetime:
