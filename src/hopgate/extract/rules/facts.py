@@ -45,6 +45,7 @@ _DATE, _DATED = filled(_WORDS["date"], _BESIDE_DATES), re.compile(filled(_WORDS[
 _ASIDE = re.compile(rf"(?<!\S)(?:{_DATE}|[¬+*])(?!\S)")
 _PART = re.compile(r"( (?:[,;:()]|and|und|et|y|but|aber|sondern|mais|pero|maar) )")
 _REFERENCE = re.compile(r"[⟨⟦⟪](?:team )?(\d+)[⟩⟧⟫]")
+_BULLETS = frozenset("-*+•–")
 _BRACKETS = {"date": "⟦⟧", "amount": "⟪⟫"}
 _NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
 _PLACES = frozenset(("move", "runs on", "lives in", "works at", "located in"))
@@ -58,10 +59,14 @@ _SLOT = re.compile(r"\{[A-Z]\??\}")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence as one string: names ⟨n⟩, dates ⟦n⟧, amounts ⟪n⟫, articles "_", no adverbs of time."""
+    """A sentence as one string: names ⟨n⟩, dates ⟦n⟧, amounts ⟪n⟫, articles "_", no adverbs of time.
+
+    `day` is the date that its line begins with, as in a log.
+    """
 
     text: str
     is_question: bool
+    day: str = ""
 
     def part(self, start: int, end: int) -> tuple[int, int]:
         """Where the part of the sentence begins and ends that a match is in, up to a comma or an "and"."""
@@ -84,14 +89,23 @@ def sentences(reading: Reading) -> Iterator[Sentence]:
     spans = {span.start: (number, span) for number, span in reversed(list(enumerate(reading.spans)))}
     articles = _ARTICLES.get(reading.code, frozenset()) | _ARTICLES["en"]
     said: list[str] = []
-    at = 0
+    day, at, is_line_start = "", 0, True
     while at <= len(reading.tokens):
-        if at == len(reading.tokens) or ((reading.marks[at] in ".¶" or reading.tokens[at] == ";") and at not in spans):
+        mark = reading.marks[at : at + 1] or "¶"
+        if (mark in ".¶" or reading.tokens[at] == ";") and at not in spans:
             if said and len(said) <= LONGEST_SENTENCE:
-                yield Sentence(_arranged(" ".join(said)), at < len(reading.tokens) and "?" in reading.tokens[at])
+                is_question = at < len(reading.tokens) and "?" in reading.tokens[at]
+                yield Sentence(_arranged(" ".join(said)), is_question, day)
+            is_line_start = mark == "¶"
+            day = "" if is_line_start else day
             said, at = [], at + 1
+        elif is_line_start and reading.tokens[at] in _BULLETS:
+            at += 1
         elif at in spans:
             number, span = spans[at]
+            if is_line_start and span.form == "date" and reading.marks[span.end : span.end + 1] == ":":
+                day = span.name
+            is_line_start = False
             opening, closing = tuple(_BRACKETS.get(span.form, "⟨⟩"))
             team = "team " if span.form == "name" and _GROUP.match(span.name) else ""
             said.append(f"{opening}{team}{number}{closing}")
@@ -100,7 +114,7 @@ def sentences(reading: Reading) -> Iterator[Sentence]:
             at = span.end
         else:
             said.append(_said(reading.lower[at], articles))
-            at += 1
+            at, is_line_start = at + 1, False
 
 
 # What follows an apostrophe, as sentences have it.
@@ -310,7 +324,7 @@ def _of_match(relation: str, match: re.Match[str], sentence: Sentence, talk: Tal
         return  # "lives in Mo's flat"; "also runs on"
     subjects, is_noun = talk.subjects(match, person="person" in _TABLE[relation].get("subject", ""))
     begin, until = _interval(text[match.start() : ends] if "d" not in groups else tail, talk)
-    now = begin or talk.written
+    now = begin or sentence.day or talk.written
     if relation == "move":
         yield from _moved(match, subjects, is_noun, now, talk)
         return
@@ -395,11 +409,13 @@ def _of_move(groups: dict[str, str | None], subject: str, new: str, former: list
         is_led = bool(_GROUP.search(subject))
         return ("led by" if is_led else "owned by") if new[:1].isupper() and talk.kind(new) != "host" else ""
     if talk.is_person(subject) or groups.get("job"):
-        is_work = groups.get("job") or groups.get("transfer")  # whoever transfers changes work, and what does its place
+        # Whoever transfers changes work, and what does its place; "we switched from Telekom to congstar" is neither.
+        is_work = groups.get("job") or (groups.get("transfer") and subject != talk.me)
         is_firm = any(" " in name and name.rpartition(" ")[2].lower() in _FIRMS for name in ends)
         if is_work or is_firm or any(talk.kind(name) == "organisation" for name in ends):
             return "runs on" if talk.kind(new) == "host" else "works at"
-        return "lives in" if new[:1].isupper() else ""
+        is_home = new[:1].isupper() and not (groups.get("transfer") or groups.get("swapped"))
+        return "lives in" if is_home else ""
     if is_room(new):
         return "located in"
     is_software = talk.kind(subject) == "service" or subject.islower() or talk.kind(new) == "host" or new.islower()

@@ -10,18 +10,17 @@ from typing import NamedTuple
 
 from hopgate.extract.extraction import Source
 from hopgate.extract.rules.dates import DateSpan, date_spans
-from hopgate.extract.rules.survey import introduced, lower_places
+from hopgate.extract.rules.survey import BEFORE_START, introduced, lower_places
 from hopgate.extract.rules.tokens import analysed, letter
 from hopgate.extract.rules.words import ENGLISH, KIN, LANGUAGES, filled, is_given, plain, table, word_sets, zipf
 
 _TABLE = table("names")
 _WORDS = word_sets("names")
-# Sentences of a short text drop their articles ("Rack would be nicer"), so that a capital at their start says little.
+# Sentences of a short line drop their articles ("Rack would be nicer"), so that a capital at their start says little.
 TERSE = 60
 # By zipf: what is rarer is a name though a sentence begins with it, or where it does what names do; what is more
 # frequent is a word though other notes have it as a name.
 ORDINARY, _SUBJECT, _EVERYDAY = 2.3, 4.4, 5.2
-_BEFORE_START = frozenset('.¶":(->')
 _NOUN_ENDS = ("ung", "ungen", "heit", "keit", "schaft", "tion", "chen", "lein", "ität", "nis", "tum", "ling", "abend")
 # The head of a table is a row above a line of dashes.
 _TABLE_HEAD = re.compile(r"(?:^|(?<=¶))'[^¶]*(?=¶'-)")
@@ -119,7 +118,7 @@ def name_capitals(  # noqa: PLR0912 - one kind of capital after another
     """
     language = LANGUAGES[code]
     changed = list(marks)
-    said, is_terse = set(tokens), len(tokens) < TERSE
+    said = set(tokens)
     for at, mark in enumerate(marks):
         if mark not in "UPMqA":
             continue
@@ -132,14 +131,14 @@ def name_capitals(  # noqa: PLR0912 - one kind of capital after another
             changed[at] = "w"
         elif mark in "UP":
             before = changed[at - 1] if at else "¶"
-            starts = before in _BEFORE_START or (at and tokens[at - 1] == "|")
+            starts = before in BEFORE_START or (at and tokens[at - 1] == "|")
             if word[1:2] == "'" and tokens[at][2:3].islower():
                 is_name = False  # l'affitto: the capital is the article's
             elif code == "de":
                 is_name = _is_german_name(lower, changed, marks, at, known)
             elif starts:
                 is_again = word in said and not (is_given(word) or word in known)  # "Disks fail. The disks …"
-                is_name = not is_again and _is_name_at_start(lower, marks, at, code, known, is_terse)
+                is_name = not is_again and _is_name_at_start(lower, marks, at, code, known)
             else:  # English, French …: a capital inside a sentence is a name
                 is_name = word not in language.function or marks[at + 1 : at + 2] in ("U", "P")
             if not is_name:
@@ -153,7 +152,7 @@ def name_capitals(  # noqa: PLR0912 - one kind of capital after another
 
 
 def _is_name_at_start(  # noqa: PLR0911
-    lower: list[str], marks: str, at: int, code: str, known: Collection[str], is_terse: bool
+    lower: list[str], marks: str, at: int, code: str, known: Collection[str]
 ) -> bool:
     """Whether the first word of a sentence in English, French … is a name: that needs more than its capital."""
     word = lower[at].replace("’", "'").removesuffix("'s")
@@ -174,7 +173,8 @@ def _is_name_at_start(  # noqa: PLR0911
         return True
     if follows == ":" and frequency > ORDINARY:
         return False  # "Provider: …"
-    if not is_terse or (frequency < _SUBJECT and _does_what_names_do(lower, marks, at)):
+    line = marks[max(0, at - TERSE) : at].rpartition("¶")[2] + marks[at : at + TERSE].partition("¶")[0]
+    if len(line) >= TERSE or (frequency < _SUBJECT and _does_what_names_do(lower, marks, at)):
         return True
     return max(frequency, zipf(word, "en")) < ORDINARY
 

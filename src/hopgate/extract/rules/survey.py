@@ -29,6 +29,8 @@ LONGEST_TEXT = 2000
 # By zipf: what is rarer is a name when it is met in two memories, or where one introduces it; "put" is no noun.
 RARE, INTRODUCED, _VERBS = 2.5, 4.2, 5.0
 WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
+# Letters of tokens after which a capital begins a sentence or a heading.
+BEFORE_START = frozenset('.¶":(->#')
 _CALENDAR = frozenset(
     word
     for language in LANGUAGES.values()
@@ -96,7 +98,7 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
 def _can_be(kind: str, word: str, given: set[str]) -> bool:
     """Whether a word can be a name of a kind: people, firms and towns have a capital, the others are rare."""
     if kind in _IN_CAPITALS:
-        return word.capitalize() in given and word not in SMALL
+        return word.capitalize() in given and word not in SMALL and word not in KIN
     limit = {"name": 3.0, "label": 9.0}.get(kind, INTRODUCED)
     if kind == "service" and word.capitalize() in given:
         return is_rare(word, "en", INTRODUCED)  # it has a capital, and is found by that
@@ -166,7 +168,7 @@ class Survey:
         self.starts.update([word for word, token in zip(lower, tokens, strict=True) if token[0].isupper()])
         if code != "de":
             inside = zip(marks, marks[1:], lower[1:], strict=False)
-            self.capitals.update({word for before, mark, word in inside if mark == "U" and before not in '.¶":(->'})
+            self.capitals.update({word for before, mark, word in inside if mark == "U" and before not in BEFORE_START})
 
     def merge(self, later: Survey) -> None:
         """Take in a survey of memories that come after those of this one."""

@@ -27,10 +27,10 @@ LONGEST = 80 * 1024
 #   T The                C number word with a capital      Z another closed-class word with a capital
 #   P capitalised possessive               q unit          & ampersand       I I
 #   L [[link]]           G #tag, @person               B `code`        $ amount    > arrow      J Chinese, Japanese
-#   .  sentence end      ¶ line end    and marks:  , ; : ( ) " - '
+#   .  sentence end      ¶ line end    # heading, bullet          and marks:  , ; : ( ) " - '
 _MARKS = {
     "¶": "\n", '"': ("``", "''", '"', "“", "”", "«", "»", "„"), "(": "([{", ")": ")]}", "-": "–—-‒", ",": ",，、；",
-    ":": ":", ";": ";", "&": "&", ">": ("->", "-->", "=>", "→", "⇒"),
+    ":": ":", ";": ";", "&": "&", "#": "#*", ">": ("->", "-->", "=>", "→", "⇒"),
 }  # fmt: skip
 _MARK_OF = {token: mark for mark, tokens in _MARKS.items() for token in tokens}
 _CODE = re.compile(r".*[a-z0-9][A-Z]|.*_|.*[^\W\d][-./]?\d|\d+[-]?[^\W\d]|.*(?:\+\+|#)$|.*\w\.[a-z]")
