@@ -18,7 +18,7 @@ import numpy as np
 
 from hopgate.demo import corpus
 from hopgate.embed import late
-from hopgate.embed.bundled import MAX_TOKENS, Bundled
+from hopgate.embed.bundled import MAX_TOKENS
 from hopgate.memory import Memory, cleared
 
 NOTES = Path(__file__).parent / "notes"
@@ -35,7 +35,7 @@ def texts() -> list[str]:
 
 def main() -> None:
     dimension = int(sys.argv[1]) if sys.argv[1:] else 128
-    model = Bundled(*late.LATE)
+    model = late.LATE
     encodings = model.encode(texts())
     kinds = [[late.TEXT_MARK, *encoding.ids][:MAX_TOKENS] for encoding in encodings]
     often = Counter(kind for row in kinds for kind in row)

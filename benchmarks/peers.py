@@ -28,7 +28,7 @@ from unittest.mock import MagicMock
 
 import numpy as np
 
-from hopgate.embed.cache import CachedEmbedder, EmbeddingCache
+from hopgate.embed.cache import EmbeddingCache
 from hopgate.embed.embedder import embedder_from
 from hopgate.eval.data.dataset import Dataset, read_dataset
 from hopgate.eval.data.runs import write_run
@@ -63,7 +63,8 @@ class SharedEmbedder:
     """Gives HippoRAG hopgate's vectors: a text with an instruction is a query, all others are documents."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        self._embedder = CachedEmbedder(embedder_from("bge-small"), EmbeddingCache.default(), keep_queries=True)
+        self._embedder = embedder_from("bge-small")
+        self._embedder.cache, self._embedder.keep_queries = EmbeddingCache.default(), True
 
     def batch_encode(self, texts: str | Sequence[str], instruction: str = "", **_: Any) -> np.ndarray:
         """Embed as HippoRAG asks for it: rows of unit length."""

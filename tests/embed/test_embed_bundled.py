@@ -22,9 +22,10 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def bge() -> BgeSmall:
-    return BgeSmall(threads=2)
+@pytest.fixture
+def bge(monkeypatch: pytest.MonkeyPatch) -> BgeSmall:
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    return BgeSmall()
 
 
 def test_a_vector_depends_on_its_text_alone(bge: BgeSmall) -> None:
@@ -40,7 +41,7 @@ def test_a_query_is_the_prompt_and_its_text(bge: BgeSmall) -> None:
 
 def test_the_package_is_never_imported_nothing_heavy_with_it_and_nobody_is_reported_to(tmp_path: Path) -> None:
     code = (
-        "import sys; from hopgate.embed import embedder_from, EmbeddingCache, CachedEmbedder;"
+        "import sys; from hopgate.embed import embedder_from, EmbeddingCache;"
         "e = embedder_from('bge-small');"
         "e.identity; late = {'onnxruntime', 'tokenizers', 'httpx', 'torch'} & set(sys.modules);"
         "assert not late, late;"
@@ -58,15 +59,14 @@ def test_another_file_is_refused() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_a_forked_child_has_threads_of_its_own() -> None:
-    embedder = BgeSmall()
+def test_a_forked_child_has_threads_of_its_own(bge: BgeSmall) -> None:
     texts = ["The NAS is in the cellar.", "Gitea runs on birch.", "Ada lives in Leiden."]
-    made = embedder.documents(texts)
+    made = bge.documents(texts)
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            os.write(write, embedder.documents(texts).tobytes())
+            os.write(write, bge.documents(texts).tobytes())
         finally:
             os._exit(0)
     os.close(write)

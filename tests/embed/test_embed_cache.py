@@ -15,12 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hopgate.embed import CachedEmbedder, Embedder, EmbeddingCache, Identity
+from hopgate.embed import Embedder, EmbeddingCache, Identity
 from hopgate.embed import cache as cached_module
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared, Memory, cleared
 
-TINY = Identity("tiny", 3, spec="tiny")
+TINY = Identity("tiny", 3, spec="tiny", query_prompt="query: ")
 OTHER = Identity("other", 2, spec="other")
 
 
@@ -29,18 +29,17 @@ class Counting(Embedder):
 
     identity = TINY
 
-    def __init__(self) -> None:
+    def __init__(self, cache: EmbeddingCache | None = None) -> None:
         self.asked: list[str] = []
         self.fail_on = ""
+        self.cache = cache
 
     def _rows(self, texts: Sequence[str], prompt: str) -> NDArray[np.float32]:
         self.asked += texts
         if self.fail_on in texts:
             raise HopgateError("the endpoint is gone")
-        return np.array([[len(text) + 1, text.count("a"), 1] for text in texts], dtype=np.float32)
-
-    def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return -super().queries(texts)
+        rows = np.array([[len(text) + 1, text.count("a"), 1] for text in texts], dtype=np.float32)
+        return -rows if prompt else rows
 
 
 @pytest.fixture
@@ -60,7 +59,7 @@ def row(*values: float) -> NDArray[np.float32]:
 @given(st.dictionaries(st.text(), st.lists(st.floats(width=32), min_size=3, max_size=3), max_size=8))
 def test_what_goes_in_comes_out_to_the_bit(cache: EmbeddingCache, entries: dict[str, list[float]]) -> None:
     vectors = {text: row(*values) for text, values in entries.items()}
-    cache.put((TINY, "document", vectors))
+    cache.put(TINY, vectors)
     found = cache.get(TINY, entries)
     assert found.keys() == vectors.keys()
     assert all(found[text].tobytes() == vectors[text].tobytes() for text in vectors)
@@ -68,10 +67,10 @@ def test_what_goes_in_comes_out_to_the_bit(cache: EmbeddingCache, entries: dict[
 
 def test_forget_takes_every_embedder_and_role_and_leaves_no_bytes(cache: EmbeddingCache) -> None:
     marked = row(1234.5678, 2345.6789, 3456.789)
-    cache.put((TINY, "document", {"secret": marked, "open": row(1, 1, 1)}))
-    cache.put((TINY, "query", {"secret": marked}))
+    cache.put(TINY, {"secret": marked, "open": row(1, 1, 1)})
+    cache.put(TINY, {"secret": marked}, "query")
     assert (cache.get(OTHER, ["secret"]), cache.get(TINY, ["open"], "query")) == ({}, {})
-    cache.put((OTHER, "document", {"secret": marked[:2]}))
+    cache.put(OTHER, {"secret": marked[:2]})
     assert cache.info().embedders == {"other": 1, "tiny": 3}
     assert cache.forget(["secret", "never seen"]) == 3
     assert cache.info().vectors == 1
@@ -81,21 +80,20 @@ def test_forget_takes_every_embedder_and_role_and_leaves_no_bytes(cache: Embeddi
 
 def test_a_second_run_embeds_nothing(cache: EmbeddingCache) -> None:
     texts = passed("a", "b", "a", "ccc")
-    behind, again = Counting(), Counting()
-    first, second = CachedEmbedder(behind, cache), CachedEmbedder(again, EmbeddingCache(cache.path))
+    first, second = Counting(cache), Counting(EmbeddingCache(cache.path))
     rows = first.documents(texts)
     np.testing.assert_array_equal(rows, second.documents(texts))
-    assert (behind.asked, again.asked) == (["a", "b", "ccc"], [])
+    assert (first.asked, second.asked) == (["a", "b", "ccc"], [])
     assert second.documents([]).shape == (0, 3)
 
 
 def test_queries_are_kept_only_on_demand(cache: EmbeddingCache) -> None:
-    behind = Counting()
-    plain, keeping = CachedEmbedder(Counting(), cache), CachedEmbedder(behind, cache, keep_queries=True)
+    plain, keeping = Counting(cache), Counting(cache)
+    keeping.keep_queries = True
     plain.queries(["q"])
     assert cache.info().vectors == 0
     np.testing.assert_array_equal(keeping.queries(["q"]), keeping.queries(["q"]))
-    assert behind.asked == ["q"]
+    assert keeping.asked == ["q"]
     assert (keeping.queries(["q"]) == -keeping.documents(passed("q"))).all()
 
 
@@ -103,13 +101,12 @@ def test_a_failure_keeps_whole_batches_and_nothing_of_the_failed_one(
     cache: EmbeddingCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cached_module, "BATCH", 2)
-    behind = Counting()
-    behind.fail_on = "d"
+    failing, again = Counting(cache), Counting(cache)
+    failing.fail_on = "d"
     with pytest.raises(HopgateError, match="gone"):
-        CachedEmbedder(behind, cache).documents(passed("a", "b", "c", "d", "e"))
+        failing.documents(passed("a", "b", "c", "d", "e"))
     assert set(cache.get(TINY, "abcde")) == {"a", "b"}
-    again = Counting()
-    assert len(CachedEmbedder(again, cache).documents(passed("a", "b", "c", "d", "e"))) == 5
+    assert len(again.documents(passed("a", "b", "c", "d", "e"))) == 5
     assert again.asked == ["c", "d", "e"]
 
 
@@ -119,7 +116,7 @@ def test_a_damaged_file_is_told_and_can_be_cleared(cache: EmbeddingCache) -> Non
     with pytest.raises(HopgateError, match="hopgate cache clear"):
         cache.get(TINY, ["a"])
     cache.clear()
-    cache.put((TINY, "document", {"a": row(1, 2, 3)}))
+    cache.put(TINY, {"a": row(1, 2, 3)})
     assert cache.info().vectors == 1
 
 
@@ -127,10 +124,10 @@ def test_a_file_that_grows_too_large_lets_go_of_a_part_and_one_that_is_cleared_o
     cache: EmbeddingCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vectors = {str(number): row(number, 0, 0) for number in range(2000)}
-    cache.put((TINY, "document", vectors))
+    cache.put(TINY, vectors)
     before = cache.info()
     monkeypatch.setattr(cached_module, "MOST_BYTES", before.bytes // 2)
-    cache.put((TINY, "document", vectors))
+    cache.put(TINY, vectors)
     assert 1200 < cache.info().vectors < 1800
     assert cache.clear() > 1200
     after = cache.info()
@@ -142,7 +139,7 @@ def test_a_file_that_grows_too_large_lets_go_of_a_part_and_one_that_is_cleared_o
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(HopgateError, match="cannot be used"):
-        EmbeddingCache(tmp_path / "file" / "cache.sqlite3").put((TINY, "document", {"a": row(1, 2, 3)}))
+        EmbeddingCache(tmp_path / "file" / "cache.sqlite3").put(TINY, {"a": row(1, 2, 3)})
 
 
 WRITER = """
@@ -150,7 +147,7 @@ import sys, numpy as np
 from hopgate.embed import EmbeddingCache, Identity
 cache, tiny = EmbeddingCache(sys.argv[1]), Identity("tiny", 3, spec="tiny")
 for number in range(10**6):
-    cache.put((tiny, "document", {f"{number}-{i}": np.ones(3, np.float32) for i in range(5)}))
+    cache.put(tiny, {f"{number}-{i}": np.ones(3, np.float32) for i in range(5)})
 """
 
 

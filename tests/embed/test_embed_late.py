@@ -72,7 +72,8 @@ def test_matches_are_the_best_of_each_memory_and_scores_their_mean(model: Bundle
 
 def test_the_cache_keeps_tokens_and_forgets_them_with_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = EmbeddingCache(tmp_path / "cache.sqlite3")
-    models = TextModels(embedder_from("bge-small"), BundledLate(), cache)
+    models = TextModels(embedder_from("bge-small"), BundledLate())
+    models.embedder.cache = models.late.cache = cache
     (made,) = models.made([SHORT])
     assert made.rows is not None and made.rows.shape == (1, 384)
     monkeypatch.setattr(BundledLate, "_rows", lambda self, texts: pytest.fail("it was read before"))

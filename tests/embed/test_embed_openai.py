@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from word_endpoint import WordEndpoint
 
-from hopgate.embed import CachedEmbedder, EmbeddingCache, embedder_from
+from hopgate.embed import EmbeddingCache, embedder_from
 from hopgate.embed.openai import OpenAIEmbedder
 from hopgate.errors import HopgateError
 from hopgate.http import RetryPolicy
@@ -83,10 +83,11 @@ def test_an_answer_that_is_none_is_refused_and_nothing_is_cached(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong")
     endpoint.script = [(status, body)] * 3
-    cache = EmbeddingCache(tmp_path / "cache.sqlite3")
+    asking = embedder(endpoint)
+    asking.cache = cache = EmbeddingCache(tmp_path / "cache.sqlite3")
     texts = [text for _, text in cleared([("a", Memory("a", "one")), ("b", Memory("b", "two"))])]
     with pytest.raises(HopgateError, match=sentence) as refused:
-        CachedEmbedder(embedder(endpoint), cache).documents(texts)
+        asking.documents(texts)
     assert "sk-wrong" not in str(refused.value)
     assert cache.info().vectors == 0
     assert len(endpoint.bodies) == (3 if status == 500 else 1)

@@ -133,7 +133,7 @@ def new_order(encoder: Any, asked: list[tuple[str, Cleared | None]]) -> list[str
 
 def test_the_bundled_one_finds_the_answer_each_pair_by_itself_and_stops_when_told() -> None:
     assert load_reranker().rerank("where is the NAS?", candidates(*TEXTS), ENOUGH).order[0][0] == "2"
-    encoder, ran = MiniLM(threads=2), list[Any]()
+    encoder, ran = MiniLM(), list[Any]()
     texts = [text for _, text in candidates(*TEXTS) if text is not None]
     together = dict(encoder.score("where is the NAS?", texts))
     assert [next(encoder.score("where is the NAS?", [text]))[1] for text in texts] == [together[at] for at in range(4)]

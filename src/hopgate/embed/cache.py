@@ -10,16 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.embed.embedder import Embedder, Identity, Vectors
 from hopgate.errors import HopgateError
 from hopgate.files import cache_folder, private_file, private_folder
 from hopgate.guard import check_sending, kept_safely
-from hopgate.memory import Cleared
+
+if TYPE_CHECKING:
+    from hopgate.embed.embedder import Identity
 
 FILE = "embeddings.sqlite3"
 # Another process may hold the file for as long as it writes one batch.
@@ -62,9 +63,10 @@ class EmbeddingCache:
     Examples
     --------
     >>> import tempfile
+    >>> from hopgate.embed import Identity
     >>> cache = EmbeddingCache(Path(tempfile.mkdtemp()) / "embeddings.sqlite3")
     >>> tiny = Identity("tiny", 2, spec="tiny")
-    >>> cache.put((tiny, "document", {"a text": np.array([0.6, 0.8], dtype=np.float32)}))
+    >>> cache.put(tiny, {"a text": np.array([0.6, 0.8], dtype=np.float32)})
     >>> cache.get(tiny, ["a text", "another"])
     {'a text': array([0.6, 0.8], dtype=float32)}
     >>> cache.forget(["a text"]), cache.info().vectors
@@ -91,16 +93,14 @@ class EmbeddingCache:
             return {text: np.frombuffer(vector, np.int8).reshape(-1, identity.dimension) for text, vector in whole}
         return {text: np.frombuffer(vector, dtype="<f4").astype(np.float32) for text, vector in whole}
 
-    def put(self, *made: tuple[Identity, Role, Mapping[str, NDArray[Any]]]) -> None:
-        """Keep what models made of texts: all of it or, when anything fails, none."""
+    def put(self, identity: Identity, vectors: Mapping[str, NDArray[Any]], role: Role = "document") -> None:
+        """Keep what a model made of texts: all of it or, when anything fails, none."""
         rows = []
-        for identity, role, vectors in made:
-            kind = np.int8 if role == "tokens" else "<f4"
-            for text, vector in vectors.items():
-                data = np.ascontiguousarray(vector, dtype=kind).tobytes()
-                if not _fits(data, identity, role):
-                    raise HopgateError(f"a vector is not of {identity.name}'s dimension {identity.dimension}")
-                rows.append((_digest(text, role), _key(identity), data))
+        for text, vector in vectors.items():
+            data = np.ascontiguousarray(vector, dtype=np.int8 if role == "tokens" else "<f4").tobytes()
+            if not _fits(data, identity, role):
+                raise HopgateError(f"a vector is not of {identity.name}'s dimension {identity.dimension}")
+            rows.append((_digest(text, role), _key(identity), data))
         with self._open() as connection, connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", rows)
@@ -166,77 +166,25 @@ class EmbeddingCache:
             raise HopgateError(f"the embedding cache {self.path} cannot be used ({error}): {hint}") from error
 
 
-class CachedEmbedder:
-    """Embed what the cache does not have, and keep it batch by batch.
-
-    With `keep_queries` those of queries too, for an evaluation, which asks the same ones again. Off otherwise: a query
-    has passed no guard.
-    """
-
-    def __init__(self, embedder: Embedder, cache: EmbeddingCache, *, keep_queries: bool = False) -> None:
-        self.embedder = embedder
-        self.cache = cache
-        self.keep_queries = keep_queries
-
-    def __repr__(self) -> str:
-        return f"CachedEmbedder({self.embedder!r})"
-
-    @property
-    def identity(self) -> Identity:
-        """Which embedder this is: the one behind the cache."""
-        return self.embedder.identity
-
-    def load(self) -> None:
-        """Load the bundled model now; other embedders load what they need when they are first asked."""
-        from hopgate.embed.bundled import BgeSmall
-
-        if isinstance(self.embedder, BgeSmall):
-            self.embedder.load()
-
-    def documents(self, texts: Sequence[Cleared]) -> Vectors:
-        """Embed memories' contents, which have passed the guard."""
-        return self._embed(texts, "document", self.embedder.documents)
-
-    def queries(self, texts: Sequence[str]) -> Vectors:
-        """Embed queries."""
-        if self.keep_queries:
-            return self._embed(texts, "query", self.embedder.queries)
-        return self.embedder.queries(texts)
-
-    def _embed(self, texts: Sequence[Text], role: Role, embed: Callable[[Sequence[Text]], Vectors]) -> Vectors:
-        [rows] = kept(self.cache, Making(self.identity, role, texts, embed))
-        return np.stack(rows) if rows else np.zeros((0, self.identity.dimension), dtype=np.float32)
-
-
-class Making(NamedTuple):
-    """Texts, and the model that makes something of each, under a role in the cache."""
-
-    identity: Identity
-    role: Role
-    texts: Sequence[Any]
-    make: Callable[[Sequence[Any]], Iterable[NDArray[Any]]]
-
-
-def kept(cache: EmbeddingCache | None, *makings: Making) -> list[list[NDArray[Any]]]:
-    """Give what each model makes of its texts, as the cache has it or made now and kept, batch by batch."""
-    known = [cache.get(one.identity, one.texts, one.role) if cache else {} for one in makings]
-    missing = [
-        [text for text in dict.fromkeys(one.texts) if text not in there]
-        for one, there in zip(makings, known, strict=True)
-    ]
-    for start in range(0, max(map(len, missing)), BATCH):
-        made: list[dict[str, NDArray[Any]]] = []
-        for one, texts in zip(makings, missing, strict=True):
-            batch = texts[start : start + BATCH]
-            if batch:
-                check_sending()
-            made.append(dict(zip(batch, one.make(batch), strict=True)) if batch else {})
+def cached(
+    cache: EmbeddingCache | None,
+    identity: Identity,
+    texts: Sequence[Text],
+    make: Callable[[Sequence[Text]], Iterable[NDArray[Any]]],
+    role: Role = "document",
+) -> list[NDArray[Any]]:
+    """Give what a model makes of texts, as the cache has it or made now and kept, batch by batch."""
+    made: dict[str, NDArray[Any]] = cache.get(identity, texts, role) if cache else {}
+    missing = [text for text in dict.fromkeys(texts) if text not in made]
+    for start in range(0, len(missing), BATCH):
+        batch = missing[start : start + BATCH]
+        check_sending()
+        new = dict(zip(batch, make(batch), strict=True))
         if cache:
             with kept_safely():
-                cache.put(*((one.identity, one.role, new) for one, new in zip(makings, made, strict=True)))
-        for there, new in zip(known, made, strict=True):
-            there.update(new)
-    return [[there[text] for text in one.texts] for one, there in zip(makings, known, strict=True)]
+                cache.put(identity, new, role)
+        made |= new
+    return [made[text] for text in texts]
 
 
 def _used_bytes(connection: sqlite3.Connection) -> int:

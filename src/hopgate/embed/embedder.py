@@ -10,12 +10,14 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hopgate.embed.cache import EmbeddingCache, cached
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
 from hopgate.redact import redacted, without_credentials
@@ -64,7 +66,18 @@ class Identity:
 
 
 class Embedder(ABC):
-    """Texts in, float32 rows of unit length out: `(len(texts), identity.dimension)`; what a model gives is checked."""
+    """Texts in, float32 rows of unit length out: `(len(texts), identity.dimension)`; what a model gives is checked.
+
+    Attributes
+    ----------
+    cache : EmbeddingCache, optional
+        What has the vectors of texts that were embedded before.
+    keep_queries : bool
+        Whether queries are cached too, for an evaluation, which asks the same ones again: they have passed no guard.
+    """
+
+    cache: EmbeddingCache | None = None
+    keep_queries = False
 
     @property
     @abstractmethod
@@ -78,15 +91,20 @@ class Embedder(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.identity.name!r})"
 
+    def load(self) -> None:  # noqa: B027
+        """Load now what would be loaded for the first text."""
+
     def documents(self, texts: Sequence[Cleared]) -> Vectors:
         """Embed memories' contents, which have passed the guard, behind the document prompt."""
-        return self._embed(texts, self.identity.document_prompt)
+        rows = cached(self.cache, self.identity, texts, partial(self._embed, self.identity.document_prompt))
+        return np.stack(rows) if rows else self._embed("", texts)
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """Embed queries, behind the query prompt."""
-        return self._embed(texts, self.identity.query_prompt)
+        embed = partial(self._embed, self.identity.query_prompt)
+        return np.stack(cached(self.cache, self.identity, texts, embed, "query")) if self.keep_queries else embed(texts)
 
-    def _embed(self, texts: Sequence[str], prompt: str) -> Vectors:
+    def _embed(self, prompt: str, texts: Sequence[str]) -> Vectors:
         rows: ArrayLike = self._rows(texts, prompt) if texts else []
         return unit_rows(rows, count=len(texts), dimension=self.identity.dimension, who=self.identity.name)
 

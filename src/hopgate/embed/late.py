@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.embed.bundled import MAX_TOKENS, Bundled, ModelFiles
+from hopgate.embed.bundled import MAX_TOKENS, Bundled
+from hopgate.embed.cache import EmbeddingCache, cached
 from hopgate.embed.embedder import Identity
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
@@ -20,7 +21,7 @@ from hopgate.memory import Cleared
 if TYPE_CHECKING:
     from tokenizers import Encoding
 
-LATE = ModelFiles(
+LATE = Bundled(
     "colbert",
     "4980983628c18e4f0a4c756114abd2d7c097c6ccad9cffc70e77302d21e05df0",
     "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448",
@@ -48,7 +49,12 @@ class QueryTokens(NamedTuple):
 
 
 class LateModel(ABC):
-    """A model of token vectors; what it makes of a text does not depend on the texts beside it."""
+    """A model of token vectors; what it makes of a text does not depend on the texts beside it.
+
+    In `cache`, where it has one, it keeps the tokens of texts.
+    """
+
+    cache: EmbeddingCache | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.identity.name!r})"
@@ -68,6 +74,9 @@ class LateModel(ABC):
 
     def tokens(self, texts: Sequence[Cleared]) -> list[Tokens]:
         """Give the tokens of texts that are read whole."""
+        return cached(self.cache, self.identity, texts, self._tokens, "tokens")
+
+    def _tokens(self, texts: Sequence[Cleared]) -> list[Tokens]:
         return [np.round(rows * SCALE).astype(np.int8) for rows in self._rows(texts)]
 
 
@@ -91,9 +100,6 @@ class BundledLate(LateModel):
     True
     """
 
-    def __init__(self, threads: int | None = None) -> None:
-        self._model = Bundled(*LATE, threads)
-
     @cached_property
     def identity(self) -> Identity:
         """Which model this is."""
@@ -103,18 +109,18 @@ class BundledLate(LateModel):
 
     def load(self) -> None:
         """Load the model before the first text."""
-        self._model.load()
+        LATE.load()
 
     def query_tokens(self, text: str) -> QueryTokens:
         """Give a query's tokens."""
-        [encoding] = self._model.encode([text])
-        [rows] = self._model.run([encoding], self._unit, mark=QUERY_MARK)
+        [encoding] = LATE.encode([text])
+        [rows] = LATE.run([encoding], self._unit, mark=QUERY_MARK)
         words = [_word(text, encoding, at) for at in range(len(encoding.ids))]
         # The mark stands after the first token.
         return QueryTokens((words[0], "", *words[1:])[:MAX_TOKENS], rows)
 
     def _rows(self, texts: Sequence[Cleared]) -> list[Floats]:
-        return self._model.run(self._model.encode(texts), self._unit, mark=TEXT_MARK)
+        return LATE.run(LATE.encode(texts), self._unit, mark=TEXT_MARK)
 
     def _unit(self, output: Floats) -> Floats:
         return unit(output[0] @ self._basis)
@@ -125,7 +131,7 @@ class BundledLate(LateModel):
             return np.asarray(np.load(stream), np.float32)
 
 
-def late_model(spec: str, threads: int | None = None) -> LateModel | None:
+def late_model(spec: str) -> LateModel | None:
     """Make the late-interaction model that a spec names; none for "off".
 
     Examples
@@ -136,7 +142,7 @@ def late_model(spec: str, threads: int | None = None) -> LateModel | None:
     if spec == OFF:
         return None
     if spec == BUNDLED:
-        return BundledLate(threads)
+        return BundledLate()
     kind, _, name = spec.partition(":")
     if kind == "sentence-transformers" and name:
         from hopgate.embed.sentence_transformers import SentenceTransformersLate

@@ -13,7 +13,7 @@ from hopgate.errors import HopgateError
 from hopgate.http import KEY_VARIABLE, JsonClient, Reply, RetryPolicy
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(repr=False)
 class OpenAIEmbedder(Embedder):
     """Vectors from an endpoint."""
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.embed.cache import EmbeddingCache, Making, kept
 from hopgate.embed.embedder import Embedder
 from hopgate.embed.late import LateModel, Tokens
 from hopgate.memory import Cleared
@@ -29,32 +28,27 @@ class Made(NamedTuple):
 
 @dataclass(frozen=True)
 class TextModels:
-    """An embedder and, where the store keeps tokens, a late-interaction model; what they made lies in a cache."""
+    """An embedder and, where the store keeps tokens, a late-interaction model."""
 
     embedder: Embedder
     late: LateModel | None = None
-    cache: EmbeddingCache | None = None
 
     def made(self, texts: Sequence[Cleared], embedded: Collection[int] = ()) -> list[Made]:
         """Make vectors and tokens of memories' contents; tokens alone of those, by their places, that have vectors."""
-        if not texts:
-            return []
         read = [
             [] if place in embedded else [text, *(passage_text(text, span) for span in passages(text))]
             for place, text in enumerate(texts)
         ]
-        embedding = Making(self.embedder.identity, "document", list(chain(*read)), self.embedder.documents)
+        vectors = self.embedder.documents(list(chain(*read)))
         if self.late is None:
-            [vectors] = kept(self.cache, embedding)
             return [Made(rows) for rows in _joined(read, vectors)]
         late_read = [[passage_text(text, span) for span in passages(text)[:MOST_PASSAGES]] or [text] for text in texts]
-        reading = Making(self.late.identity, "tokens", list(chain(*late_read)), self.late.tokens)
-        vectors, tokens = kept(self.cache, embedding, reading)
+        tokens = self.late.tokens(list(chain(*late_read)))
         both = zip(_joined(read, vectors), _joined(late_read, tokens), strict=True)
         return [Made(*of_memory) for of_memory in both]
 
 
-def _joined(read: Iterable[Sequence[Cleared]], made: Sequence[NDArray[Any]]) -> list[NDArray[Any] | None]:
+def _joined(read: Iterable[Sequence[Cleared]], made: Iterable[NDArray[Any]]) -> list[NDArray[Any] | None]:
     """Put what was made of all parts together again, a memory's in one array."""
     rows = iter(made)
     return [np.vstack([next(rows) for _ in parts]) if parts else None for parts in read]

@@ -226,8 +226,8 @@ class MiniLM:
     1,926 and sorted batches of 8 took 828 (Neoverse-N1).
     """
 
-    def __init__(self, threads: int | None = None) -> None:
-        self._model = Bundled("reranker_en", MODEL_SHA256, TOKENIZER_SHA256, threads)
+    def __init__(self) -> None:
+        self._model = Bundled("reranker_en", MODEL_SHA256, TOKENIZER_SHA256)
 
     def score(self, query: str, texts: Sequence[Cleared]) -> Generator[tuple[int, float]]:
         """One logit a text."""

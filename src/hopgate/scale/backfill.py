@@ -256,7 +256,7 @@ def _embed(
 ) -> None:
     """Give every memory that waits for a vector its own, by an engine's workers; note those that are refused one."""
     began, late = time.monotonic(), embedding.late()
-    reader = partial(_PageReader, store, spec, late.identity.spec if late else OFF, engine.name == "local")
+    reader = partial(_PageReader, store, spec, late.identity.spec if late else OFF)
     refused: dict[int, str] = {}
 
     def read(pages: Iterable[Sequence[int]]) -> Iterator[list[Embedded]]:
@@ -285,13 +285,11 @@ class _Page(NamedTuple):
 class _PageReader:
     """What a worker embeds with: its own models, without the cache on this machine's disk."""
 
-    def __init__(self, store: Store, spec: str, late: str, alone: bool) -> None:
-        from hopgate.embed.bundled import BgeSmall
+    def __init__(self, store: Store, spec: str, late: str) -> None:
         from hopgate.embed.texts import TextModels
 
-        made, threads = embedder_from(spec), None if alone else 1
         self._store = store
-        self._models = TextModels(BgeSmall(threads) if isinstance(made, BgeSmall) else made, late_model(late, threads))
+        self._models = TextModels(embedder_from(spec), late_model(late))
         self._failures = 0
 
     def __call__(self, ids: Sequence[int]) -> _Page:

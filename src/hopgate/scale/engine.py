@@ -227,11 +227,12 @@ class ProcessWorker(Worker):
             raise DiedError from None
 
     def _start(self) -> subprocess.Popen[bytes]:
-        # With this process's path, so that it finds what this one found.
+        # With this process's path, so that it finds what this one found; a worker is one thread, as Ray's are.
         path = os.pathsep.join(path for path in sys.path if path)
+        environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
         command = [sys.executable, "-c", "from hopgate.scale.engine import serve; serve()"]
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env={**os.environ, "PYTHONPATH": path})
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment)
         assert self._process.stdin is not None
         pickle.dump(self._make, self._process.stdin, pickle.HIGHEST_PROTOCOL)
         return self._process

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hopgate.embed import CachedEmbedder
+    from hopgate.embed import Embedder
     from hopgate.embed.late import LateModel, QueryTokens
     from hopgate.embed.texts import TextModels
     from hopgate.progress import Advance
@@ -38,7 +38,7 @@ class Embedding:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._late: LateModel | None = None
-        self._embedder: CachedEmbedder | None = None
+        self._embedder: Embedder | None = None
         self._making = threading.Lock()
         self._spec = DEFAULT
         self.loaded = False  # whether a query has its embedder at hand
@@ -49,7 +49,7 @@ class Embedding:
         self.loaded = True
         return vector
 
-    def embedder(self, spec: str | None = None, space: vectors.EmbeddingSpace | None = None) -> CachedEmbedder:
+    def embedder(self, spec: str | None = None, space: vectors.EmbeddingSpace | None = None) -> Embedder:
         """The store's embedder; a spec that names another is refused."""
         with self._making:
             made = self._embedder
@@ -77,6 +77,7 @@ class Embedding:
 
     def late(self, space: vectors.EmbeddingSpace | None = None) -> LateModel | None:
         """The store's late-interaction model; none where it does without."""
+        from hopgate.embed import EmbeddingCache
         from hopgate.embed.late import OFF, late_model
 
         with self._making:
@@ -88,8 +89,10 @@ class Embedding:
                 return None
             if self._late is None or self._late.identity.spec != spec:
                 self._late = late_model(spec)
-            if space and self._late:
-                vectors.check_late(space, self._late.identity)
+            if self._late:
+                self._late.cache = EmbeddingCache.default()
+                if space:
+                    vectors.check_late(space, self._late.identity)
             return self._late
 
     def working_spec(self, spec: str | None = None) -> str:
@@ -140,7 +143,7 @@ class Embedding:
 
     def _fill(
         self,
-        embedder: CachedEmbedder,
+        embedder: Embedder,
         late: LateModel | None,
         progress: Advance | None = None,
         read: ReadPages | None = None,
@@ -166,11 +169,11 @@ class Embedding:
             after = ids[-1]
 
     def _read_here(
-        self, embedder: CachedEmbedder, late: LateModel | None, pages: Iterable[Sequence[int]]
+        self, embedder: Embedder, late: LateModel | None, pages: Iterable[Sequence[int]]
     ) -> Iterator[list[vectors.Embedded]]:
         from hopgate.embed.texts import TextModels
 
-        models = TextModels(embedder.embedder, late, embedder.cache)
+        models = TextModels(embedder, late)
         return (read_page(self._store, models, ids) for ids in pages)
 
     def index(self) -> None:
@@ -201,8 +204,10 @@ def read_page(store: Store, models: TextModels, ids: Sequence[int]) -> list[vect
         return [vectors.Embedded(key, text, *of_memory) for (key, text), of_memory in zip(texts, made, strict=True)]
 
 
-def resolved(spec: str) -> CachedEmbedder:
-    """Make an embedder with the user's cache in front of it."""
-    from hopgate.embed import CachedEmbedder, EmbeddingCache, embedder_from
+def resolved(spec: str) -> Embedder:
+    """Make an embedder with the user's cache."""
+    from hopgate.embed import EmbeddingCache, embedder_from
 
-    return CachedEmbedder(embedder_from(spec), EmbeddingCache.default())
+    embedder = embedder_from(spec)
+    embedder.cache = EmbeddingCache.default()
+    return embedder
