@@ -63,6 +63,11 @@ class BgeSmall(Embedder):
         return np.array([row for encodings in read for row in BGE_SMALL.run(encodings, lambda output: output[0, 0])])
 
 
+def from_spec(rest: str) -> BgeSmall | None:
+    """Make the bundled embedder; nothing follows its name."""
+    return None if rest else BgeSmall()
+
+
 @cache
 def _workers() -> ThreadPoolExecutor:
     """Threads for texts side by side: to start some for each few texts took a sixth of their time."""

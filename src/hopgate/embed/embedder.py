@@ -6,6 +6,7 @@ Each embedder is imported only where a spec names it: their libraries are large,
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -24,6 +25,13 @@ from hopgate.redact import redacted, without_credentials
 
 Vectors = NDArray[np.float32]
 FORMS = "bge-small, sentence-transformers:NAME_OR_PATH or openai:MODEL@URL"
+# What a spec begins with, and the module whose `from_spec` reads the rest of it, or gives none for what it cannot read.
+KINDS = {
+    "bge-small": "hopgate.embed.bundled",
+    "bge-small-en-v1.5": "hopgate.embed.bundled",
+    "sentence-transformers": "hopgate.embed.sentence_transformers",
+    "openai": "hopgate.embed.openai",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,37 +160,10 @@ def embedder_from(spec: str) -> Embedder:
     hopgate.errors.HopgateError: there is no embedder 'bge-huge': say bge-small, ...
     """
     kind, _, rest = spec.partition(":")
-    if spec in {"bge-small", "bge-small-en-v1.5"}:
-        from hopgate.embed.bundled import BgeSmall
-
-        return BgeSmall()
-    if kind == "sentence-transformers" and rest:
-        from hopgate.embed.sentence_transformers import SentenceTransformers
-
-        model, options = split_options(rest, frozenset({"query", "document"}))
-        return SentenceTransformers(model, query_prompt=options.get("query"), document_prompt=options.get("document"))
-    if kind == "openai" and "@http" in rest:
-        return _endpoint(rest)
-    raise HopgateError(f"there is no embedder {redacted(spec)!r}: say {FORMS}")
-
-
-def _endpoint(rest: str) -> Embedder:
-    from hopgate.embed.openai import OpenAIEmbedder
-    from hopgate.http import KEY_VARIABLE
-
-    head, options = split_options(rest, frozenset({"query", "document", "dimension", "key"}))
-    model, _, url = head.rpartition("@http")
-    dimension = options.get("dimension")
-    if dimension is not None and not (dimension.isdigit() and int(dimension) > 0):
-        raise HopgateError(f"dimension must be a whole number above 0, not {dimension!r}")
-    return OpenAIEmbedder(
-        model,
-        "http" + url,
-        options.get("query", ""),
-        options.get("document", ""),
-        int(dimension) if dimension else None,
-        options.get("key", KEY_VARIABLE),
-    )
+    made = importlib.import_module(KINDS[kind]).from_spec(rest) if kind in KINDS else None
+    if not isinstance(made, Embedder):
+        raise HopgateError(f"there is no embedder {redacted(spec)!r}: say {FORMS}")
+    return made
 
 
 def with_options(spec: str, **options: str | int | None) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from hopgate.embed.embedder import Embedder, Identity, with_options
+from hopgate.embed.embedder import Embedder, Identity, split_options, with_options
 from hopgate.errors import HopgateError
 from hopgate.http import KEY_VARIABLE, JsonClient, Reply, RetryPolicy
 
@@ -75,6 +75,25 @@ class OpenAIEmbedder(Embedder):
         if 200 <= reply.status < 300:
             return f"{reply.reason}: is it an embeddings endpoint?"
         return f"{reply.reason} for model {self.model}{message}"
+
+
+def from_spec(rest: str) -> OpenAIEmbedder | None:
+    """Make the embedder of `MODEL@URL`, with its options behind a `#`."""
+    head, options = split_options(rest, frozenset({"query", "document", "dimension", "key"}))
+    model, http, url = head.rpartition("@http")
+    if not http:
+        return None
+    dimension = options.get("dimension")
+    if dimension is not None and not (dimension.isdigit() and int(dimension) > 0):
+        raise HopgateError(f"dimension must be a whole number above 0, not {dimension!r}")
+    return OpenAIEmbedder(
+        model,
+        f"http{url}",
+        query_prompt=options.get("query", ""),
+        document_prompt=options.get("document", ""),
+        dimension=int(dimension) if dimension else None,
+        key_variable=options.get("key", KEY_VARIABLE),
+    )
 
 
 def _vectors(answer: Any, count: int, url: str) -> list[list[float]]:
