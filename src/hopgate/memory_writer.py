@@ -33,7 +33,7 @@ class MemoryWriter:
         self._store = store
         self._embedding = embedding
 
-    def write(self, new: Iterable[Memory], within: Sequence[str] | None = None) -> Written:
+    def write(self, new: Sequence[Memory], within: Sequence[str] | None = None) -> Written:
         """Add memories, or bring those with the same external id up to date, all or none.
 
         What meets one of the store's rules of sensitivity is sensitive, whatever its own flag says. Where a text
@@ -41,24 +41,27 @@ class MemoryWriter:
         sensitive stays so, whatever the new one's flag says: `unmark_sensitive` takes that away and nothing else does.
         A known one of a scope that is not `within` the given ones is refused, looked at under its lock.
         """
-        if isinstance(new, Sequence) and len(new) <= memories.CHUNK:
-            return self._store.run(
-                lambda connection: self._write(connection, new, within, alone=None if len(new) < 2 else False)
-            )
+
+        def work(connection: Connection[Any]) -> Written:
+            if len(new) > 1:
+                memories.take_turns(connection, alone=len(new) > memories.CHUNK)
+            return self._write(connection, new, within)
+
+        return self._store.run(work)
+
+    def load(self, new: Iterable[Memory], progress: Advance | None = None) -> Written:
+        """Write a stream of memories, all or none, and tidy the tables after a large one."""
         # A stream cannot be read twice: it goes alone, so that it need not begin again.
         with self._store.transaction() as connection:
-            return self._write(connection, new, within, alone=True)
+            memories.take_turns(connection, alone=True)
+            written = self._write(connection, _with_progress(new, progress))
+        if written.rows >= TIDY_ABOVE:
+            self._store.run(memories.tidy)
+        return written
 
     def _write(
-        self,
-        connection: Connection[Any],
-        new: Iterable[Memory],
-        within: Sequence[str] | None = None,
-        *,
-        alone: bool | None,
+        self, connection: Connection[Any], new: Iterable[Memory], within: Sequence[str] | None = None
     ) -> Written:
-        if alone is not None:
-            memories.take_turns(connection, alone=alone)
         gone: list[tuple[str, str, datetime | None]] = []
         written = memories.upsert(connection, _noting(setting_rows.sensitivity(connection).applied(new), gone), within)
         # A text that was replaced may be what turns sensitive later: the caches keep none that a store gave up.
@@ -71,13 +74,6 @@ class MemoryWriter:
         if written.updated:
             # A known memory's scope, thread or date may be another now.
             version.touch(connection)
-        return written
-
-    def load(self, new: Iterable[Memory], progress: Advance | None = None) -> Written:
-        """Write many memories at once, and tidy the tables after a large load."""
-        written = self.write(_with_progress(new, progress))
-        if written.rows >= TIDY_ABOVE:
-            self._store.run(memories.tidy)
         return written
 
     def delete(self, external_ids: Sequence[str], within: Sequence[str] | None = None) -> int:
