@@ -184,7 +184,7 @@ def test_a_table_of_a_server(dsn: str, tmp_path: Path) -> None:
         read(address)
 
 
-@pytest.mark.parametrize(("make", "options"), samples.ALL, ids=lambda value: getattr(value, "__name__", ""))
+@pytest.mark.parametrize(("make", "options"), samples.ALL)
 def test_a_source_gives_the_same_memories_again_and_takes_a_scope(
     tmp_path: Path, make: Callable[[Path], Path], options: dict[str, object]
 ) -> None:
