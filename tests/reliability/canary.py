@@ -75,7 +75,8 @@ def _matches(connection: psycopg.Connection[tuple[str, ...]], pattern: str) -> I
     """Every column of every table, and each one's samples: its name, the column, what in it matches."""
     columns = connection.execute(
         "SELECT table_schema, table_name, column_name FROM information_schema.columns "
-        "WHERE table_schema NOT IN ('pg_catalog', 'information_schema')"
+        "JOIN information_schema.tables USING (table_schema, table_name) "
+        "WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema')"
     ).fetchall()
     for schema, table, column in columns:
         row = connection.execute(
