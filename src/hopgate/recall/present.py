@@ -73,13 +73,12 @@ class Present:
     past: bool
     facts: dict[int, list[MemoryFact]] = field(default_factory=dict)
 
-    def is_over(self, memory: int, fact: MemoryFact) -> bool:
-        """Say whether a fact had ended, and not by what this memory says."""
-        return fact.valid_to is not None and fact.valid_to <= self.moment and memory not in fact.enders
+    def ended(self) -> dict[int, set[int]]:
+        """Give the memories of which all that is asked about is over, each with what holds in their place.
 
-    def ended(self) -> dict[int, list[int]]:
-        """Give the memories of which all that is asked about is over, each with the memories that ended it."""
-        ended = dict[int, list[int]]()
+        What ended a memory may be over as well: then it is what ended that.
+        """
+        ended = dict[int, set[int]]()
         if self.past:
             return ended
         words = set(tokens(normalise(self.query)))
@@ -89,10 +88,14 @@ class Present:
                 for fact in facts
                 if any(words.issuperset(tokens(normalise(end))) for end in (fact.source, fact.target))
             ]
-            asked = named or list(facts)
-            if asked and all(self.is_over(memory, fact) for fact in asked):
-                ended[memory] = [ender for fact in asked for ender in fact.enders]
-        return ended
+            # That a memory ends something itself is no reason to call it over.
+            said = [fact for fact in named or facts if not (self._is_over(fact) and memory in fact.enders)]
+            if said and all(map(self._is_over, said)):
+                ended[memory] = {ender for fact in said for ender in fact.enders}
+        return {memory: _lasting(memory, ended) for memory in ended}
+
+    def _is_over(self, fact: MemoryFact) -> bool:
+        return fact.valid_to is not None and fact.valid_to <= self.moment
 
     def hit_facts(self, memory: int, names: Mapping[int, str]) -> tuple[HitFact, ...]:
         """Give a memory's facts as a hit shows them; `names` are external ids."""
@@ -103,30 +106,39 @@ class Present:
                 fact.target,
                 fact.valid_from,
                 fact.valid_to,
-                over=fact.valid_to is not None and fact.valid_to <= self.moment,
+                over=self._is_over(fact),
                 ended_by=tuple(names[ender] for ender in fact.enders if ender in names),
             )
             for fact in self.facts.get(memory, ())
         )
 
 
+def _lasting(memory: int, ended: Mapping[int, Collection[int]]) -> set[int]:
+    """What holds in the place of a memory, over any number of ends; in a circle nothing does."""
+    met, ahead = {memory}, list(ended[memory])
+    while ahead:
+        ender = ahead.pop()
+        if ender not in met:
+            met.add(ender)
+            ahead += ended.get(ender, ())
+    return {ender for ender in met if ender not in ended}
+
+
 def current_first(order: Sequence[int], ended: Mapping[int, Collection[int]]) -> list[int]:
-    """Put the best of what ended a memory directly before it, where it stood after it.
+    """Put the best of what holds in a memory's place directly before it, where all of that stood after it.
 
     Examples
     --------
-    >>> current_first([1, 5, 2, 3], {1: [2], 2: [3, 4]})
-    [3, 2, 1, 5]
+    >>> current_first([1, 5, 2, 3], {1: {2, 3}})
+    [2, 1, 5, 3]
     """
-    result, moved, place = list(order), set[int](), 0
-    while place < len(result):
-        enders = set(ended.get(result[place], ())) - moved
-        below = next((later for later in range(place + 1, len(result)) if result[later] in enders), None)
-        if below is None or enders.intersection(result[:place]):
-            place += 1
-        else:
-            moved.add(result[below])
-            result.insert(place, result.pop(below))
+    result = list(order)
+    for memory in order:
+        place = result.index(memory)
+        after = [other for other in result[place:] if other in ended.get(memory, ())]
+        if after and not any(other in ended[memory] for other in result[:place]):
+            result.remove(after[0])
+            result.insert(place, after[0])
     return result
 
 
