@@ -36,7 +36,7 @@ def notes(kb):
 
 def undecided(kb, name: str, near: str) -> None:
     with kb.store.transaction() as connection:
-        rows = {row.name: row.id for row in name_rows.all_names(connection)}
+        rows = {row.name: row.id for row in name_rows.read(connection)}
         concept_rows.mark_ambiguous(connection, rows[name], rows[near], 0.61)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from hopgate.guard import SensitivityRules
 from hopgate.memory import Memory
 from hopgate.store import clearance, journal, memories, setting_rows, superseded, vectors
 from hopgate.store.graph import version
+from hopgate.store.superseded import Superseding
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -62,7 +62,7 @@ class MemoryWriter:
     def _write(
         self, connection: Connection[Any], new: Iterable[Memory], within: Sequence[str] | None = None
     ) -> Written:
-        gone: list[tuple[str, str, datetime | None]] = []
+        gone: list[Superseding] = []
         written = memories.upsert(connection, _noting(setting_rows.sensitivity(connection).applied(new), gone), within)
         # A text that was replaced may be what turns sensitive later: the caches keep none that a store gave up.
         if touched := sorted({*written.changed, *written.now_sensitive}):
@@ -188,11 +188,11 @@ class MemoryWriter:
             version.bump(connection, [gone.scope for gone in back])
 
 
-def _noting(new: Iterable[Memory], gone: list[tuple[str, str, datetime | None]]) -> Iterator[Memory]:
+def _noting(new: Iterable[Memory], gone: list[Superseding]) -> Iterator[Memory]:
     """Pass memories on, and note those that a file says are superseded."""
     for memory in new:
         if memory.superseded_by is not None:
-            gone.append((memory.external_id, memory.superseded_by, memory.superseded_at))
+            gone.append(Superseding(memory.external_id, memory.superseded_by, since=memory.superseded_at))
         yield memory
 
 

@@ -50,7 +50,7 @@ def fill(store: Path) -> None:
         kb.embed()
         kb.build(single_valued=made.single_valued)
         with kb.store.transaction() as connection:
-            rows = {row.name: row.id for row in name_rows.all_names(connection)}
+            rows = {row.name: row.id for row in name_rows.read(connection)}
             concept_rows.mark_ambiguous(connection, *(rows[name] for name in UNDECIDED), 0.62)
 
 

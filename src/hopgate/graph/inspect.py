@@ -104,7 +104,7 @@ def memory_detail(connection: Connection[Any], external_id: str, *, limit: int) 
         memory,
         tuple(fact_rows.mentions(connection, key)),
         tuple(fact_rows.of_memory(connection, key)),
-        tuple(edge_rows.of_memories(connection, [key], limit=limit)),
+        tuple(edge_rows.visible(connection, View(), memory_ids=[key], limit=limit)),
         tuple((other, tuple(names)) for other, names in concept_rows.related(connection, key, limit=limit)),
         *superseded.of_memory(connection, key),
     )

@@ -107,7 +107,7 @@ def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
 def link_names(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
     """Join concepts to those whose names are inside their own: "Mill Street, Norwich" to "Norwich"."""
     names: Texts = defaultdict(list)
-    for row in name_rows.of_concepts(connection, concept_ids):
+    for row in name_rows.read(connection, concepts=concept_ids):
         names[row.scope].append((row.name, row.concept_id))
     indexes = _indexes(connection, names)
     links = [link for scope, of_scope in names.items() for link in inside_links(indexes[scope], of_scope)]

@@ -145,7 +145,7 @@ class GraphLeg:
             from hopgate.recall.query_time import as_of, asked_time
 
             asked = asked_time(query.text)
-            held = list(edge_rows.intervals(connection, found.concepts).values()) if asked else []
+            held = edge_rows.intervals(connection, found.concepts) if asked else []
             moment = as_of(asked, held) if asked else None
             if asked is None or moment is None:
                 return found

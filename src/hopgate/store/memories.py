@@ -68,7 +68,7 @@ def upsert(connection: Connection, memories: Iterable[Memory], within: Sequence[
         setting_rows.require_languages(connection, {memory.language for memory in chunk if memory.language})
         remaining = chunk
         while remaining:
-            stored = _locked(connection, [memory.external_id for memory in remaining])
+            stored = locked(connection, [memory.external_id for memory in remaining])
             if within is not None and any(memory.scope not in within for memory in stored.values()):
                 what = f"the id {remaining[0].external_id[:80]!r}" if len(remaining) == 1 else "one of the ids"
                 raise TakenError(f"{what} is taken: choose another")
@@ -95,7 +95,7 @@ def _chunks(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
         yield chunk
 
 
-def _locked(connection: Connection, external_ids: Sequence[str]) -> dict[int, Memory]:
+def locked(connection: Connection, external_ids: Sequence[str]) -> dict[int, Memory]:
     """The memories of external ids by their own ids, ascending, locked for change; unknown ones are left out."""
     return _select(connection, f"WHERE {NAMED} ORDER BY id FOR NO KEY UPDATE", named(external_ids))
 
@@ -318,7 +318,7 @@ def require(
     connection: Connection, external_ids: Sequence[str], within: Sequence[str] | None = None
 ) -> dict[int, Memory]:
     """Memories of external ids by id, ascending and locked; the first that is unknown (in these scopes) is refused."""
-    stored = _locked(connection, external_ids)
+    stored = locked(connection, external_ids)
     allowed = {memory.external_id for memory in stored.values() if within is None or memory.scope in within}
     if missing := [name for name in external_ids if name not in allowed]:
         raise UnknownMemoryError(missing[0])

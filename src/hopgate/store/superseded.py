@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.store import memories
-from hopgate.store.rows import Connection, columns_of, fetch, value, values
+from hopgate.store.rows import Connection, as_json, fetch, value, values
 
 
 class Gone(NamedTuple):
@@ -78,36 +78,59 @@ def same_words(connection: Connection) -> dict[int, list[int]]:
     return {key: ids[:place] for (ids,) in rows for place, key in enumerate(ids) if place}
 
 
-def supersede(
-    connection: Connection, rows: Sequence[tuple[str, str, str]], compared: Mapping[str, str] | None = None
-) -> dict[str, Gone]:
-    """Mark memories as superseded by others of their scope, since the later of the two became known; give which were.
+class Superseding(NamedTuple):
+    """That a memory gives way to another, by their external ids; by default since the later of the two became known."""
 
-    One stays as it is that gave way already, or whose other did: two that gave way to each other would both be gone. A
-    row says which gives way, to which, and why. Where a text is not the `compared` one any more, nothing was decided.
+    gone: str
+    by: str
+    reason: str | None = None
+    since: datetime | None = None
+
+
+def supersede(
+    connection: Connection, rows: Sequence[Superseding], compared: Mapping[str, str] | None = None
+) -> dict[str, Gone]:
+    """Mark memories as superseded by others of their scope; give which were.
+
+    One stays as it is that gave way already, or whose other did: two that gave way to each other would both be gone.
+    Where a text is not the `compared` one any more, nothing was decided.
     """
-    # Locked in the order of ids: a reason may quote both, and whoever marks one of them waits, or has marked it.
-    names = sorted({name for row in rows for name in row[:2]})
-    known = connection.execute(
-        f"SELECT external_id, id, scope, content, superseded_at IS NULL FROM memories "
-        f"WHERE {memories.NAMED} AND NOT is_sensitive ORDER BY id FOR NO KEY UPDATE",
-        memories.named(names),
-    ).fetchall()
-    texts = compared or {}
-    there = {key: (row_id, scope, open_) for key, row_id, scope, text, open_ in known if texts.get(key, text) == text}
-    chosen: dict[str, tuple[Gone, int, str]] = {}
-    for gone, by, why in rows:
-        if gone in there and by in there and gone not in chosen and by not in chosen:
-            (gone_id, scope, current), (by_id, others_scope, others_current) = there[gone], there[by]
-            if current and others_current and scope == others_scope and gone != by:
-                chosen[gone] = Gone(gone_id, scope), by_id, why
-    connection.execute(
-        "UPDATE memories m SET superseded_by = b.id, superseded_at = greatest(m.created_at, b.created_at), "
-        "superseded_reason = p.reason FROM unnest(%s::bigint[], %s::bigint[], %s::text[]) AS p (gone, by, reason) "
-        "JOIN memories b ON b.id = p.by WHERE m.id = p.gone",
-        columns_of([(gone.id, by, why) for gone, by, why in chosen.values()], 3),
+    # All at once, in the order of ids: a reason may quote both, and whoever marks one of them waits, or has marked it.
+    locked = memories.locked(connection, sorted({name for row in rows for name in (row.gone, row.by)})).values()
+    open_memories = {memory.external_id: memory for memory in locked if not memory.is_sensitive}
+    texts = {name: memory.content for name, memory in open_memories.items()} | dict(compared or {})
+    current = {
+        name: memory.scope
+        for name, memory in open_memories.items()
+        if memory.superseded_at is None and memory.content == texts[name]
+    }
+    chosen: dict[str, Superseding] = {}
+    for row in rows:
+        both = {row.gone, row.by}
+        if len(both) > 1 and both <= current.keys() - chosen.keys() and current[row.gone] == current[row.by]:
+            chosen[row.gone] = row
+    return _mark(connection, list(chosen.values()))
+
+
+def record_superseded(connection: Connection, rows: Sequence[Superseding]) -> None:
+    """Mark memories as superseded by others, as a file says; both must be there."""
+    marked = _mark(connection, rows)
+    for gone, by, *_ in rows:
+        if gone not in marked:
+            raise HopgateError(f"memory {gone[:80]!r} is superseded by {by[:80]!r}, which is not there: give both")
+
+
+def _mark(connection: Connection, rows: Sequence[Superseding]) -> dict[str, Gone]:
+    if not rows:
+        return {}
+    marked = connection.execute(
+        "UPDATE memories m SET superseded_by = b.id, superseded_reason = r.reason, "
+        "superseded_at = coalesce(r.since, greatest(m.created_at, b.created_at)) "
+        "FROM json_to_recordset(%s) AS r (gone text, by text, reason text, since timestamptz) "
+        "JOIN memories b ON b.external_id = r.by WHERE m.external_id = r.gone RETURNING m.external_id, m.id, m.scope",
+        (as_json(rows),),
     )
-    return {name: gone for name, (gone, _, _) in chosen.items()}
+    return {name: Gone(key, scope) for name, key, scope in marked}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,24 +160,6 @@ def listed(connection: Connection, scopes: Sequence[str] | None, *, limit: int) 
         "ORDER BY m.superseded_at DESC, m.id LIMIT %(limit)s",
         {"scopes": None if scopes is None else list(scopes), "limit": limit},
     )
-
-
-def record_superseded(connection: Connection, rows: Sequence[tuple[str, str, datetime | None]]) -> None:
-    """Mark memories as superseded by others since a time, as a file says; both must be there."""
-    if not rows:
-        return
-    marked = values(
-        connection,
-        "UPDATE memories m SET superseded_by = b.id, "
-        "superseded_at = coalesce(p.since, greatest(m.created_at, b.created_at)) "
-        "FROM unnest(%s::text[], %s::text[], %s::timestamptz[]) AS p (gone, by, since) "
-        "JOIN memories b ON b.external_id = p.by WHERE m.external_id = p.gone "
-        "RETURNING m.external_id",
-        columns_of(rows, 3),
-    )
-    for gone, by, _ in rows:
-        if gone not in marked:
-            raise HopgateError(f"memory {gone[:80]!r} is superseded by {by[:80]!r}, which is not there: give both")
 
 
 def take_back(connection: Connection, ids: Sequence[int], column: Literal["id", "superseded_by"] = "id") -> list[Gone]:

@@ -26,6 +26,7 @@ from hopgate.extract.rules.words import LANGUAGES
 from hopgate.graph.names import name_words
 from hopgate.store import journal, memories, superseded
 from hopgate.store.graph import version
+from hopgate.store.superseded import Superseding
 from hopgate.times import moment, utc
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ def apply(
     Where a text is not the one that was compared any more nothing was proposed about it.
     """
     rows = [
-        (row.gives_way, row.older if row.gives_way == row.memory else row.memory, row.reason)
+        Superseding(row.gives_way, row.older if row.gives_way == row.memory else row.memory, row.reason)
         for row in chosen
         if row.gives_way and row.older
     ]

@@ -60,7 +60,7 @@ def rederive_all(connection: Connection[Any]) -> None:
     graph_vectors.forget(connection, name_rows.rename(connection))
     link_all(connection)
     edge_rows.drop_unfounded(connection)
-    groups = fact_rows.all_groups(connection)
+    groups = fact_rows.groups(connection)
     for start in range(0, len(groups), GROUPS):
         derive(connection, groups[start : start + GROUPS])
     fact_rows.analyse(connection)
@@ -75,15 +75,15 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     again. Names that nobody mentions any more go, and concepts without a name.
     """
     name_rows.lock(connection)
-    names = name_rows.of_memories(connection, memory_ids)
+    names = name_rows.read(connection, memories=memory_ids)
     scopes = _scopes(connection, memory_ids, names)
-    groups = fact_rows.groups_of_memories(connection, memory_ids)
+    groups = fact_rows.groups(connection, memories=memory_ids)
     relations = fact_rows.relations_of_memories(connection, memory_ids)
     if not fact_rows.revoke(connection, memory_ids):
         # Nothing was made of them, but they may have been neighbours of others.
         version.touch(connection, scopes)
         return
-    remaining_ids = {row.id for row in name_rows.by_id(connection, [row.id for row in names])}
+    remaining_ids = {row.id for row in name_rows.read(connection, ids=[row.id for row in names])}
     rederive(
         connection,
         concept_ids=sorted({row.concept_id for row in names}),

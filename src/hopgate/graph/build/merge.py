@@ -76,7 +76,7 @@ def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: 
     kept, merged = concept_rows.get(connection, kept_id), concept_rows.get(connection, merged_id)
     if kept.scope != merged.scope:
         raise HopgateError("concepts of two scopes cannot be merged: name two of one scope")
-    names = name_rows.of_concepts(connection, [merged_id])
+    names = name_rows.read(connection, concepts=[merged_id])
     memory_ids = concept_rows.memories_of_concepts(connection, [merged_id])
     with _moving(connection, names, kept_id, memory_ids) as groups:
         journal.merge(connection, [(kept_id, merged_id)], method=method)
@@ -92,14 +92,14 @@ def _moving(
     Gives the groups that they leave; the memories are those that talk about them.
     """
     name_ids = [row.id for row in names]
-    left_groups = fact_rows.groups_of_names(connection, name_ids)
+    left_groups = fact_rows.groups(connection, names=name_ids)
     yield left_groups
     rederive(
         connection,
         concept_ids=sorted({concept_id, *(row.concept_id for row in names)}),
         memory_ids=memory_ids,
-        groups=[*left_groups, *fact_rows.groups_of_names(connection, name_ids)],
-        names=name_rows.by_id(connection, name_ids),
+        groups=[*left_groups, *fact_rows.groups(connection, names=name_ids)],
+        names=name_rows.read(connection, ids=name_ids),
         scopes={row.scope for row in names},
     )
 
@@ -117,7 +117,7 @@ def join_aliases(connection: Connection[Any], memory_ids: Sequence[int] | None =
         if (kept_id := concepts.get(normals[0])) is None:
             continue
         for other_id in sorted({*concepts.values()} - {kept_id}):
-            if {row.normal for row in name_rows.of_concepts(connection, [other_id])} <= {*normals}:
+            if {row.normal for row in name_rows.read(connection, concepts=[other_id])} <= {*normals}:
                 if memory_ids is None:
                     journal.merge(connection, [(kept_id, other_id)], method=FRONT_MATTER)
                 else:
@@ -157,7 +157,7 @@ def keep_apart(connection: Connection[Any], name: str) -> None:
 def undo_keep_apart(connection: Connection[Any], row: JournalRow) -> None:
     """Leave two names undecided again."""
     name_rows.lock(connection)
-    if row.score is None or len(name_rows.by_id(connection, row.name_ids)) < 2:
+    if row.score is None or len(name_rows.read(connection, ids=row.name_ids)) < 2:
         raise HopgateError("one of the two names is gone: there is nothing to decide")
     name_id, near_id = row.name_ids
     concept_rows.mark_ambiguous(connection, name_id, near_id, row.score)
@@ -176,7 +176,7 @@ def split(connection: Connection[Any], concept_id: int) -> list[Change]:
 def undo_merge(connection: Connection[Any], merged: JournalRow) -> Change:
     """Undo one merge; one whose concept became part of another since is refused."""
     name_rows.lock(connection)
-    names = name_rows.by_id(connection, merged.name_ids)
+    names = name_rows.read(connection, ids=merged.name_ids)
     if merged.kept_id is None or any(row.concept_id != merged.kept_id for row in names):
         raise HopgateError("the merged concept became part of another one since: undo that merge first")
     return _take_back(connection, concept_rows.get(connection, merged.kept_id), merged)
@@ -185,7 +185,7 @@ def undo_merge(connection: Connection[Any], merged: JournalRow) -> Change:
 def _take_back(connection: Connection[Any], kept: Concept, merged: JournalRow) -> Change:
     """Give a merged concept its names back, and bring the graph into line."""
     assert merged.merged_id is not None and merged.merged_name is not None
-    names = [row for row in name_rows.of_concepts(connection, [kept.id]) if row.id in merged.name_ids]
+    names = [row for row in name_rows.read(connection, concepts=[kept.id]) if row.id in merged.name_ids]
     with _moving(
         connection, names, merged.merged_id, concept_rows.memories_of_concepts(connection, [kept.id])
     ) as groups:
@@ -210,7 +210,7 @@ def take_apart(connection: Connection[Any]) -> list[Ruling]:
 def apply_rulings(connection: Connection[Any], rulings: list[Ruling]) -> None:
     """Bring a new clustering into line with what people decided; edges and mentions are not touched."""
     for name_ids, partner_id, together in rulings:
-        rows = {row.id: row for row in name_rows.by_id(connection, [*name_ids, partner_id or 0])}
+        rows = {row.id: row for row in name_rows.read(connection, ids=[*name_ids, partner_id or 0])}
         partner = rows.pop(partner_id or 0, None)
         if partner is None or not rows:
             continue
@@ -220,7 +220,7 @@ def apply_rulings(connection: Connection[Any], rulings: list[Ruling]) -> None:
             journal.merge(connection, [(partner.concept_id, other) for other in other_concepts], method=BY_HAND)
         elif joined_ids:
             name_rows.separate(connection, joined_ids)
-            first, *others = (row.concept_id for row in name_rows.by_id(connection, joined_ids))
+            first, *others = (row.concept_id for row in name_rows.read(connection, ids=joined_ids))
             journal.merge(connection, [(first, other) for other in others], method="kept together")
 
 
@@ -281,9 +281,9 @@ def removal_preview(
     """
     asked_memories = memories.require(connection, external_ids)
     ids = [key for key, memory in asked_memories.items() if scopes is None or memory.scope in scopes]
-    concept_ids = [row.concept_id for row in name_rows.of_memories(connection, ids)]
+    concept_ids = [row.concept_id for row in name_rows.read(connection, memories=ids)]
     names = concept_rows.names(connection, concept_ids)
-    edges = edge_rows.of_memories(connection, ids)
+    edges = edge_rows.visible(connection, View(), memory_ids=ids)
     revoke(connection, ids)
     names_left = concept_rows.names(connection, concept_ids)
     edges_left = edge_rows.visible(connection, View(), concept_ids=list(names_left))

@@ -137,7 +137,7 @@ class NameResolver:
             journal.merge(connection, [(decision.concept, row.concept_id)], method="incremental", score=decision.score)
             self.tally.merged += 1
         else:
-            near_row = name_rows.of_concepts(connection, [decision.concept])[0]
+            near_row = name_rows.read(connection, concepts=[decision.concept])[0]
             concept_rows.mark_ambiguous(connection, row.id, near_row.id, decision.score)
             self.tally.ambiguous += 1
 
@@ -159,7 +159,7 @@ class NameResolver:
             if scale := self._scales.get(row.scope):
                 near = dict(zip(cosines, scale(np.array([*cosines.values()], np.float32)).tolist(), strict=True))
         rows_by_concept: dict[int, list[NameRow]] = {}
-        for other in name_rows.of_concepts(connection, sorted({*ids, *near} - {row.concept_id} - unseen)):
+        for other in name_rows.read(connection, concepts=sorted({*ids, *near} - {row.concept_id} - unseen)):
             rows_by_concept.setdefault(other.concept_id, []).append(other)
         return [
             Candidate(
@@ -217,7 +217,7 @@ def _is_unchanged(read_version: int, connection: Connection[Any]) -> bool:
 def _read_material(connection: Connection[Any]) -> Material:
     return Material(
         version.current(connection),
-        name_rows.all_names(connection),
+        name_rows.read(connection),
         fact_rows.places(connection),
         fact_rows.raw_relations(connection),
     )
@@ -255,7 +255,7 @@ def _write_clusters(
         return False
     name_clusters, relations = clusters
     rulings = take_apart(connection)
-    current_rows = name_rows.by_id(connection, [row.id for members in name_clusters for row in members])
+    current_rows = name_rows.read(connection, ids=[row.id for members in name_clusters for row in members])
     concept_of_name = {row.id: row.concept_id for row in current_rows}
     merges = []
     for members in name_clusters:
@@ -283,4 +283,4 @@ def declare(connection: Connection[Any], single: Collection[str], several: Colle
     if whole:
         version.set_derived(connection, False)
     elif changed_relations:
-        rederive(connection, groups=fact_rows.groups_of_relations(connection, changed_relations))
+        rederive(connection, groups=fact_rows.groups(connection, relations=changed_relations))

@@ -87,7 +87,7 @@ def add(
     new_ids = {row.id for row in rows_by_key.values() if row.is_new}
     if resolve and new_ids:
         resolve(connection, [row for row in rows_by_key.values() if row.is_new])
-    resolved_rows = name_rows.by_id(connection, name_ids)
+    resolved_rows = name_rows.read(connection, ids=name_ids)
     new_names = [row for row in resolved_rows if row.id in new_ids]
     touched_ids = list(memory_ids)
     if older_mentions := mentions_of_new_names(connection, new_names, memory_ids):
@@ -97,7 +97,7 @@ def add(
         connection,
         concept_ids=sorted({row.concept_id for row in resolved_rows}),
         memory_ids=touched_ids,
-        groups=fact_rows.groups_of_memories(connection, touched_ids),
+        groups=fact_rows.groups(connection, memories=touched_ids),
         names=new_names,
         scopes=set(scopes.values()),
     )

@@ -146,15 +146,19 @@ def visible(
     view: View,
     *,
     concept_ids: Sequence[int] | None = None,
+    memory_ids: Sequence[int] | None = None,
     relation: str | None = None,
     limit: int | None = None,
 ) -> list[Edge]:
-    """Edges, all or some concepts', the heaviest first."""
-    where = f"{view.edges('e')} AND (%(relation)s::text IS NULL OR e.relation = %(relation)s)"
-    if concept_ids is None:
-        return _read(connection, view, where, _HEAVIEST, limit, relation=relation)
-    given = {"relation": relation, "concepts": list(concept_ids)}
-    return _read(connection, view, f"{where} AND {_OF_CONCEPTS}", _HEAVIEST, limit, **given)
+    """Edges, the heaviest first: all, those of some concepts or a relation, or those that memories are evidence of."""
+    asked = {
+        _OF_CONCEPTS: concept_ids is not None,
+        "e.evidence_memory_ids && %(memories)s::bigint[]": memory_ids is not None,
+        "e.relation = %(relation)s": relation is not None,
+    }
+    where = " AND ".join([view.edges("e"), *(condition for condition, is_asked in asked.items() if is_asked)])
+    given = {"concepts": list(concept_ids or ()), "memories": list(memory_ids or ()), "relation": relation}
+    return _read(connection, view, where, _HEAVIEST, limit, **given)
 
 
 def versions(connection: Connection, view: View, concept_ids: Sequence[int], *, limit: int) -> list[Edge]:
@@ -162,12 +166,6 @@ def versions(connection: Connection, view: View, concept_ids: Sequence[int], *, 
     where = f"e.relation <> %(inside)s AND {view.edges_of_scopes('e')} AND {_OF_CONCEPTS}"
     order = "e.relation, e.valid_from NULLS FIRST, e.recorded_at, e.id"
     return _read(connection, view, where, order, limit, concepts=list(concept_ids))
-
-
-def of_memories(connection: Connection, memory_ids: Sequence[int], *, limit: int | None = None) -> list[Edge]:
-    """The edges that memories are evidence of now, the heaviest first."""
-    where = "e.evidence_memory_ids && %(memories)s::bigint[] AND e.retired_at IS NULL"
-    return _read(connection, View(), where, _HEAVIEST, limit, memories=list(memory_ids))
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,13 +274,10 @@ def span(connection: Connection, view: View) -> TimeSpan:
     return found
 
 
-def intervals(connection: Connection, concept_ids: Sequence[int]) -> dict[int, tuple[datetime | None, datetime | None]]:
-    """When each known edge of these concepts holds, by its id."""
-    rows = connection.execute(
-        f"SELECT e.id, e.valid_from, e.valid_to FROM concept_edges e WHERE e.retired_at IS NULL AND {_OF_CONCEPTS}",
-        {"concepts": list(concept_ids)},
-    )
-    return {row[0]: (row[1], row[2]) for row in rows}
+def intervals(connection: Connection, concept_ids: Sequence[int]) -> list[tuple[datetime | None, datetime | None]]:
+    """When the known edges of these concepts hold."""
+    statement = f"SELECT e.valid_from, e.valid_to FROM concept_edges e WHERE e.retired_at IS NULL AND {_OF_CONCEPTS}"
+    return connection.execute(statement, {"concepts": list(concept_ids)}).fetchall()
 
 
 # For pictures: which concepts an edge, or a memory, joins.

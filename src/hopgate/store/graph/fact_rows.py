@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hopgate.store.rows import Connection, columns_of, fetch, insert, select, value, values
 
@@ -193,37 +193,23 @@ def places(connection: Connection) -> dict[int, frozenset[str]]:
 
 # Groups of facts that can end one another.
 
+# Whose facts, by the argument of `groups`: a memory's are those, too, that it tells with others or does not end.
+_WHOSE = {
+    "memories": "memory_id = ANY(%(memories)s) OR read_with = ANY(%(memories)s) OR beside = ANY(%(memories)s)",
+    "names": "subject_id = ANY(%(names)s) OR object_id = ANY(%(names)s)",
+    "relations": "(scope, relation) IN (SELECT r ->> 0, r ->> 1 FROM jsonb_array_elements(%(relations)s::jsonb) AS r)",
+}
 
-def _groups(connection: Connection, where: str, *parameters: Sequence[Any]) -> list[FactGroup]:
+
+def groups(connection: Connection, **whose: Sequence[int] | Sequence[RelationKey]) -> list[FactGroup]:
+    """The groups of all facts, by sources and relations; or of some `memories`, `names` or raw `relations` alone."""
     return fetch(
         connection,
         FactGroup,
         "SELECT DISTINCT src_id, canonical AS relation, CASE WHEN NOT single_valued THEN dst_id END AS dst_id "
-        f"FROM stated WHERE {where} ORDER BY 1, 2, 3",
-        [list(ids) for ids in parameters],
+        f"FROM stated WHERE {' AND '.join(_WHOSE[name] for name in whose) or 'true'} ORDER BY 1, 2, 3",
+        {name: json.dumps(these) if name == "relations" else list(these) for name, these in whose.items()},
     )
-
-
-def groups_of_memories(connection: Connection, memory_ids: Sequence[int]) -> list[FactGroup]:
-    """The groups that memories' facts belong to, those that they tell with others among them, or do not end."""
-    where = "memory_id = ANY(%s) OR read_with = ANY(%s) OR beside = ANY(%s)"
-    return _groups(connection, where, memory_ids, memory_ids, memory_ids)
-
-
-def groups_of_names(connection: Connection, name_ids: Sequence[int]) -> list[FactGroup]:
-    """The groups of all facts about names."""
-    return _groups(connection, "subject_id = ANY(%s) OR object_id = ANY(%s)", name_ids, name_ids)
-
-
-def groups_of_relations(connection: Connection, relations: Sequence[RelationKey]) -> list[FactGroup]:
-    """The groups of all facts with these raw relations of these scopes."""
-    where = "(scope, relation) IN (SELECT * FROM unnest(%s::text[], %s::text[]))"
-    return _groups(connection, where, *columns_of(relations, 2)) if relations else []
-
-
-def all_groups(connection: Connection) -> list[FactGroup]:
-    """The groups of all facts, in the order of their sources and relations."""
-    return _groups(connection, "true")
 
 
 def facts_of_groups(connection: Connection, groups: Sequence[FactGroup]) -> list[CanonicalFact]:

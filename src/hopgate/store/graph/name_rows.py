@@ -78,6 +78,26 @@ def ensure(
     return known | {row.key: row for row in by_keys(connection, [(row.scope, row.normal) for row in fresh])}
 
 
+# Which names are asked for, by the argument of `read`.
+_WHICH = {
+    "ids": "id = ANY(%(ids)s)",
+    "concepts": "concept_id = ANY(%(concepts)s)",
+    # Those of the facts that they tell together with others, too.
+    "memories": "id IN (SELECT name_id FROM mentions WHERE memory_id = ANY(%(memories)s) "
+    "UNION SELECT unnest(ARRAY[subject_id, object_id]) FROM facts "
+    "WHERE memory_id = ANY(%(memories)s) OR read_with = ANY(%(memories)s))",
+}
+
+
+def read(connection: Connection, **which: Sequence[int]) -> list[NameRow]:
+    """Names in the order of arrival: of these `ids`, of these `concepts`, or of these `memories`.
+
+    By default every name that a memory mentions, without those that facts alone point at.
+    """
+    conditions = " AND ".join(_WHICH[name] for name in which) or "uses > 0"
+    return _read(connection, conditions, **{name: list(ids) for name, ids in which.items()})
+
+
 def by_keys(connection: Connection, keys: Collection[NameKey]) -> list[NameRow]:
     """Names by their scopes and normal forms; unknown ones are left out."""
     # As one text: to write some hundred as an array takes psycopg a millisecond.
@@ -117,31 +137,6 @@ def aliases_of_titles(connection: Connection, memory_ids: Sequence[int] | None) 
         + (" AND id = ANY(%(ids)s)" if memory_ids is not None else ""),
         {"ids": memory_ids},
     ).fetchall()
-
-
-def by_id(connection: Connection, name_ids: Sequence[int]) -> list[NameRow]:
-    """Names by their ids."""
-    return _read(connection, "id = ANY(%(ids)s)", ids=list(name_ids))
-
-
-def of_memories(connection: Connection, memory_ids: Sequence[int]) -> list[NameRow]:
-    """The names that memories mention, and those of the facts that they tell together with others."""
-    return _read(
-        connection,
-        "id IN (SELECT name_id FROM mentions WHERE memory_id = ANY(%(ids)s) UNION SELECT unnest(ARRAY[subject_id, "
-        "object_id]) FROM facts WHERE memory_id = ANY(%(ids)s) OR read_with = ANY(%(ids)s))",
-        ids=list(memory_ids),
-    )
-
-
-def of_concepts(connection: Connection, concept_ids: Sequence[int]) -> list[NameRow]:
-    """The names of concepts."""
-    return _read(connection, "concept_id = ANY(%(ids)s)", ids=list(concept_ids))
-
-
-def all_names(connection: Connection) -> list[NameRow]:
-    """Every name that a memory mentions, in the order of arrival: without those that facts alone point at."""
-    return _read(connection, "uses > 0")
 
 
 def _read(connection: Connection, which: str, **parameters: Any) -> list[NameRow]:
