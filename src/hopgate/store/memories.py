@@ -408,17 +408,7 @@ def closed_turns(connection: Connection, turns: Collection[Turn]) -> set[Turn]:
 
 def read_with(connection: Connection, ids: Sequence[int]) -> list[int]:
     """All later turns, by ascending id, that mention a name of one of these without holding it: "she" was told."""
-    return rows.values(
-        connection,
-        "SELECT DISTINCT later.id FROM turns told JOIN turns later ON later.thread = told.thread "
-        "AND later.scope IS NOT DISTINCT FROM told.scope AND (later.created_at, later.id) > (told.created_at, told.id) "
-        "JOIN mentions named ON named.memory_id = told.id "
-        "JOIN mentions meant ON meant.memory_id = later.id AND meant.name_id = named.name_id "
-        # As whole words: "Canada" is not Ada.
-        "WHERE told.id = ANY(%s) AND NOT later.content ~* ('\\m' || "
-        "regexp_replace(meant.spelling, '([^[:alnum:][:space:]])', '\\\\\\1', 'g') || '\\M') ORDER BY 1",
-        (list(ids),),
-    )
+    return rows.values(connection, "SELECT hopgate_read_with(%s) ORDER BY 1", (list(ids),))
 
 
 def turns_after(connection: Connection, ids: Sequence[int]) -> list[int]:

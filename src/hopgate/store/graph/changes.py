@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hopgate.store.rows import Connection, columns_of, fetch, values
+from hopgate.store.rows import Connection, columns_of, fetch, select, values
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -56,19 +56,6 @@ _NEAR = f"""
         FROM met WINDOW nearest AS (PARTITION BY key ORDER BY shared DESC, created_at DESC, id DESC)
     ) AS placed WHERE place <= %(limit)s AND shared >= {_LEAST_SHARED} * most ORDER BY key, place
 """
-# Of each open fact of a relation that has one target at a time, the last memory of its scope that names another target.
-_RIVALS = """
-    SELECT DISTINCT ON (f.id) f.id AS fact_id, o.memory_id AS earlier_id, f.memory_id AS later_id
-    FROM stated f JOIN memories m ON m.id = f.memory_id
-    JOIN stated o ON o.src_id = f.src_id AND o.canonical = f.canonical AND o.dst_id <> f.dst_id
-      AND o.memory_id <> f.memory_id AND o.recorded_at <= f.recorded_at
-      AND o.read_with IS NULL AND o.valid_to IS NULL AND o.beside IS NULL
-    JOIN memories e ON e.id = o.memory_id AND e.scope IS NOT DISTINCT FROM m.scope
-    WHERE f.memory_id = ANY(%s) AND f.single_valued AND f.read_with IS NULL AND f.valid_to IS NULL
-    ORDER BY f.id, o.recorded_at DESC, o.id DESC
-"""
-
-
 # For each memory the open facts of earlier ones of its scope about what it mentions; between two such things first.
 _OPEN = """
     SELECT m.id AS later_id, f.id, f.memory_id, f.scope, f.subject_id, f.relation, f.object_id, f.valid_from,
@@ -173,7 +160,7 @@ def with_changes(connection: Connection, memory_ids: Sequence[int]) -> set[int]:
 
 def rivals(connection: Connection, memory_ids: Sequence[int]) -> list[Rival]:
     """The facts of memories that end facts of earlier ones, each with the last memory of which it ends one."""
-    return fetch(connection, Rival, _RIVALS, (list(memory_ids),))
+    return select(connection, Rival, "rivals WHERE later_id = ANY(%s) ORDER BY fact_id", (list(memory_ids),))
 
 
 def open_facts(connection: Connection, memory_ids: Sequence[int], *, limit: int) -> dict[int, list[OpenFact]]:

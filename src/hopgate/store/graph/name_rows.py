@@ -130,13 +130,8 @@ def scopes_of(connection: Connection, memory_ids: Collection[int]) -> dict[int, 
 
 def aliases_of_titles(connection: Connection, memory_ids: Sequence[int] | None) -> list[tuple[int, str, list[str]]]:
     """The notes, of these or of all, whose front matter says how else their title is called: id, title, aliases."""
-    given = "source #> '{extra,aliases}'"
-    return connection.execute(
-        f"SELECT id, left(content, title_length), ARRAY(SELECT json_array_elements_text({given})) FROM memories "
-        f"WHERE NOT is_sensitive AND title_length > 0 AND json_typeof({given}) = 'array'"
-        + (" AND id = ANY(%(ids)s)" if memory_ids is not None else ""),
-        {"ids": memory_ids},
-    ).fetchall()
+    which = "" if memory_ids is None else "WHERE memory_id = ANY(%(ids)s)"
+    return connection.execute(f"SELECT * FROM title_aliases {which}", {"ids": memory_ids}).fetchall()
 
 
 def _read(connection: Connection, which: str, **parameters: Any) -> list[NameRow]:
