@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hopgate.cli import output, parameters
-from hopgate.cli.output import counted, print_json, progress, say, stages, table
-from hopgate.cli.parameters import PATH, Where, as_json, click_options, count, flag, on_store, path, several
+from hopgate.cli.output import Shown, counted, pairs, progress, stages, table
+from hopgate.cli.parameters import (
+    PATH,
+    Where,
+    arguments,
+    click_options,
+    count,
+    flag,
+    on_store,
+    path,
+    printed,
+    several,
+    values,
+)
 from hopgate.errors import HopgateError
-from hopgate.options import options_of
 
 if TYPE_CHECKING:
     from hopgate.eval.data.dataset import Dataset
@@ -33,7 +42,7 @@ def _plan_options(function: Any) -> Any:
     """Give the gate an option for all that a plan can declare; imported here, as the gate is heavy."""
     from hopgate.eval.plan import Plan
 
-    return click_options(options_of(Plan))(function)
+    return click_options(Plan)(function)
 
 
 @click.command("gate")
@@ -55,8 +64,8 @@ def _plan_options(function: Any) -> Any:
 @flag("--apply", "Where a part opens, make the recommended arm the configuration of the store.")
 @flag("--force", "For --apply: also where nothing opens.")
 @on_store
-@as_json
-def gate(  # noqa: PLR0912 - the ways in, one after the other
+@printed
+def gate(
     where: Where,
     datasets: tuple[Path, ...],
     store: bool,
@@ -68,9 +77,8 @@ def gate(  # noqa: PLR0912 - the ways in, one after the other
     exit_code: bool,
     apply: bool,
     force: bool,
-    as_json: bool,
     **given: Any,
-) -> None:
+) -> Shown:
     """Test validly whether each part of the graph helps: OPEN, CLOSED, INCONCLUSIVE or INVALID.
 
     A data set is built in a throw-away store, from triples.jsonl where there is one; of several data sets the mean gain
@@ -83,46 +91,42 @@ def gate(  # noqa: PLR0912 - the ways in, one after the other
     from hopgate.eval.plan import declared
     from hopgate.eval.verdict import over_sets
 
-    declaration = declared(plan, parameters.values(given))
-    if force and not apply:
-        raise HopgateError("--force belongs to --apply: add it, or leave --force out")
-    if where.place is not None and not (store or apply):
-        raise HopgateError("--data and --dsn name a store: add --store to judge its graph, or leave them out")
-    if runs:
-        if qrels is None:
-            raise HopgateError("--runs needs --qrels: the judgements that the runs are scored with")
+    for is_wrong, reason in (
+        (force and not apply, "--force belongs to --apply: add it, or leave --force out"),
+        (
+            where.place is not None and not (store or apply),
+            "--data and --dsn name a store: add --store to judge its graph, or leave them out",
+        ),
+        (runs and qrels is None, "--runs needs --qrels: the judgements that the runs are scored with"),
+        (not runs and not datasets, "name a data set, or runs with --runs and --qrels"),
+        (datasets[1:] and (store or apply), "--store and --apply are about one data set: name one"),
+    ):
+        if is_wrong:
+            raise HopgateError(reason)
+    declaration, applied = declared(plan, values(given)), None
+    if runs and qrels:
         # `--runs base challenger` gives the option its first word, and the argument the others.
         judgements = [gate_runs([*runs, *datasets], qrels, queries=queries, plan=declaration, out=out)]
-    elif not datasets:
-        raise HopgateError("name a data set, or runs with --runs and --qrels")
     else:
-        if len(datasets) > 1 and (store or apply):
-            raise HopgateError("--store and --apply are about one data set: name one")
+        folders = [out / each.name if out and datasets[1:] else out for each in datasets]
         judgements = [
-            _judge(where if store else None, folder, declaration, out / folder.name if out and datasets[1:] else out)
-            for folder in datasets
+            _judge(where if store else None, dataset, declaration, folder)
+            for dataset, folder in zip(datasets, folders, strict=True)
         ]
-    judgement = judgements[0]
-    applied = None
-    if apply and (judgement.opened or force):
+    if apply and (judgements[0].opened or force):
         with where.opened() as kb:
-            applied = apply_settings(judgement, kb)
-    together = over_sets(judgements)
-    if as_json:
-        told = judgement.to_dict() if len(judgements) == 1 else {"sets": judgements, "together": together}
-        print_json({**told, **({"applied": applied} if apply else {})})
-    else:
-        for each in judgements:
-            show_judgement(each)
-        for part, found in together.items():
-            say(f"{part} {found}")
-        if apply:
-            none = "nothing was applied: no part opened (--force applies the recommended arm all the same)"
-            say(f"\napplied to the store: {applied['fuser']}" if applied else f"\n{none}")
-        if out is not None:
-            say(f"\npage: {out / PAGE}" if len(judgements) == 1 else f"\npages: {out}/*/{PAGE}")
-    if exit_code:
-        sys.exit(max(STATUS[each.verdict] for each in judgements))
+            applied = apply_settings(judgements[0], kb)
+    pooled = over_sets(judgements)
+    lines = [line for judgement in judgements for line in _lines(judgement)]
+    lines += [f"{part} {mean}" for part, mean in pooled.items()]
+    if apply:
+        none = "nothing was applied: no part opened (--force applies the recommended arm all the same)"
+        lines.append(f"\napplied to the store: {applied['fuser']}" if applied else f"\n{none}")
+    if out is not None:
+        lines.append(f"\npages: {out}/*/{PAGE}" if judgements[1:] else f"\npage: {out / PAGE}")
+    value = {"sets": judgements, "together": pooled} if judgements[1:] else judgements[0].to_dict()
+    status = max(STATUS[judgement.verdict] for judgement in judgements) if exit_code else 0
+    return {**value, **({"applied": applied} if apply else {})}, lines, status
 
 
 def _judge(where: Where | None, folder: Path, plan: Plan, out: Path | None) -> Judgement:
@@ -140,25 +144,25 @@ def _judge(where: Where | None, folder: Path, plan: Plan, out: Path | None) -> J
         return gate_store(kb, read_dataset(folder, kb.export()), plan, out=out, stage=stage)
 
 
-def show_judgement(judgement: Judgement) -> None:
-    """Print the headline, what to do, the ladder, the checks and the arms."""
+def _lines(judgement: Judgement) -> list[object]:
+    """The headline, what to do, the ladder, the checks and the arms."""
     from hopgate.eval.report import headline, looks, todo
 
-    say(headline(judgement))
-    say(f"what to do now: {todo(judgement)}")
-    rows = [
-        (claim.part, claim.verdict.value, f"{claim.difference:+.3f}", f"{low:+.3f} to {high:+.3f}", claim.over,
-         str(claim.cost))
-        for claim in judgement.claims
-        for low, high in (claim.interval,)
-    ]  # fmt: skip
-    say(table(("part", "verdict", "gain", "interval", "over", "cost"), rows, title="parts", right=("gain",)))
+    claims = []
+    for claim in judgement.claims:
+        gain, interval = f"{claim.difference:+.3f}", "{:+.3f} to {:+.3f}".format(*claim.interval)
+        claims.append((claim.part, claim.verdict.value, gain, interval, claim.over, str(claim.cost)))
     checks = [(check.name, check.status.value, check.finding) for check in judgement.checks]
-    say(table(("check", "status", "finding"), checks, title="checks"))
     measures = [str(measure) for measure in judgement.evidence.measures]
     arms = [[name, *(f"{own[measure]:.3f}" for measure in measures)] for name, own in judgement.values.items()]
-    say(table(("arm", *measures), arms, title="arms", right=measures))
-    say(f"{looks(judgement)}; fingerprint {judgement.fingerprint}")
+    return [
+        headline(judgement),
+        f"what to do now: {todo(judgement)}",
+        table(("part", "verdict", "gain", "interval", "over", "cost"), claims, title="parts", right=("gain",)),
+        table(("check", "status", "finding"), checks, title="checks"),
+        table(("arm", *measures), arms, title="arms", right=measures),
+        f"{looks(judgement)}; fingerprint {judgement.fingerprint}",
+    ]
 
 
 @click.command("report")
@@ -166,8 +170,8 @@ def show_judgement(judgement: Judgement) -> None:
 @flag("--verify", "Check that nothing was changed; exit with 1 where something was.")
 @click.option("--fingerprint", help="For --verify: the fingerprint that was printed when the gate was run.")
 @path("--replay", "Compute everything anew from this data set and compare; exit with 1 where something differs.")
-@as_json
-def report(folder: Path, verify: bool, fingerprint: str | None, replay: Path | None, as_json: bool) -> None:
+@printed
+def report(folder: Path, verify: bool, fingerprint: str | None, replay: Path | None) -> Shown:
     """Recompute a saved gate from its runs, and show it.
 
     Example: hopgate report gate-report --verify
@@ -176,19 +180,15 @@ def report(folder: Path, verify: bool, fingerprint: str | None, replay: Path | N
     from hopgate.eval.data.dataset import read_dataset
     from hopgate.eval.gate import replay as replayed
 
-    if verify or replay is not None:
-        differs = record.verify(folder, fingerprint)
-        if replay is not None:
-            with stages() as stage:
-                differs += replayed(folder, read_dataset(replay), stage=stage)
-        state = "not as it was saved" if differs else "consistent"
-        output.show(as_json, {"differs": differs}, [*differs, f"{folder}: {state}"])
-        sys.exit(1 if differs else 0)
-    judgement = record.judged(folder)
-    if as_json:
-        print_json(judgement.to_dict())
-    else:
-        show_judgement(judgement)
+    if not verify and replay is None:
+        judgement = record.judged(folder)
+        return judgement, _lines(judgement)
+    differs = record.verify(folder, fingerprint)
+    if replay is not None:
+        with stages() as stage:
+            differs += replayed(folder, read_dataset(replay), stage=stage)
+    state = "not as it was saved" if differs else "consistent"
+    return {"differs": differs}, [*differs, f"{folder}: {state}"], int(bool(differs))
 
 
 @click.group("dataset")
@@ -205,8 +205,8 @@ def dataset() -> None:
 @path("--corpus", "For trec: a corpus.jsonl.")
 @path("--queries", "For trec: a queries.jsonl, or lines of an id, a tab and a text.")
 @dev_share
-@as_json
-def import_(layout: str, file: Path, folder: Path, as_json: bool, **given: Any) -> None:
+@printed
+def import_(layout: str, file: Path, folder: Path, **given: Any) -> Shown:
     """Turn a public file into a BEIR folder that passes every check.
 
     Queries of one scope, with the same text or with gold in common stay together in a split. TREC judgements are lines
@@ -217,16 +217,15 @@ def import_(layout: str, file: Path, folder: Path, as_json: bool, **given: Any) 
     from hopgate.eval.data.importers import import_dataset
 
     with progress("reading"):
-        made = import_dataset(layout, file, folder, **given)
-    _show_dataset(made, as_json)
+        return _counts(import_dataset(layout, file, folder, **given))
 
 
 @dataset.command("split")
 @folder_argument
 @click.argument("out", help="The folder to write: new or empty.", type=PATH)
 @dev_share
-@as_json
-def split(folder: Path, out: Path, dev: float, as_json: bool) -> None:
+@printed
+def split(folder: Path, out: Path, dev: float) -> Shown:
     """Copy a data set with its queries divided anew into dev and test.
 
     Queries of one scope, with the same text or with gold in common stay together.
@@ -235,13 +234,13 @@ def split(folder: Path, out: Path, dev: float, as_json: bool) -> None:
     """
     from hopgate.eval.data.dataset import split_dataset
 
-    _show_dataset(split_dataset(folder, out, dev=dev), as_json)
+    return _counts(split_dataset(folder, out, dev=dev))
 
 
 @dataset.command("check")
 @folder_argument
-@as_json
-def check(folder: Path, as_json: bool) -> None:
+@printed
+def check(folder: Path) -> Shown:
     """Read a data set with every check, and list all that a gate would refuse it for.
 
     The exit status is 2 where something is listed.
@@ -252,24 +251,17 @@ def check(folder: Path, as_json: bool) -> None:
 
     with progress("reading"):
         read, problems = check_dataset(folder)
-    if read is None:
-        output.show(as_json, {"problems": problems}, problems)
-        raise HopgateError(f"{folder} has {counted(len(problems), 'problem')}: a gate would refuse it")
-    _show_dataset(read, as_json, problems=[])
+    return _counts(read, problems=[]) if read else ({"problems": problems}, problems, 2)
 
 
 @dataset.command("score")
 @folder_argument
-@click.argument(
-    "runs", help="TREC runs: query Q0 memory rank score tag.", nargs=-1, required=True, type=PATH, metavar="RUN…"
-)
+@arguments("runs", "TREC runs: query Q0 memory rank score tag.", type=PATH, metavar="RUN…")
 @click.option("--split", default="test", help="The split that is scored.")
 @several("--measure", "recall@k, ndcg@k, mrr, map or success@k; again for more.", show_default="six of them")
 @count("--relevant-from", "The least grade that counts as an answer.", 1)
-@as_json
-def score(
-    folder: Path, runs: Sequence[Path], split: str, measure: Sequence[str], relevant_from: int, as_json: bool
-) -> None:
+@printed
+def score(folder: Path, runs: Sequence[Path], split: str, measure: Sequence[str], relevant_from: int) -> Shown:
     """Score runs of any system with the gate's measures.
 
     The score decides the order, and ties go by id; a query that a run lacks counts 0.
@@ -280,30 +272,27 @@ def score(
     from hopgate.eval.data.runs import read_run
     from hopgate.eval.measures import mean_score, parse_measure
 
-    rows: list[dict[str, Any]] = []
     measures, read = [parse_measure(name) for name in measure or MEASURES], read_dataset(folder)
     qrels, known = read.split(split), {memory.external_id for memory in read.memories}
+    rows: list[dict[str, Any]] = []
+    lines = []
     for file in runs:
         run = read_run(file)
-        listed = {memory: query for query, ranking in run.items() for memory, _ in ranking}
-        if unknown := listed.keys() - known:
-            told = f"the query {listed[min(unknown)]!r} ranks {min(unknown)!r}"
-            raise HopgateError(f"{file}: {told}, which is not in the data set's corpus")
+        for query, ranking in run.items():
+            if unknown := [memory for memory, _ in ranking if memory not in known]:
+                raise HopgateError(f"{file}: {query!r} ranks {unknown[0]!r}, which is not in the data set's corpus")
         figures = {str(each): mean_score(each, run, qrels, relevant_from) for each in measures}
         missing = len(qrels.keys() - run.keys())
         rows.append({"run": str(file), "queries": len(qrels), "missing": missing, "measures": figures})
-    lines = [
-        f"{row['run']}: {'  '.join(f'{name} {figure:.3f}' for name, figure in row['measures'].items())}  "
-        f"({counted(row['queries'], 'query')}, {row['missing']} not in the run)"
-        for row in rows
-    ]
-    output.show(as_json, rows, lines)
+        told = "  ".join(f"{name} {figure:.3f}" for name, figure in figures.items())
+        lines.append(f"{file}: {told}  ({counted(len(qrels), 'query')}, {missing} not in the run)")
+    return rows, lines
 
 
-def _show_dataset(read: Dataset, as_json: bool, **more: Any) -> None:
-    """Print how much of everything there is in a data set that was written."""
+def _counts(read: Dataset, **more: Any) -> Shown:
+    """How much of everything there is in a data set."""
     counts = {**read.counts(), **more}
-    output.show(as_json, {"folder": str(read.folder), **counts}, [str(read.folder), *output.pairs(counts)])
+    return {"folder": str(read.folder), **counts}, [str(read.folder), *pairs(counts)]
 
 
 @click.command("questions")
@@ -311,8 +300,8 @@ def _show_dataset(read: Dataset, as_json: bool, **more: Any) -> None:
 @path("--out", "Write the judged questions here, for hopgate gate DIR --store.", metavar="DIR")
 @dev_share
 @on_store
-@as_json
-def questions(where: Where, file: Path, out: Path | None, dev: float, as_json: bool) -> None:
+@printed
+def questions(where: Where, file: Path, out: Path | None, dev: float) -> Shown:
     """Write and judge questions about your own memories: a file to fill in, with candidates to tick.
 
     Run it once to get the file, again when questions are in it to get candidates from every leg, and with --out when
@@ -325,8 +314,7 @@ def questions(where: Where, file: Path, out: Path | None, dev: float, as_json: b
     if not file.exists():
         file.write_text(own.questions_text([], {}), encoding="utf-8")
         line = f"{file}: write your questions into it, and run this again for candidates to tick"
-        output.show(as_json, {"questions": 0, "judged": 0}, line)
-        return
+        return {"questions": 0, "judged": 0}, line
     asked = own.read_questions(file)
     if not asked:
         raise HopgateError(f"{file} holds no question yet: write one after each ##")
@@ -342,7 +330,7 @@ def questions(where: Where, file: Path, out: Path | None, dev: float, as_json: b
             own.keep_pool(file, pool)
             file.write_text(own.questions_text(asked, texts), encoding="utf-8")
             line = f"{file}: {counted(len(asked), 'question')}, {judged} judged; tick what answers, then add --out DIR"
-    output.show(as_json, {"questions": len(asked), "judged": judged}, line)
+    return {"questions": len(asked), "judged": judged}, line
 
 
 @click.group("slices")
@@ -358,14 +346,14 @@ def slices() -> None:
 @dev_share
 @click.option("--seed", type=int, default=0, help="Which of the paths come first.")
 @on_store
-@as_json
-def build(where: Where, out: Path, dataset: Path | None, as_json: bool, **given: Any) -> None:
+@printed
+def build(where: Where, out: Path, dataset: Path | None, **given: Any) -> Shown:
     """Make a data set of multi-hop questions whose hops are not adjacent, from a graph's own facts in force.
 
     It is for exploring: a gate on made questions never opens. The facts they were made from are left out of its
     triples.jsonl, and so are sensitive memories.
 
-    Example: hopgate slices build --dataset my-dataset --out my-hops --hops 2
+    Example: hopgate slices build --dataset my-dataset --out my-hops
     """
     from hopgate.eval.data.dataset import read_dataset
     from hopgate.eval.made_questions import made_dataset, store_triples
@@ -374,12 +362,10 @@ def build(where: Where, out: Path, dataset: Path | None, as_json: bool, **given:
         if where.place is not None:
             raise HopgateError("--dataset is made from files: leave --data and --dsn out, or leave it out")
         read = read_dataset(dataset)
-        if not read.triples:
-            raise HopgateError(f"{dataset} has no triples.jsonl: questions are made from the facts in it")
         memories, triples = list(read.memories), list(read.triples)
     else:
         with where.opened() as kb:
             memories, triples = list(kb.export()), store_triples(kb)
     with progress("making questions"):
         made, dropped = made_dataset(memories, triples, out, **given)
-    _show_dataset(made, as_json, left_out=dict(dropped))
+    return _counts(made, left_out=dict(dropped))
