@@ -31,8 +31,8 @@ import numpy as np
 from hopgate.embed.cache import EmbeddingCache
 from hopgate.embed.embedder import embedder_from
 from hopgate.eval.data.dataset import Dataset, read_dataset
-from hopgate.eval.data.runs import write_run
-from hopgate.eval.measures import Recall, mean_score
+from hopgate.eval.data.runs import ordered, write_run
+from hopgate.eval.measures import Recall
 from hopgate.memory import Cleared
 
 # Imported by the parts that are replaced, and by nothing else.
@@ -149,7 +149,11 @@ def main() -> None:
 
 
 def _recall(run: Mapping[str, Sequence[tuple[str, float]]], dataset: Dataset, split: str) -> dict[str, float]:
-    return {repr(measure): mean_score(measure, run, dataset.split(split)) for measure in (Recall(k=5), Recall(k=10))}
+    qrels = dataset.split(split)
+    return {
+        repr(measure): float(np.mean([measure.score(ordered(run[query]), gold) for query, gold in qrels.items()]))
+        for measure in (Recall(k=5), Recall(k=10))
+    }
 
 
 if __name__ == "__main__":

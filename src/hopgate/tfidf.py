@@ -1,4 +1,4 @@
-"""TF-IDF: texts as rows of weights, one for each of their words that says what sets them apart."""
+"""Texts as vectors that need no model: TF-IDF, and its main directions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 _WORD = re.compile(r"\w+")
@@ -32,3 +33,19 @@ def tfidf(texts: Iterable[str]) -> csr_array:
     row_of = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     rows.data /= np.sqrt(np.bincount(row_of, rows.data**2, minlength=rows.shape[0]))[row_of]
     return rows.astype(np.float32)
+
+
+def latent(texts: Iterable[str], dimension: int = 128) -> NDArray[np.float32]:
+    """Give texts as rows of length 1: latent semantic analysis (Deerwester et al., JASIS 41(6), 1990)."""
+    from scipy.sparse.linalg import svds
+
+    weights = tfidf(texts)
+    size = min(dimension, min(weights.shape) - 1)
+    if size >= 2:
+        start = np.random.default_rng(0).standard_normal(min(weights.shape))
+        left, strengths, _ = svds(weights.astype(np.float64), k=size, v0=start)
+        vectors = left * strengths
+    else:
+        vectors = weights.toarray()
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)

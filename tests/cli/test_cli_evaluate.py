@@ -10,7 +10,6 @@ from cli_run import Runner
 
 import hopgate
 from hopgate.eval.data.dataset import read_dataset
-from hopgate.eval.made_questions import fact_key
 from hopgate.extract.files import Replay
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
@@ -64,20 +63,6 @@ def test_import_of_public_files(bare: Runner, tmp_path: Path, folder: Path) -> N
     assert not (tmp_path / "x").exists()
 
 
-def test_score_of_another_systems_run(bare: Runner, tmp_path: Path, folder: Path) -> None:
-    run = tmp_path / "bm25.run"
-    run.write_text("q2 Q0 m1 1 3.0 bm25\nq2 Q0 m3 2 2.0 bm25\nq0 Q0 m1 1 1.0 bm25\n")
-    score = ("dataset", "score", str(folder), str(run))
-    (row,) = bare(*score, "--measure", "recall@10", "--measure", "mrr", "--json").json
-    assert row == {"run": str(run), "queries": 2, "missing": 1, "measures": {"recall@10": 0.25, "mrr": 0.5}}
-    assert "recall@10 0.000" in bare(*score, "--measure", "recall@10", "--relevant-from", "2").out
-    printed = bare(*score, "--split", "dev").out
-    assert "recall@10 0.500" in printed and "(2 queries, 1 not in the run)" in printed
-    assert "'recall@0' is not a measure" in bare(*score, "--measure", "recall@0", status=2).refused()
-    run.write_text("q2 Q0 m9 1 3.0 bm25\n")
-    assert "ranks 'm9', which is not in" in bare(*score, status=2).refused()
-
-
 def test_what_questions_tells_to_run_next_can_be_run(run: Runner, kb: KnowledgeBase, tmp_path: Path) -> None:
     kb.add(Memory("m1", "Gitea runs on birch."), Memory("Haus/Keller neu.md", "birch steht im Keller."))
     asked = tmp_path / "questions.md"
@@ -112,10 +97,10 @@ def test_slices_are_made_of_a_stores_own_facts(run: Runner, bare: Runner, dsn: s
     printed = " ".join(run("slices", "build", "--out", str(out), "--neighbours", "1").out.split())
     made = read_dataset(out)
     assert printed.startswith(f"{out} memories {4 * len(PAIRS)} ") and "left out" not in printed
-    left = {fact_key(triple) for triple in made.triples}
     assert len(made.queries) == len(PAIRS)
     for query in made.queries.values():
-        assert query.hops == 2 and query.metadata["made"] is True and left.isdisjoint(query.metadata["facts"])
+        assert query.hops == 2 and query.metadata["made"] is True
     assert "canary" not in "".join(path.read_text() for path in out.rglob("*.*"))
-    given = ["slices", "build", "--dataset", str(out), "--out", str(tmp_path / "more")]
-    assert "no fact to make questions from" in bare(*given, status=2).refused()
+    assert sum(triple.is_fact for triple in made.triples) == 2 * len(PAIRS)
+    again = bare("slices", "build", "--dataset", str(out), "--out", str(tmp_path / "more"), "--json").json
+    assert (again["queries"], again["hops"]) == (len(PAIRS), {"2": len(PAIRS)})

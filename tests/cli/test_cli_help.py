@@ -41,7 +41,7 @@ def test_help_explains_everything_with_an_example(bare: Runner) -> None:
 
 @pytest.mark.parametrize(
     ("command", "option", "known"),
-    [("ingest", "form", BY_NAME), ("dataset score", "measure", KINDS)],
+    [("ingest", "form", BY_NAME), ("gate", "measure", KINDS)],
     ids=["sources", "measures"],
 )
 def test_help_names_every_value_that_an_option_takes(command: str, option: str, known: Collection[str]) -> None:

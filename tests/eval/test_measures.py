@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.eval.data.runs import Ranking, ordered
-from hopgate.eval.measures import MAP, MRR, NDCG, Measure, Recall, Success, mean_score, parse_measure
+from hopgate.eval.measures import MAP, MRR, NDCG, Measure, Recall, Success, parse_measure
 
 ALL = [Recall(3), NDCG(3), MRR(3), MAP(3), Success(3), Recall(), NDCG(), MRR(), MAP(), Success()]
 ids = st.integers(0, 12).map(lambda i: f"d{i:02d}")
@@ -40,9 +40,9 @@ def test_what_is_on_topic_alone_counts_nothing_where_relevant_begins_at_two() ->
         assert measure.score(["answer"], gold, relevant_from=2) == 1.0
 
 
-def test_a_query_the_run_lacks_counts_zero_and_ties_go_by_id() -> None:
-    run, judged = {"q1": [("b", 1.0), ("a", 1.0)]}, {"q1": {"a": 1}, "q2": {"b": 1}}
-    assert mean_score(Recall(1), run, judged) == mean_score(Recall(10), run, judged) == 0.5
+def test_ties_go_by_id_and_nothing_found_counts_zero() -> None:
+    assert Recall(1).score(ordered([("b", 1.0), ("a", 1.0)]), {"a": 1}) == 1.0
+    assert [measure.score([], {"a": 1}) for measure in ALL] == [0.0] * len(ALL)
     with pytest.raises(HopgateError, match="not a number"):
         ordered([("a", float("nan"))])
 
@@ -120,5 +120,5 @@ def test_agrees_with_ranx_per_query() -> None:
     order, theirs = json.loads(done.stdout)
     lists = {query: list(scores.items()) for query, scores in run.items()}
     for ours, name in NAMES.items():
-        got = [mean_score(parse_measure(ours), lists, {query: judged[query]}) for query in order]
+        got = [parse_measure(ours).score(ordered(lists[query]), judged[query]) for query in order]
         np.testing.assert_allclose(got, theirs[name], atol=1e-9, err_msg=ours)

@@ -38,11 +38,11 @@ def test_a_slice_holds(text: str, names: str) -> None:
 
 
 def test_slices_are_added_and_never_taken_away() -> None:
-    assert reported_slices(QUERIES, QRELS, smallest=2) == {"all": set("abcd"), "type=bridge": set("ab")}
-    more = reported_slices(QUERIES, QRELS, declared=["hops=1", "type=bridge"], smallest=2)
-    assert list(more) == ["all", "hops=1", "type=bridge"]
-    odd = {name: Query(name, name, {"type": "multi - hop"} if name < "c" else {}) for name in QRELS}
-    assert reported_slices(odd, QRELS, smallest=2)["type=multi - hop"] == {"a", "b"}
+    queries = {f"q{n}": Query(f"q{n}", "?", {"type": "multi - hop" if n < 5 else "few"}) for n in range(8)}
+    qrels = {name: {"m1": 1} for name in queries}
+    kinds = {"all": set(queries), "type=multi - hop": {f"q{n}" for n in range(5)}}
+    assert reported_slices(queries, qrels) == kinds
+    assert list(reported_slices(queries, qrels, declared=["type=few"])) == ["all", "type=few", "type=multi - hop"]
     for declared, reason in (("hops=9", "no reported question is in the slice hops=9"), ("bridge", "is no slice")):
         with pytest.raises(HopgateError, match=reason):
             reported_slices(QUERIES, QRELS, declared=[declared])
@@ -53,10 +53,11 @@ TOPICS = ["red boat sails harbour", "tax form office letter", "garden pump solar
 
 def test_hops_that_are_not_adjacent_are_reported() -> None:
     memories = [Memory(f"m{i}", f"{TOPICS[i % 3]} note{i}") for i in range(60)]
-    gold = {f"near{i}": {f"m{i}": 1, f"m{i + 3}": 1} for i in range(9)} | {"far": {"m0": 1, "m1": 1}}
+    gold = {f"near{i}": {f"m{i}": 1, f"m{i + 3}": 1} for i in range(9)}
+    gold |= {f"far{i}": {f"m{i}": 1, f"m{i + 1}": 1} for i in range(5)}
     queries = {name: Query(name, name, {"hops": 2}) for name in gold}
-    found = reported_slices(queries, gold, smallest=1, memories=memories)
-    assert "far" in found[NON_ADJACENT] < found["all"]
+    found = reported_slices(queries, gold, memories=memories)
+    assert {f"far{i}" for i in range(5)} <= found[NON_ADJACENT] < found["all"]
 
 
 def circle(n: int = 40) -> NDArray[np.float32]:
@@ -76,7 +77,7 @@ def test_adjacency_is_by_rank_and_questions_that_need_a_jump_are_not() -> None:
 
 def test_the_latent_space_holds_no_sensitive_memory_and_puts_like_by_like() -> None:
     memories = [Memory(f"m{i}", f"{TOPICS[i % 3]} note{i}", is_sensitive=i == 7) for i in range(30)]
-    space = latent_space(memories, dimension=8)
+    space = latent_space(memories)
     assert "m7" not in space.rows
     assert len(space.rows) == len(space.vectors) == 29
     assert space.adjacent(["m0", "m3"], 10).all() and not space.adjacent(["m0", "m1"], 8)[0, 1]

@@ -41,7 +41,7 @@ COMMANDS = {
     "log": ("graph", "List what was changed by hand."),
     "undo": ("graph", "Take back what was changed by hand."),
     "graph": ("graph", "Measure the graph or write it for other tools."),
-    "dataset": ("evaluate", "Import, check and score evaluation data."),
+    "dataset": ("evaluate", "Import and check evaluation data."),
     "questions": ("evaluate", "Write and judge questions of one's own."),
     "slices": ("evaluate", "Make multi-hop questions from one's own facts."),
     "gate": ("evaluate", "Test whether the graph earns its place."),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ from hopgate.cli.output import Shown, counted, pairs, progress, stages, table
 from hopgate.cli.parameters import (
     PATH,
     Where,
-    arguments,
     click_options,
     count,
     flag,
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
 PAGE = "page.html"
 # With --exit-code.
 STATUS = {"OPEN": 0, "CLOSED": 10, "INCONCLUSIVE": 11, "INVALID": 12}
-MEASURES = ("recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr")
 
 folder_argument = click.argument("folder", help="A folder in the BEIR layout.", type=PATH, metavar="DIR")
 dev_share = click.option("--dev", type=float, default=0.5, help="Share of the queries that go to the split dev.")
@@ -193,7 +190,7 @@ def report(folder: Path, verify: bool, fingerprint: str | None, replay: Path | N
 
 @click.group("dataset")
 def dataset() -> None:
-    """Public files into the BEIR layout, every check at once, and scores for any system's runs."""
+    """Public files into the BEIR layout, and every check at once."""
 
 
 @dataset.command("import")
@@ -254,41 +251,6 @@ def check(folder: Path) -> Shown:
     return _counts(read, problems=[]) if read else ({"problems": problems}, problems, 2)
 
 
-@dataset.command("score")
-@folder_argument
-@arguments("runs", "TREC runs: query Q0 memory rank score tag.", type=PATH, metavar="RUN…")
-@click.option("--split", default="test", help="The split that is scored.")
-@several("--measure", "recall@k, ndcg@k, mrr, map or success@k; again for more.", show_default="six of them")
-@count("--relevant-from", "The least grade that counts as an answer.", 1)
-@printed
-def score(folder: Path, runs: Sequence[Path], split: str, measure: Sequence[str], relevant_from: int) -> Shown:
-    """Score runs of any system with the gate's measures.
-
-    The score decides the order, and ties go by id; a query that a run lacks counts 0.
-
-    Example: hopgate dataset score my-dataset bm25.run --measure recall@10
-    """
-    from hopgate.eval.data.dataset import read_dataset
-    from hopgate.eval.data.runs import read_run
-    from hopgate.eval.measures import mean_score, parse_measure
-
-    measures, read = [parse_measure(name) for name in measure or MEASURES], read_dataset(folder)
-    qrels, known = read.split(split), {memory.external_id for memory in read.memories}
-    rows: list[dict[str, Any]] = []
-    lines = []
-    for file in runs:
-        run = read_run(file)
-        for query, ranking in run.items():
-            if unknown := [memory for memory, _ in ranking if memory not in known]:
-                raise HopgateError(f"{file}: {query!r} ranks {unknown[0]!r}, which is not in the data set's corpus")
-        figures = {str(each): mean_score(each, run, qrels, relevant_from) for each in measures}
-        missing = len(qrels.keys() - run.keys())
-        rows.append({"run": str(file), "queries": len(qrels), "missing": missing, "measures": figures})
-        told = "  ".join(f"{name} {figure:.3f}" for name, figure in figures.items())
-        lines.append(f"{file}: {told}  ({counted(len(qrels), 'query')}, {missing} not in the run)")
-    return rows, lines
-
-
 def _counts(read: Dataset, **more: Any) -> Shown:
     """How much of everything there is in a data set."""
     counts = {**read.counts(), **more}
@@ -312,24 +274,23 @@ def questions(where: Where, file: Path, out: Path | None, dev: float) -> Shown:
     from hopgate.eval.data import questions as own
 
     if not file.exists():
-        file.write_text(own.questions_text([], {}), encoding="utf-8")
+        file.write_text(own.questions_text({}, {}), encoding="utf-8")
         line = f"{file}: write your questions into it, and run this again for candidates to tick"
         return {"questions": 0, "judged": 0}, line
     asked = own.read_questions(file)
     if not asked:
         raise HopgateError(f"{file} holds no question yet: write one after each ##")
-    judged = sum(bool(question.gold) for question in asked)
+    judged = sum(any(boxes.values()) for boxes in asked.values())
+    line = f"{file}: {counted(len(asked), 'question')}, {judged} judged; tick what answers, then add --out DIR"
     with where.opened() as kb:
-        if out is not None:
-            written, left = own.write_judged(out, asked, set(kb.id_map().values()), dev=dev)
+        if out is None:
+            own.add_candidates(kb, file, asked)
+        else:
+            written = own.write_judged(out, asked, set(kb.id_map().values()), dev=dev)
             # Without questions to tune on a gate is told to use what the store has.
             tune = "" if (out / "qrels" / "dev.tsv").exists() else " --tune none"
-            line = f"{out}: {written} judged questions, {left} without a tick; now hopgate gate {out} --store{tune}"
-        else:
-            asked, pool, texts = own.with_candidates(kb, asked)
-            own.keep_pool(file, pool)
-            file.write_text(own.questions_text(asked, texts), encoding="utf-8")
-            line = f"{file}: {counted(len(asked), 'question')}, {judged} judged; tick what answers, then add --out DIR"
+            without = f"{written} judged questions, {len(asked) - written} without a tick"
+            line = f"{out}: {without}; now hopgate gate {out} --store{tune}"
     return {"questions": len(asked), "judged": judged}, line
 
 
@@ -350,8 +311,7 @@ def slices() -> None:
 def build(where: Where, out: Path, dataset: Path | None, **given: Any) -> Shown:
     """Make a data set of multi-hop questions whose hops are not adjacent, from a graph's own facts in force.
 
-    It is for exploring: a gate on made questions never opens. The facts they were made from are left out of its
-    triples.jsonl, and so are sensitive memories.
+    It is for exploring: a gate on made questions never opens. Sensitive memories are left out.
 
     Example: hopgate slices build --dataset my-dataset --out my-hops
     """

@@ -180,34 +180,23 @@ class Asking:
 
 
 def ask(
-    kb: KnowledgeBase,
-    queries: Sequence[Query],
-    settings: Settings,
-    progress: Advance | None = None,
-    *,
-    late: bool = True,
+    kb: KnowledgeBase, queries: Sequence[Query], settings: Settings, progress: Advance, *, late: bool = True
 ) -> Asking:
     """Ask each query inside its scope without the graph, vectors exactly, and look up what the graph leg needs.
 
-    Parameters
-    ----------
-    settings : Settings
-        Depth, k and the lexical ranker: as recall is set.
-    late : bool
-        Whether late interaction is asked as well.
+    Of the settings depth, k and the lexical ranker count: as recall is set.
     """
     kb.keep_queries()
-    base = replace(settings, fuser=BASE_FUSER.reweighed(late=float(late)))
+    asked = replace(settings, fuser=BASE_FUSER.reweighed(late=float(late)))
     recorded = {}
     for query in queries:
         legs, _ = kb.legs(
-            query.text, settings=base, scope=query.scope, exact=True,
+            query.text, settings=asked, scope=query.scope, exact=True,
             as_of=query.moment("as_of"), known_at=query.moment("known_at"),
         )  # fmt: skip
         started = fused(Pool.of(legs.found, legs.scores), BASE_FUSER).top()
         recorded[query.id] = replace(legs, base=started), kb.graph_leg.look_up(legs.query)
-        if progress:
-            progress(1)
+        progress(1)
     return Asking(kb, queries, settings, recorded, kb.id_map())
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.corpus import to_record
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import Dataset, NewDataset, Query, write_dataset
+from hopgate.eval.data.dataset import Dataset, NewDataset, write_dataset
 from hopgate.eval.slices import VectorSpace, latent_space
 from hopgate.extract.files import Triple
 from hopgate.memory import Memory
@@ -44,16 +44,13 @@ class Fact:
 
 def store_triples(kb: KnowledgeBase) -> list[Triple]:
     """Give a store's graph as mentions and facts: a fact for each memory that is evidence of an edge."""
-    graph = kb.graph.node_link(memories=True)
-    nodes = {node["id"]: node for node in graph["nodes"]}
-    triples = []
-    for edge in graph["links"]:
-        source, target = nodes[edge["source"]], nodes[edge["target"]]
-        if source["type"] == "memory":
-            triples.append(Triple(source["name"], target["name"]))
-        for memory in edge.get("evidence", ()):
-            times = {name: edge.get(name) for name in ("valid_from", "valid_to")}
-            triples.append(Triple(memory, source["name"], edge["relation"], target["name"], **times))
+    triples = [Triple(memory, concept) for memory, concepts in kb.graph.mentions().items() for concept in concepts]
+    for edge in kb.graph.edges():
+        begin, end = (time.isoformat() if time else None for time in (edge.valid_from, edge.valid_to))
+        triples += [
+            Triple(memory, edge.source, edge.relation, edge.target, valid_from=begin, valid_to=end)
+            for memory in edge.evidence
+        ]
     if not triples:
         raise HopgateError("the store has no graph: run hopgate build first")
     return triples
@@ -62,7 +59,7 @@ def store_triples(kb: KnowledgeBase) -> list[Triple]:
 def made_dataset(
     memories: Iterable[Memory], triples: Iterable[Triple], out: Path, *, dev: float = 0.5, **options: Any
 ) -> tuple[Dataset, Mapping[str, int]]:
-    """Write a data set of questions made from pairs of facts, and of the facts that no question was made from.
+    """Write a data set of questions made from pairs of facts, and of all facts.
 
     Two memories are adjacent or not by latent semantic analysis of their texts, which is no embedder under test.
     Sensitive memories are left out, and all that is known of them. `dev` is the share of that split, `options` are
@@ -76,12 +73,10 @@ def made_dataset(
     if not data.queries:
         why = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items()) or "no pair at all"
         raise HopgateError(f"the facts make no question; left out: {why}")
-    used = {key for query in data.queries.values() for key in query.metadata["facts"]}
     for triple in triples:
         mention = {"doc_id": triple.doc_id, "entity": triple.subject, "type": triple.subject_type}
         row = asdict(triple) if triple.is_fact else mention
-        if fact_key(triple) not in used:
-            data.triples.append({name: value for name, value in row.items() if value not in ("", None)})
+        data.triples.append({name: value for name, value in row.items() if value not in ("", None)})
     data.corpus |= {name: to_record(memory) for name, memory in shown.items()}
     return write_dataset(out, data, dev), dropped
 
@@ -102,7 +97,7 @@ def make_questions(
     neither what lies between nor the answer.
 
     Gives the questions, whose gold is every memory that says one of their facts, and how many facts and pairs were left
-    out for which reason. Their metadata says that each was `made`, the keys of its `facts`, and the `answer`.
+    out for which reason. Their metadata says that each was `made`, and the `answer`.
 
     Parameters
     ----------
@@ -124,50 +119,35 @@ def make_questions(
     pairs = ((one, two) for start in starts for one in steps[start] for two in steps.get(_folded(one.object), ()))
     for one, two in pairs:
         concepts = [_folded(one.subject), _folded(one.object), _folded(two.object)]
+        text = f"Begin at “{one.subject}”, follow “{one.relation}”, then “{two.relation}”: where does that lead?"
+        first, second = one.evidence, two.evidence
         if len(set(concepts)) < len(concepts):
             continue
-        text = f"Begin at “{one.subject}”, follow “{one.relation}”, then “{two.relation}”: where does that lead?"
         if len(data.queries) == limit:
-            reason = "paths beyond the limit"
+            dropped["paths beyond the limit"] += 1
         elif any(through[concept] == MAX_QUESTIONS for concept in concepts):
-            reason = f"paths through a concept of {MAX_QUESTIONS} questions"
+            dropped[f"paths through a concept of {MAX_QUESTIONS} questions"] += 1
         elif any(re.search(rf"(?<!\w){re.escape(concept)}(?!\w)", _folded(text)) for concept in concepts[1:]):
-            reason = "paths whose question names what it leads to"
-        elif set(one.evidence) & set(two.evidence):
-            reason = "paths of which one memory says two facts"
-        elif space.adjacent([*one.evidence, *two.evidence], neighbours)[: len(one.evidence), len(one.evidence) :].any():
-            reason = f"paths whose memories are among each other's {neighbours} nearest"
+            dropped["paths whose question names what it leads to"] += 1
+        elif set(first) & set(second):
+            dropped["paths of which one memory says two facts"] += 1
+        elif space.adjacent([*first, *second], neighbours)[: len(first), len(first) :].any():
+            dropped[f"paths whose memories are among each other's {neighbours} nearest"] += 1
         else:
             through.update(concepts)
-            keys = [
-                fact_key(Triple(memory, f.subject, f.relation, f.object)) for f in (one, two) for memory in f.evidence
-            ]
-            name = "hop-" + hashlib.sha256("".join(keys).encode()).hexdigest()[:12]
-            about = {"type": "multi-hop", "hops": 2, "answer": two.object, "made": True, "facts": keys}
-            data.add(Query(name, text, about), dict.fromkeys((*one.evidence, *two.evidence), 1))
-            continue
-        dropped[reason] += 1
+            name = f"hop-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+            data.query(name, text, (*first, *second), type="multi-hop", hops=2, answer=two.object, made=True)
     return data, dict(dropped.most_common())
-
-
-def fact_key(triple: Triple) -> str:
-    """Name a fact by what it says and where, in twelve hexadecimal digits; case and spaces do not count."""
-    parts = (triple.doc_id, *(_folded(part) for part in (triple.subject, triple.relation, triple.object)))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _in_force(triples: Iterable[Triple], space: VectorSpace, now: datetime, dropped: Counter[str]) -> list[Fact]:
     """Give the facts that hold now, with all memories that say so."""
-    said: defaultdict[tuple[str, ...], list[Triple]] = defaultdict(list)
+    alike: defaultdict[tuple[str, ...], list[Triple]] = defaultdict(list)
     for fact in triples:
         if fact.is_fact and fact.doc_id in space.rows:
-            said[tuple(map(_folded, (fact.subject, fact.relation, fact.object)))].append(fact)
+            alike[tuple(map(_folded, (fact.subject, fact.relation, fact.object)))].append(fact)
     facts = []
-    for group in said.values():
+    for group in alike.values():
         times = [(moment(fact.valid_from), moment(fact.valid_to)) for fact in group]
         if any((begin is None or begin <= now) and (end is None or now < end) for begin, end in times):
             memories = tuple(dict.fromkeys(fact.doc_id for fact in group))
@@ -194,3 +174,7 @@ def _steps(facts: Sequence[Fact], dropped: Counter[str]) -> dict[str, list[Fact]
         else:
             steps[subject].append(fact)
     return steps
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.runs import Qrels, Run, ordered
 
 _SHAPE = re.compile(r"(?P<name>[a-z]+)(?:@(?P<k>[1-9][0-9]{0,6}))?")
 
@@ -101,18 +100,6 @@ KINDS: dict[str, type[Measure]] = {kind.__name__.lower(): kind for kind in (Reca
 
 def _discounted(gains: Sequence[int]) -> float:
     return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1) if gain)
-
-
-def mean_score(measure: Measure, run: Run, judged: Qrels, relevant_from: int = 1) -> float:
-    """Average over the judged queries; one that the run lacks counts 0, so nothing gains by skipping.
-
-    Examples
-    --------
-    >>> mean_score(Recall(1), {"q1": [("a", 1.0)]}, {"q1": {"a": 1}, "q2": {"b": 1}})
-    0.5
-    """
-    scores = (measure.score(ordered(run.get(query, ())), gold, relevant_from) for query, gold in judged.items())
-    return sum(scores) / len(judged)
 
 
 def parse_measure(text: str) -> Measure:

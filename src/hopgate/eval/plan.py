@@ -31,7 +31,9 @@ class Plan:
     """
 
     k: int = setting(10, "the top k that is judged", low=1)
-    measure: str = setting("", "the measure that the claim is about, of the first k", shown="recall@k")
+    measure: str = setting(
+        "", "the measure of the first k that the claim is about: recall, ndcg, mrr, map or success", shown="recall@k"
+    )
     relevant_from: int = setting(1, "the least grade that counts as an answer", low=1)
     worthwhile: float = setting(0.03, "the smallest gain worth having; CLOSED excludes it", above=0, below=1)
     alpha: float = setting(0.05, "the chance of an OPEN without an effect", above=0, high=0.2)

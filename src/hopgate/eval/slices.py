@@ -15,7 +15,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import Qrels, relevant
 from hopgate.memory import Memory, cleared
-from hopgate.tfidf import tfidf
+from hopgate.tfidf import latent
 
 Slices = Mapping[str, frozenset[str]]
 """What declares a slice → the questions in it."""
@@ -46,12 +46,7 @@ def slice_of(text: str, queries: Mapping[str, Query]) -> frozenset[str]:
 
 
 def reported_slices(
-    queries: Mapping[str, Query],
-    reported: Qrels,
-    *,
-    declared: Iterable[str] = (),
-    smallest: int = GUARDED,
-    memories: Iterable[Memory] = (),
+    queries: Mapping[str, Query], reported: Qrels, declared: Iterable[str] = (), memories: Iterable[Memory] = ()
 ) -> Slices:
     """Give all reported questions, the declared slices, and each kind of question of which there are enough.
 
@@ -68,7 +63,7 @@ def reported_slices(
     if (shown := list(memories)) and any((query.hops or 1) > 1 for query in asked.values()):
         candidates[NON_ADJACENT] = non_adjacent(reported, latent_space(shown))
     for text, held in candidates.items():
-        if len(held) >= smallest and held not in found.values():
+        if len(held) >= GUARDED and held not in found.values():
             found[text] = held
     return found
 
@@ -94,6 +89,12 @@ class VectorSpace:
         return np.asarray(near | near.T)
 
 
+def latent_space(memories: Iterable[Memory]) -> VectorSpace:
+    """Fit a space that needs no model, on the memories that pass the sensitivity guard: latent semantic analysis."""
+    pairs = list(cleared((memory.external_id, memory) for memory in memories))
+    return VectorSpace({key: row for row, (key, _) in enumerate(pairs)}, latent(text for _, text in pairs))
+
+
 def non_adjacent(qrels: Qrels, space: VectorSpace, neighbours: int = NEIGHBOURS) -> frozenset[str]:
     """Give the questions whose gold memories cannot be connected by steps between adjacent ones."""
     from scipy.sparse.csgraph import connected_components
@@ -106,35 +107,12 @@ def non_adjacent(qrels: Qrels, space: VectorSpace, neighbours: int = NEIGHBOURS)
     return frozenset(found)
 
 
-def latent_space(memories: Iterable[Memory], dimension: int = 128) -> VectorSpace:
-    """Fit a space that needs no model, on the memories that pass the sensitivity guard: latent semantic analysis.
-
-    It shares nothing with a dense leg's model but the texts (Deerwester et al., JASIS 41(6), 1990).
-    """
-    from scipy.sparse.linalg import svds
-
-    pairs = list(cleared((memory.external_id, memory) for memory in memories))
-    weights = tfidf(text for _, text in pairs)
-    size = min(dimension, min(weights.shape) - 1)
-    if size >= 2:
-        start = np.random.default_rng(0).standard_normal(min(weights.shape))
-        left, strengths, _ = svds(weights.astype(np.float64), k=size, v0=start)
-        vectors = left * strengths
-    else:
-        vectors = weights.toarray()
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit = np.asarray(vectors / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
-    return VectorSpace({key: row for row, (key, _) in enumerate(pairs)}, unit)
-
-
 def _simple(text: str, queries: Mapping[str, Query]) -> frozenset[str]:
     """The questions of one field and value."""
     if text == ALL:
         return frozenset(queries)
-    if hops := re.fullmatch(r"hops(>?)=(\d+)", text):
-        more, count = bool(hops[1]), int(hops[2])
-        known = {name: query.hops for name, query in queries.items() if query.hops is not None}
-        return frozenset(name for name, own in known.items() if own == count or (more and own > count))
+    if least := re.fullmatch(r"hops>=(\d+)", text):
+        return frozenset(name for name, query in queries.items() if (query.hops or 0) >= int(least[1]))
     name, _, value = text.partition("=")
     if not name or not value:
         raise HopgateError(f"{text!r} is no slice: write a field of the questions' metadata and its value, as hops=2")

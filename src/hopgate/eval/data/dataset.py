@@ -24,8 +24,7 @@ from hopgate.memory import Cleared, Memory, cleared
 from hopgate.times import utc
 
 T = TypeVar("T")
-_TEXTS = ("type", "scope", "cluster")
-_DATES = ("as_of", "known_at")
+DATES = ("as_of", "known_at")
 
 
 @dataclass(frozen=True)
@@ -82,13 +81,12 @@ def read_queries(path: Path) -> dict[str, Query]:
         hops = metadata.get("hops")
         if hops is not None and (isinstance(hops, bool) or not isinstance(hops, int) or hops < 1):
             refuse(path, line, f"hops must be a whole number of at least 1, not {hops!r}")
-        for key in (*_TEXTS, *_DATES):
+        query = queries[name] = Query(name, text, metadata)
+        for key in ("type", "scope", "cluster", *DATES):
             if not isinstance(metadata.get(key), str | None):
                 refuse(path, line, f"{key} must be a text")
-        queries[name] = Query(name, text, metadata)
-        for key in _DATES:
             try:
-                queries[name].moment(key)
+                _ = key in DATES and query.moment(key)
             except ValueError:
                 refuse(path, line, f"{key} must be an ISO date, not {metadata[key][:40]!r}")
     if not queries:

@@ -12,8 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -41,113 +40,90 @@ _QUESTION = re.compile(r"##\s*(.*)")
 # An id may hold spaces, as the path of a note does; the first point between spaces ends it.
 _CANDIDATE = re.compile(r"-\s*\[([ xX])\]\s+(\S.*?)(?:\s+·(?:\s.*)?)?")
 
-Pool: TypeAlias = Mapping[str, Mapping[str, Mapping[str, int]]]
-"""Question → memory → leg → rank: who found what. It is kept beside the file, and whoever ticks does not see it."""
+Questions: TypeAlias = Mapping[str, Mapping[str, bool]]
+"""Question → the ids of its candidates, and whether each was ticked."""
 
 
-@dataclass(frozen=True)
-class OwnQuestion:
-    """A question with the ids of its candidates, and whether each was ticked."""
-
-    text: str
-    candidates: Mapping[str, bool]
-
-    @property
-    def gold(self) -> dict[str, int]:
-        """The memories that answer it."""
-        return {memory: 1 for memory, ticked in self.candidates.items() if ticked}
-
-
-def read_questions(path: Path) -> list[OwnQuestion]:
+def read_questions(path: Path) -> dict[str, dict[str, bool]]:
     """Read the questions; headings without a text are left out."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise HopgateError(f"{path} cannot be read: {error}") from None
-    found: list[tuple[str, dict[str, bool]]] = []
+    questions: dict[str, dict[str, bool]] = {}
+    boxes: dict[str, bool] | None = None
     for number, line in enumerate(lines, start=1):
         if heading := _QUESTION.fullmatch(line.strip()):
-            text = heading[1].strip()
-            if text and any(text == other for other, _ in found):
+            text, boxes = heading[1].strip(), {}
+            if text in questions:
                 refuse(path, number, f"the question {text!r} stands twice")
-            found.append((text, {}))
+            if text:
+                questions[text] = boxes
         elif line.lstrip().startswith("- ["):
             box = _CANDIDATE.fullmatch(line.strip())
-            if box is None or not found:
+            if box is None or boxes is None:
                 refuse(path, number, "a candidate stands below a question and is written like '- [ ] id · text'")
-            found[-1][1][box[2]] = box[1] != " "
-    return [OwnQuestion(text, boxes) for text, boxes in found if text]
+            boxes[box[2]] = box[1] != " "
+    return questions
 
 
-def questions_text(questions: Sequence[OwnQuestion], texts: Mapping[str, str]) -> str:
+def questions_text(questions: Questions, texts: Mapping[str, str]) -> str:
     """Write questions with their boxes, and with room for more."""
     parts = [HEAD]
-    for question in questions:
-        boxes = [
+    for question, boxes in questions.items():
+        lines = [
             f"- [{'x' if ticked else ' '}] {memory} · {' '.join(texts.get(memory, '').split())[:200]}"
-            for memory, ticked in question.candidates.items()
+            for memory, ticked in boxes.items()
         ]
-        parts.append("\n".join([f"\n## {question.text}\n", *boxes]) + "\n")
+        parts.append("\n".join([f"\n## {question}\n", *lines]) + "\n")
     return "".join(parts) + BLANK
 
 
-def with_candidates(
-    kb: KnowledgeBase, questions: Sequence[OwnQuestion]
-) -> tuple[list[OwnQuestion], Pool, Mapping[str, str]]:
-    """Add what each leg finds first to the questions that have no candidates yet, and say who found what.
+def add_candidates(kb: KnowledgeBase, path: Path, questions: Questions) -> None:
+    """Write a file of questions again, with what each leg finds first for those that have no candidates yet.
 
     Every leg gives as many, whether the store's own settings use it or not, and so does recall with these settings.
-    They are put in an order that says nothing: who ticks must not see which leg found what. Gives the texts that may be
-    shown, too: those that the sensitivity guard lets pass.
+    They are put in an order that says nothing: who ticks must not see which leg found what. That is kept beside the
+    file, in `questions.pool.json`: question → memory → leg → rank. What the sensitivity guard holds back is in neither.
     """
+    beside = path.with_suffix(".pool.json")
+    try:
+        pool = json.loads(beside.read_text(encoding="utf-8")) if beside.exists() else {}
+    except (OSError, ValueError) as error:
+        raise HopgateError(f"{beside} cannot be read ({error}): restore it, or remove it") from None
     texts = dict(cleared((memory.external_id, memory) for memory in kb.export()))
     names, settings = kb.id_map(), kb.settings(lexical=1, dense=1, graph=1)
-    pool: dict[str, dict[str, dict[str, int]]] = {}
-    for text in (question.text for question in questions if not question.candidates):
+    for text in [text for text, boxes in questions.items() if not boxes]:
         legs, _ = kb.legs(text, settings=settings, exact=True)
-        lists = {leg: [names[key] for key, _ in found] for leg, found in legs.found.items()}
+        lists = {leg: [names[key] for key, _ in hits] for leg, hits in legs.found.items()}
         lists["recall"] = [hit.external_id for hit in kb.recall(text, k=POOLED)]
-        found_by = pool.setdefault(text, {})
+        ranks: dict[str, dict[str, int]] = {}
         for leg, ranked in lists.items():
             for rank, memory in enumerate(ranked[:POOLED], 1):
                 if memory in texts:
-                    found_by.setdefault(memory, {})[leg] = rank
-
-    def filled(question: OwnQuestion) -> OwnQuestion:
-        found = pool.get(question.text, {})
-        order = sorted(found, key=lambda memory: hashlib.sha256(f"{question.text}\0{memory}".encode()).digest())
-        return replace(question, candidates=question.candidates or dict.fromkeys(order, False))
-
-    return [filled(question) for question in questions], pool, texts
+                    ranks.setdefault(memory, {})[leg] = rank
+        pool[text] = ranks
+        order = sorted(ranks, key=lambda memory: hashlib.sha256(f"{text}\0{memory}".encode()).digest())
+        questions = {**questions, text: dict.fromkeys(order, False)}
+    beside.write_text(json.dumps(pool, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    path.write_text(questions_text(questions, texts), encoding="utf-8")
 
 
-def keep_pool(questions: Path, new: Pool) -> None:
-    """Keep who found what for `questions.md` beside it, in `questions.pool.json`."""
-    path = questions.with_suffix(".pool.json")
-    try:
-        pool = {**(json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}), **new}
-    except (OSError, ValueError, TypeError) as error:
-        raise HopgateError(f"{path} cannot be read ({error}): restore it, or remove it") from None
-    path.write_text(json.dumps(pool, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
-def write_judged(
-    folder: Path, questions: Sequence[OwnQuestion], known: Collection[str], *, dev: float = 0.5
-) -> tuple[int, int]:
-    """Write the judged questions as `queries.jsonl` and `qrels/`, for `hopgate gate FOLDER --store`.
+def write_judged(folder: Path, questions: Questions, known: Collection[str], *, dev: float = 0.5) -> int:
+    """Write the judged questions as `queries.jsonl` and `qrels/`, for `hopgate gate FOLDER --store`; give how many.
 
     A candidate without a tick is judged with the grade 0. A question keeps the split that it has in the folder already.
-    Gives how many were written, and how many had no box ticked.
     """
     queries: dict[str, Query] = {}
     grades: dict[str, dict[str, int]] = {}
-    for question in questions:
-        if unknown := question.gold.keys() - set(known):
+    for text, boxes in questions.items():
+        gold = [memory for memory, ticked in boxes.items() if ticked]
+        if unknown := set(gold).difference(known):
             raise HopgateError(f"the store has no memory {min(unknown)!r}: correct its id in the questions")
-        if question.gold:
-            name = f"q-{hashlib.sha256(question.text.encode()).hexdigest()[:10]}"
-            queries[name] = Query(name, question.text, {"hops": len(question.gold)})
-            grades[name] = {memory: int(ticked) for memory, ticked in question.candidates.items() if memory in known}
+        if gold:
+            name = f"q-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+            queries[name] = Query(name, text, {"hops": len(gold)})
+            grades[name] = {memory: int(ticked) for memory, ticked in boxes.items() if memory in known}
     if not queries:
         raise HopgateError("no box is ticked: put an x into the boxes of the memories that answer a question")
     paths = [folder / "qrels" / f"{split}.tsv" for split in ("dev", "test")]
@@ -159,4 +135,4 @@ def write_judged(
         path.unlink(missing_ok=True)
         if path.stem in splits:
             write_qrels(path, splits[path.stem])
-    return len(queries), len(questions) - len(queries)
+    return len(queries)
