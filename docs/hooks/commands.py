@@ -26,7 +26,7 @@ VARIABLES = """## Variables
 
 def reference() -> str:
     """The page."""
-    context = click.Context(application, info_name="hopgate")
+    context = click.Context(application, info_name="hopgate", **application.context_settings)
     commands = (application.get_command(context, name) for name in COMMANDS)
     pages = (text for command in commands if command for text in _command(command, context))
     variables = [Option(each.variable, str, "", each.meaning, shown=each.shown) for each in options_of(Environment)]
@@ -40,7 +40,7 @@ def _rows(options: Iterable[Option]) -> str:
 
 def _command(command: click.Command, parent: click.Context) -> Iterator[str]:
     context = click.Context(command, info_name=command.name, parent=parent)
-    text, _, example = (command.help or "").partition("Example:")
+    text, _, example = f"{command.help}\n\n{command.epilog or ''}".partition("Example:")
     yield f"## {context.command_path}\n"
     yield "\n\n".join(" ".join(part.split()) for part in text.strip().split("\n\n")) + "\n"
     if example:

@@ -32,7 +32,7 @@ SAMPLED = 8
 QUESTIONS = "synthetic-homelab"
 
 
-@click.command("demo")
+@click.command("demo", epilog="Example: hopgate demo --keep --folder hopgate-demo")
 @flag("--keep", "Leave the store for exploring.")
 @flag("--serve", "Show the filled store in a browser, instead of the questions and the gate.")
 @path(
@@ -47,8 +47,6 @@ def demo(keep: bool, serve: bool, folder: Path | None) -> None:
 
     Can be run again. Embeddings are cached, so that the second time is quicker. With --serve the store is shown in a
     browser until Ctrl-C ends it.
-
-    Example: hopgate demo --keep --folder hopgate-demo
     """
     import hopgate
     from hopgate.cli.serve import require_packages, run

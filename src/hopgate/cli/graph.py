@@ -54,7 +54,7 @@ def make_extractor(kb: KnowledgeBase, given: dict[str, Any]) -> Extractor:
     return extractor_from(name, known=known, **options)
 
 
-@click.command("extract")
+@click.command("extract", epilog="Example: hopgate extract --extractor llama --model model.gguf --limit 100")
 @extractor_options
 @run_options
 @flag("--statements", "Write instead what each memory says in sentences of the model's, which recall starts from too.")
@@ -65,8 +65,6 @@ def extract(kb: KnowledgeBase, limit: int | None, statements: bool, **given: Any
     Sensitive memories are never read. Before the first build, `hopgate build` makes the graph of what was extracted;
     in a graph that is built, new mentions and facts take their place at once. The exit status is 1 where nothing could
     be extracted.
-
-    Example: hopgate extract --extractor llama --model model.gguf --limit 100
     """
     extractor = make_extractor(kb, given)
     with progress_line() as show:
@@ -78,7 +76,9 @@ def extract(kb: KnowledgeBase, limit: int | None, statements: bool, **given: Any
     return {**asdict(done), "states": states}, lines, _nothing_done(done)
 
 
-@click.command("build")
+@click.command(
+    "build", epilog='Example: hopgate build --extractor replay --model triples.jsonl --single-valued "runs on"'
+)
 @extractor_options
 @run_options
 @several("--single-valued", "A relation of which a concept has one at a time; may be given again.")
@@ -96,8 +96,6 @@ def build(kb: KnowledgeBase, tie_break: bool, judge: bool, rebuild: bool, limit:
     first time all names are clustered; afterwards new names are resolved against the concepts that are there, and what
     stays undecided is listed by `hopgate concepts ambiguous`. A graph that another extractor made is made anew. What
     people merged or split stays so. With --engine processes several processes read memories for the first build.
-
-    Example: hopgate build --extractor replay --model triples.jsonl --single-valued "runs on"
     """
     from hopgate.extract.model.judge import Judge
 
@@ -154,14 +152,11 @@ def concepts() -> None:
     """Look at concepts, merge them and split them."""
 
 
-@concepts.command("ambiguous")
+@concepts.command("ambiguous", epilog="Example: hopgate concepts ambiguous")
 @parameters.limit
 @with_store
 def ambiguous(kb: KnowledgeBase, limit: int) -> Shown:
-    """List names that may be the same as another and were left apart.
-
-    Example: hopgate concepts ambiguous
-    """
+    """List names that may be the same as another and were left apart."""
     pairs = kb.graph.ambiguous(limit=limit)
     return pairs, [
         f"{pair.score:.2f}  {pair.name!r} may be {pair.near!r}: hopgate concepts merge {pair.near!r} {pair.name!r}"
@@ -169,17 +164,14 @@ def ambiguous(kb: KnowledgeBase, limit: int) -> Shown:
     ] or "no name is undecided"
 
 
-@concepts.command("list")
+@concepts.command("list", epilog="Example: hopgate concepts list --kind person --limit 20")
 @click.option("--kind", help="Only concepts of this kind.")
 @parameters.limit
 @parameters.in_time
 @parameters.scope
 @with_store
 def list_concepts(kb: KnowledgeBase, scope: Sequence[str], **given: Any) -> Shown:
-    """List the concepts that most memories talk about.
-
-    Example: hopgate concepts list --kind person --limit 20
-    """
+    """List the concepts that most memories talk about."""
     listed = kb.graph.concepts(scope=scope or None, **given)
     return listed, [_concept_line(concept) for concept in listed] or NO_CONCEPTS
 
@@ -190,16 +182,13 @@ def _concept_line(concept: Concept) -> str:
     return f"{concept.memory_count:6,}  {concept.name}{kind}{f'  = {others}' if others else ''}"
 
 
-@concepts.command("show")
+@concepts.command("show", epilog='Example: hopgate concepts show "nas-2" --as-of 2024-03-01')
 @name
 @count("--limit", "How many memories and edges.", 20)
 @parameters.in_time
 @with_store
 def show_concept(kb: KnowledgeBase, name: str, **given: Any) -> Shown:
-    """Show a concept: its names and merges, the memories that talk about it, and its edges.
-
-    Example: hopgate concepts show "nas-2" --as-of 2024-03-01
-    """
+    """Show a concept: its names and merges, the memories that talk about it, and its edges."""
     detail = kb.graph.concept(name, **given)
     lines = [_concept_line(detail.concept).strip()]
     for merge in detail.merges:
@@ -208,16 +197,13 @@ def show_concept(kb: KnowledgeBase, name: str, **given: Any) -> Shown:
     return detail, [*lines, f"memories: {', '.join(detail.memories)}", *(f"  {edge}" for edge in detail.edges)]
 
 
-@concepts.command("clusters")
+@concepts.command("clusters", epilog="Example: hopgate concepts clusters --resolution 2")
 @click.option("--resolution", type=float, default=1.0, help="Above 1 more and smaller clusters, below 1 fewer.")
 @click.option("--members", type=int, help="Show one cluster's concepts: its id.", show_default="all clusters")
 @parameters.scope
 @with_store
 def clusters(kb: KnowledgeBase, members: int | None, scope: Sequence[str], **given: Any) -> Shown:
-    """Show the clusters that the graph makes of its concepts.
-
-    Example: hopgate concepts clusters --resolution 2
-    """
+    """Show the clusters that the graph makes of its concepts."""
     listed = kb.graph.clusters(scope=scope or None, **given)
     if members is None:
         return listed, str(listed).splitlines() if listed.clusters else NO_CONCEPTS
@@ -225,29 +211,23 @@ def clusters(kb: KnowledgeBase, members: int | None, scope: Sequence[str], **giv
     return cluster, [f"{cluster.id}  {cluster.label}", *map(_concept_line, cluster.members)]
 
 
-@concepts.command("merge")
+@concepts.command("merge", epilog='Example: hopgate concepts merge "New York City" NYC --dry-run')
 @click.argument("kept", help="A name of the concept that stays.")
 @click.argument("merged", help="A name of the concept that becomes part of it.")
 @dry_run
 @with_store
 def merge(kb: KnowledgeBase, kept: str, merged: str, dry_run: bool) -> Shown:
-    """Make two concepts one; `hopgate concepts split` takes it back.
-
-    Example: hopgate concepts merge "New York City" NYC --dry-run
-    """
+    """Make two concepts one; `hopgate concepts split` takes it back."""
     change = kb.graph.merge(kept, merged, dry_run=dry_run)
     return _changes([change], "would join" if dry_run else "joined", dry_run)
 
 
-@concepts.command("split")
+@concepts.command("split", epilog='Example: hopgate concepts split "New York City"')
 @name
 @dry_run
 @with_store
 def split(kb: KnowledgeBase, name: str, dry_run: bool) -> Shown:
-    """Undo every merge into a concept; its edges and mentions come back as they were.
-
-    Example: hopgate concepts split "New York City"
-    """
+    """Undo every merge into a concept; its edges and mentions come back as they were."""
     changes = kb.graph.split(name, dry_run=dry_run)
     return _changes(changes, "would leave" if dry_run else "left", dry_run)
 
@@ -261,23 +241,20 @@ def _changes(changes: Sequence[Change], verb: str, dry_run: bool) -> Shown:
     return {"dry_run": dry_run, "changes": changes}, lines
 
 
-@click.command("edges")
+@click.command("edges", epilog='Example: hopgate edges "backup job" --as-of 2024-03-01')
 @click.argument("concept", help="A name of the concept, any of them.")
 @parameters.in_time
 @parameters.scope
 @parameters.limit
 @with_store
 def edges(kb: KnowledgeBase, concept: str, scope: Sequence[str], **given: Any) -> Shown:
-    """List the edges of a concept, heaviest first, each with its interval and its evidence.
-
-    Example: hopgate edges "backup job" --as-of 2024-03-01
-    """
+    """List the edges of a concept, heaviest first, each with its interval and its evidence."""
     listed = kb.graph.edges(concept, scope=scope or None, **given)
     then = " then" if given["as_of"] or given["known_at"] else ""
     return listed, listed or f"{concept} has no edges{then}"
 
 
-@click.command("curate")
+@click.command("curate", epilog="Example: hopgate curate --since 2024-06-01 --apply")
 @flag("--apply", "Carry the proposals out.")
 @click.option("--since", type=parameters.date, help="Only memories made since this date are new.")
 @with_store
@@ -286,8 +263,6 @@ def curate(kb: KnowledgeBase, apply: bool, since: datetime | None) -> Shown:
 
     A memory that gives way is never deleted: it keeps a tombstone and is left out of recall; hopgate undo takes that
     back. It says nothing but facts that another memory states as well, or that are over: run hopgate build first.
-
-    Example: hopgate curate --since 2024-06-01 --apply
     """
     listed = [proposal for proposal in kb.graph.curate(since=since, apply=apply) if proposal.gives_way]
     gave = "gave" if apply else "would give"
@@ -301,14 +276,11 @@ def curate(kb: KnowledgeBase, apply: bool, since: datetime | None) -> Shown:
     return {"applied": apply, "proposals": rows}, lines
 
 
-@click.command("log")
+@click.command("log", epilog="Example: hopgate log --limit 10")
 @parameters.limit
 @with_store
 def log(kb: KnowledgeBase, limit: int) -> Shown:
-    """List merges, refusals, memories that gave way, marks and deletions, the last one first.
-
-    Example: hopgate log --limit 10
-    """
+    """List merges, refusals, memories that gave way, marks and deletions, the last one first."""
     entries, lines = kb.upkeep.log(limit=limit), []
     for entry in entries:
         undone = f" · undone {entry.undone_at:%Y-%m-%d %H:%M}" if entry.undone_at else ""
@@ -317,15 +289,12 @@ def log(kb: KnowledgeBase, limit: int) -> Shown:
     return entries, lines or "nothing was changed by hand"
 
 
-@click.command("undo")
+@click.command("undo", epilog="Example: hopgate undo 12")
 @click.argument("entry", help="The entry's id, as hopgate log lists it.", type=click.IntRange(1, 2**63 - 1))
 @parameters.yes
 @with_store
 def undo(kb: KnowledgeBase, entry: int, yes: bool) -> Shown:
-    """Take an entry of the log back; a deletion cannot be, and to take a mark away asks first.
-
-    Example: hopgate undo 12
-    """
+    """Take an entry of the log back; a deletion cannot be, and to take a mark away asks first."""
     mark = kb.upkeep.entry(entry)
     if mark.action == MARK and mark.undoable:
         memories = counted(mark.memories, "memory")
@@ -339,27 +308,21 @@ def graph() -> None:
     """Measure the graph, or write it for other tools."""
 
 
-@graph.command("stats")
+@graph.command("stats", epilog="Example: hopgate graph stats --json")
 @with_store
 def stats(kb: KnowledgeBase) -> dict[str, Any]:
-    """Count nodes, edges, hubs, components, kinds and relations; say how much PageRank resembles degree here.
-
-    Example: hopgate graph stats --json
-    """
+    """Count nodes, edges, hubs, components, kinds and relations; say how much PageRank resembles degree here."""
     return kb.graph.stats().to_dict()
 
 
-@graph.command("export")
+@graph.command("export", epilog="Example: hopgate graph export --out notes.graphml")
 @path("--out", "A file ending in .graphml or .json.", show_default="standard output")
 @click.option("--format", "form", type=click.Choice(["graphml", "json"]), help="json is node-link.")
 @flag("--memories", "Also memories and what they mention.")
 @parameters.in_time
 @on_store
 def export(where: Where, out: Path | None, form: str | None, **given: Any) -> None:
-    """Write the graph as GraphML or node-link JSON: concepts and edges with ids, names and times, no memory's text.
-
-    Example: hopgate graph export --out notes.graphml
-    """
+    """Write the graph as GraphML or node-link JSON: concepts and edges with ids, names and times, no memory's text."""
     with where.opened() as kb:
         data = kb.graph.node_link(**given)
     if out is not None:

@@ -50,7 +50,7 @@ form = click.option(
 fields = several("--map", "Which column holds a memory's field; again for more.", "fields", metavar="FIELD=COLUMN")
 
 
-@click.command("add")
+@click.command("add", epilog='Example: hopgate add "The NAS moved to the cellar." --tags homelab --at 2024-03-01')
 @click.argument("text", help="What to remember.")
 @click.option("--id", "key", help="The memory's id.", show_default="made of scope, title and text")
 @click.option("--title", default="", help="Its title.")
@@ -71,8 +71,6 @@ def add(
     """Remember one text: it is stored, embedded and linked at once.
 
     The same text in the same scope is the same memory: it is brought up to date, not doubled.
-
-    Example: hopgate add "The NAS moved to the cellar." --tags homelab --at 2024-03-01
     """
     if not text.strip():
         raise HopgateError("there is nothing to remember: give a text")
@@ -88,7 +86,7 @@ def add(
     return value, lines
 
 
-@click.command("ingest")
+@click.command("ingest", epilog="Example: hopgate ingest notes/ chatgpt-export.zip")
 @parameters.arguments("paths", "Files, folders, archives or a PostgreSQL address; - is standard input.", "PATH…")
 @form
 @fields
@@ -115,8 +113,6 @@ def ingest(
     What a path is, is recognised and said. A memory that is known already is brought up to date, not doubled. A field
     that is not a memory's is refused by name. Sensitive memories are stored and never embedded nor linked; rules of
     sensitivity are kept in the store, and count for all that comes later.
-
-    Example: hopgate ingest notes/ chatgpt-export.zip
     """
     options = parameters.made(ReadOptions, given, fields=parse_map(given["fields"]))
     rules = SensitivityRules(given["sensitive_tag"], given["sensitive_match"])
@@ -160,15 +156,12 @@ def _show_first(path: str, source: FoundSource, memories: Iterable[Memory], as_j
     )
 
 
-@click.command("show")
+@click.command("show", epilog="Example: hopgate show m1")
 @click.argument("key", help="The memory's id.", metavar="ID")
 @count("--limit", "How many edges and related memories.", 10)
 @with_store
 def show(kb: KnowledgeBase, key: str, limit: int) -> Shown:
-    """Show a memory: its text, what was extracted, its edges, memories that share its concepts, what superseded it.
-
-    Example: hopgate show m1
-    """
+    """Show a memory: its text, what was extracted, its edges, memories that share its concepts, what superseded it."""
     detail = kb.graph.memory(key, limit=limit)
     return detail, _memory_lines(detail)
 
@@ -198,16 +191,13 @@ def _memory_lines(detail: MemoryDetail) -> Iterator[str]:
         yield "  nothing was extracted from it yet: hopgate build"
 
 
-@click.command("delete")
+@click.command("delete", epilog="Example: hopgate delete m17 m18")
 @ids
 @parameters.yes
 @parameters.backup_first
 @with_store
 def delete(kb: KnowledgeBase, ids: Sequence[str], yes: bool, backup: bool) -> Shown:
-    """Delete memories, and from the graph exactly what only they supported; more than ten only when told so twice.
-
-    Example: hopgate delete m17 m18
-    """
+    """Delete memories, and from the graph exactly what only they supported; more than ten only when told so twice."""
     if len(ids) > MANY:
         parameters.ask(f"delete {counted(len(ids), 'memory')}", yes=yes, store=kb.store)
         if backup:
@@ -216,7 +206,7 @@ def delete(kb: KnowledgeBase, ids: Sequence[str], yes: bool, backup: bool) -> Sh
     return {"deleted": deleted}, f"deleted {counted(deleted, 'memory')}"
 
 
-@click.command("sensitive")
+@click.command("sensitive", epilog="Example: hopgate sensitive m17")
 @ids
 @flag("--undo", "Take the mark away, after saying what follows.")
 @parameters.yes
@@ -226,8 +216,6 @@ def sensitive(kb: KnowledgeBase, ids: Sequence[str], undo: bool, yes: bool) -> S
 
     They stay findable by their words, and sensitive for good: to ingest them again does not change it. --undo alone
     takes the mark away; then the next embed, build or watch gives their texts to the embedder and the extractor.
-
-    Example: hopgate sensitive m17
     """
     if not undo:
         marked = kb.mark_sensitive(ids)
@@ -243,7 +231,7 @@ def sensitive(kb: KnowledgeBase, ids: Sequence[str], undo: bool, yes: bool) -> S
     return {"unmarked": unmarked}, f"{counted(unmarked, 'memory')} {are} no longer sensitive"
 
 
-@click.command("export")
+@click.command("export", epilog="Example: hopgate export --format obsidian --out vault")
 @click.option("--format", "form", type=click.Choice(TEXTS + FILES), default="jsonl", help="What is written.")
 @path("--out", "The file to write, or the folder for obsidian.", show_default="standard output")
 @on_store
@@ -253,8 +241,6 @@ def export(where: Where, form: str, out: Path | None) -> None:
     jsonl, csv, parquet and sqlite hold every memory, sensitive ones among them: a new file is readable by its owner
     alone. triples are facts and mentions for hopgate build --extractor replay, statements sentences for hopgate build
     --statements. These and obsidian hold nothing sensitive.
-
-    Example: hopgate export --format obsidian --out vault
     """
     if out is None and form in FILES:
         raise HopgateError(f"{form} is not written to standard output: give --out")
@@ -291,7 +277,7 @@ def _write_file(kb: KnowledgeBase, form: str, out: Path) -> str:
     return counted((write_parquet(kb.export(), out) if form == "parquet" else create(out, kb.export())), "memory")
 
 
-@click.command("watch")
+@click.command("watch", epilog="Example: hopgate watch --dsn postgresql://me@localhost/notes")
 @flag("--once", "Do what waits now, and end.")
 @parameters.extractor
 @on_store
@@ -301,8 +287,6 @@ def watch(where: Where, once: bool, extractor: str | None, as_json: bool) -> Non
 
     The table notifies (LISTEN/NOTIFY), so that nothing is asked for in vain, and whoever writes never waits. Rules of
     sensitivity are applied before anything is embedded.
-
-    Example: hopgate watch --dsn postgresql://me@localhost/notes
     """
     with where.opened() as kb:
         if not once and not as_json:
@@ -311,13 +295,10 @@ def watch(where: Where, once: bool, extractor: str | None, as_json: bool) -> Non
             output.show(as_json, done, _done_lines(done))
 
 
-@click.command("status")
+@click.command("status", epilog="Example: hopgate status")
 @with_store
 def status(kb: KnowledgeBase) -> dict[str, Any]:
-    """Say how many memories there are, what waits to be embedded or linked, and with what settings recall works.
-
-    Example: hopgate status
-    """
+    """Say how many memories there are, what waits to be embedded or linked, and with what settings recall works."""
     return kb.upkeep.status() | {"settings": str(kb.settings())}
 
 

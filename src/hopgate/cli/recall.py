@@ -27,7 +27,7 @@ SNIPPET = 200
 AUDITED = ("fuser", "lexical", "dense", "late", "graph", "k", "depth", "prior", "exact_match")
 
 
-@click.command("recall")
+@click.command("recall", epilog='Example: hopgate recall "where does the backup job run" --k 5 --explain')
 @click.argument("query", help="What to recall, in plain words.")
 @click_options(OPTIONS.values(), switchable=True)
 @several("--scope", "Only memories of this scope; may be given again.")
@@ -41,10 +41,7 @@ AUDITED = ("fuser", "lexical", "dense", "late", "graph", "k", "depth", "prior", 
 @on_store
 @printed
 def recall(where: Where, query: str, explain: bool, why_not: str | None, sqlite: Path | None, **given: Any) -> Shown:
-    """Recall memories for a query.
-
-    Example: hopgate recall "where does the backup job run" --k 5 --explain
-    """
+    """Recall memories for a query."""
     # A flag that is not given is no filter.
     asked = parameters.values({**given, "include_superseded": given["include_superseded"] or None})
     if sqlite is not None:
@@ -143,7 +140,7 @@ def why(hit: Hit) -> str:
     return "\n".join(lines)
 
 
-@click.group("settings", invoke_without_command=True)
+@click.group("settings", invoke_without_command=True, epilog="Example: hopgate settings --json")
 @on_store
 @as_json
 @click.pass_context
@@ -152,8 +149,6 @@ def settings(context: click.Context, where: Where, as_json: bool) -> None:
 
     Defaults come first, then what the store holds (set here, or by a gate), then settings.toml, then the environment;
     the later one wins.
-
-    Example: hopgate settings --json
     """
     if context.invoked_subcommand is not None:
         return
@@ -165,35 +160,29 @@ def settings(context: click.Context, where: Where, as_json: bool) -> None:
     output.show(as_json, {"settings": rows, "graph_changed_since": stale}, lines)
 
 
-@settings.command("set")
+@settings.command("set", epilog="Example: hopgate settings set graph 0")
 @click.argument("name", help="The setting, as hopgate settings names it.")
 @click.argument("value", help="Its value.")
 @with_store
 def set_value(kb: KnowledgeBase, name: str, value: str) -> Shown:
-    """Set a value for this store, from the next query on.
-
-    Example: hopgate settings set graph 0
-    """
+    """Set a value for this store, from the next query on."""
     kb.store_settings.set({name: OPTIONS[name].read(value) if name in OPTIONS else value})
     source = kb.store_settings.resolve().sources.get(name, "hopgate settings")
     wins = [] if source == "hopgate settings" else [f"{source} sets it too, and wins"]
     return {"name": name, "value": value, "source": source}, [f"set {name} to {value}", *wins]
 
 
-@settings.command("unset")
+@settings.command("unset", epilog="Example: hopgate settings unset graph")
 @click.argument("name", help="The setting to forget.")
 @with_store
 def unset_value(kb: KnowledgeBase, name: str) -> Shown:
-    """Forget what this store sets: the file, the environment or the default decides again.
-
-    Example: hopgate settings unset graph
-    """
+    """Forget what this store sets: the file, the environment or the default decides again."""
     kb.store_settings.unset([name])
     source = kb.store_settings.resolve().sources.get(name, "default")
     return {"name": name, "source": source}, f"{name} comes from {source} again"
 
 
-@click.command("audit")
+@click.command("audit", epilog='Example: hopgate audit --fuser "RRF(k=60, graph=0.35)" --json')
 @click.option("--leg", help="Only this leg: lexical, dense, late or graph.")
 @click_options(OPTIONS.values(), only=AUDITED)
 @path("--queries", "Also judge on the actual lists of these queries.jsonl.")
@@ -204,8 +193,6 @@ def audit(where: Where, leg: str | None, queries: Path | None, **given: Any) -> 
 
     A candidate seen by one leg only enters the top k when that leg's weight exceeds what is printed; a leg below its
     best case is barred, whatever it finds. Without --queries no store is opened.
-
-    Example: hopgate audit --fuser "RRF(k=60, graph=0.35)" --json
     """
     from hopgate.recall.order import ExactMatch, prior_of
     from hopgate.recall.reachability import bound, on_lists

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ASKED = ("scopes", "read_only", "show_sensitive", "host", "port", "questions", "mcp")
 
 
-@click.command("serve")
+@click.command("serve", epilog="Example: hopgate serve --read-only --open")
 @click_options(ServeSettings, only=ASKED)
 @path("--token-file", "Read the token from this file, which only you may read.", show_default="a new one, printed once")
 @flag("--open", "Open it in the browser.", "open_browser")
@@ -30,8 +30,6 @@ def serve(where: Where, token_file: Path | None, open_browser: bool, **given: An
     """Show the store in a browser, and serve it to programs under /api/v1.
 
     Every request needs the token in the URL that is printed once. Ctrl-C ends it.
-
-    Example: hopgate serve --read-only --open
     """
     require_packages()
     from hopgate.serve.launch import read_token
@@ -68,7 +66,7 @@ def run(
     say("ended")
 
 
-@click.command("mcp")
+@click.command("mcp", epilog="Example: hopgate mcp --scope home --read-only")
 @click_options(Bounds)
 @on_store
 def mcp(where: Where, **given: Any) -> None:
@@ -76,8 +74,6 @@ def mcp(where: Where, **given: Any) -> None:
 
     An assistant starts it itself and talks to it on standard input and output; hopgate serve --mcp does so by HTTP.
     Sensitive memories are not there without --show-sensitive. The first --scope is the one that is written to.
-
-    Example: hopgate mcp --scope home --read-only
     """
     require_packages("mcp")
     from hopgate.serve.mcp import create_mcp, run_stdio
@@ -97,14 +93,13 @@ def require_packages(*names: str) -> None:
             raise HopgateError(sentence) from None
 
 
-@click.command("completion")
+@click.command(
+    "completion", epilog="Example: hopgate completion bash > ~/.local/share/bash-completion/completions/hopgate"
+)
 @click.argument("shell", help="The shell.", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print what makes a shell complete hopgate's commands and options.
-
-    Example: hopgate completion bash > ~/.local/share/bash-completion/completions/hopgate
-    """
+    """Print what makes a shell complete hopgate's commands and options."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)

@@ -46,7 +46,7 @@ embedder = click.option(
 )
 
 
-@click.command("embed")
+@click.command("embed", epilog="Example: hopgate embed --embedder sentence-transformers:BAAI/bge-large-en-v1.5")
 @embedder
 @flag("--change", "Replace all vectors by those of --embedder, then change over to it.")
 @parameters.yes
@@ -57,8 +57,6 @@ def embed(kb: KnowledgeBase, embedder: str | None, change: bool, yes: bool, back
 
     With --change every memory is embedded anew with another embedder. Recall goes on with the old vectors until the
     last new one is made. A backup is written first.
-
-    Example: hopgate embed --embedder sentence-transformers:BAAI/bge-large-en-v1.5
     """
     if not change:
         with progress("embedding", kb.pending_vectors()) as advance:
@@ -74,7 +72,10 @@ def embed(kb: KnowledgeBase, embedder: str | None, change: bool, yes: bool, back
     return {"embedded": count}, f"embedded {counted(count, 'memory')} with {embedder}"
 
 
-@click.command("backfill")
+@click.command(
+    "backfill",
+    epilog="Example: hopgate backfill 'shards/*.parquet' --engine ray --workers 8 --dsn postgresql://db/notes",
+)
 @parameters.arguments(
     "sources", "JSON lines or Parquet as files, globs or folders, or a PostgreSQL address.", "SOURCE…"
 )
@@ -94,8 +95,6 @@ def backfill(kb: KnowledgeBase, sources: Sequence[str], fields: Sequence[str], r
     A batch is visible whole or not at all. A memory is there once, by its id and what it says, however often this is
     run and by however many at once. Rows that no memory can be made of are listed with their reason, and the others go
     on. Sensitive memories are stored and leave this process for nobody. The graph is built after the last row.
-
-    Example: hopgate backfill 'shards/*.parquet' --engine ray --workers 8 --dsn postgresql://db/notes
     """
     engine = parameters.made(Engine, given)
     options = parameters.made(ReadOptions, given, fields=parse_map(fields))
@@ -117,15 +116,13 @@ def _backfill_lines(done: Backfilled) -> Iterator[str]:
         yield f"and {counted(len(done.rejected) - SHOWN, 'row')} more: --json lists them all"
 
 
-@click.command("backup")
+@click.command("backup", epilog="Example: hopgate backup notes.hopgate")
 @click.argument("file", help="The file to write; it must not exist.", type=PATH)
 @with_store
 def backup(kb: KnowledgeBase, file: Path) -> Shown:
     """Write memories, vectors, graph and settings as they are at one moment into one file, and read it back.
 
     Sensitive memories are among them: the file is readable by its owner alone.
-
-    Example: hopgate backup notes.hopgate
     """
     made = kb.upkeep.backup(file)
     rows = sum(table.rows for table in made.tables.values())
@@ -134,15 +131,13 @@ def backup(kb: KnowledgeBase, file: Path) -> Shown:
     return value, f"{file}: {counted(made.memories, 'memory')}, {tables}"
 
 
-@click.command("restore")
+@click.command("restore", epilog="Example: hopgate restore notes.hopgate --data new-store")
 @click.argument("file", help="A file of hopgate backup.", type=PATH)
 @with_store
 def restore(kb: KnowledgeBase, file: Path) -> Shown:
     """Load a backup into a store without memories, and compare every table with it before it counts.
 
     The store's own rules of sensitivity stay beside the backup's, and hold in what is loaded.
-
-    Example: hopgate restore notes.hopgate --data new-store
     """
     made = kb.upkeep.restore(file)
     back = f"{counted(made.memories, 'memory')} {'is' if made.memories == 1 else 'are'} back"
@@ -155,26 +150,20 @@ def cache() -> None:
     """What is kept on disk beside stores: embeddings and models."""
 
 
-@cache.command("info")
+@cache.command("info", epilog="Example: hopgate cache info")
 @printed
 def info() -> dict[str, Any]:
-    """Say where the caches are and how much they hold: vectors under digests, models; never a text.
-
-    Example: hopgate cache info
-    """
+    """Say where the caches are and how much they hold: vectors under digests, models; never a text."""
     from hopgate.embed import EmbeddingCache
 
     return asdict(EmbeddingCache.default().info())
 
 
-@cache.command("clear")
+@cache.command("clear", epilog="Example: hopgate cache clear")
 @parameters.yes
 @printed
 def clear(yes: bool) -> Shown:
-    """Empty the caches; what is in stores stays.
-
-    Example: hopgate cache clear
-    """
+    """Empty the caches; what is in stores stays."""
     from hopgate.embed import EmbeddingCache
 
     parameters.ask("empty the caches, which every store of this user shares", yes=yes)
@@ -209,7 +198,10 @@ def _connected(where: Where) -> Iterator[Any]:
         yield connection
 
 
-@db.command("upgrade")
+@db.command(
+    "upgrade",
+    epilog="Example: hopgate db upgrade --dsn postgresql://me@host/notes --memories public.notes --map scope=user_id",
+)
 @owners_options
 @click.option("--embedder", help="Who made these vectors.")
 @on_store
@@ -219,8 +211,6 @@ def upgrade(where: Where, embedder: str | None, **given: Any) -> Shown:
 
     With --memories the rows of your table are memories, now and as your programs write them. Nothing of the table is
     changed: it gets triggers, which db drop takes away again. Its columns are found by their names, or by --map.
-
-    Example: hopgate db upgrade --dsn postgresql://me@host/notes --memories public.notes --map scope=user_id
     """
     vectors = given["embedding"]
     if (vectors is None) != (embedder is None):
@@ -239,27 +229,21 @@ def upgrade(where: Where, embedder: str | None, **given: Any) -> Shown:
     return _schema_state(where)
 
 
-@db.command("schema")
+@db.command("schema", epilog="Example: hopgate db schema > hopgate.sql")
 @owners_options
 @on_store
 def schema(where: Where, **given: Any) -> None:
-    """Print the SQL that db upgrade would run, for migrations of your own.
-
-    Example: hopgate db schema > hopgate.sql
-    """
+    """Print the SQL that db upgrade would run, for migrations of your own."""
     owners = _owners(given)
     with _connected(where) as connection:
         say(f"BEGIN;\n\n{schema_of.sql_text(connection, owners)}COMMIT;")
 
 
-@db.command("status")
+@db.command("status", epilog="Example: hopgate db status --json")
 @on_store
 @printed
 def status(where: Where) -> Shown:
-    """Say which schema the database has and which one this hopgate needs.
-
-    Example: hopgate db status --json
-    """
+    """Say which schema the database has and which one this hopgate needs."""
     return _schema_state(where)
 
 
@@ -274,19 +258,16 @@ def _schema_state(where: Where) -> Shown:
     return {**schemas, "follows": table, "server_version": version}, lines
 
 
-@db.command("language")
+@db.command("language", epilog="Example: hopgate db language german")
 @click.argument("name", help="A text-search configuration of PostgreSQL, or a code such as de.", required=False)
 @with_store
 def language(kb: KnowledgeBase, name: str | None) -> Shown:
-    """Say in which language memories are searched that name none, or change it.
-
-    Example: hopgate db language german
-    """
+    """Say in which language memories are searched that name none, or change it."""
     found = kb.language(name)
     return {"language": found}, found
 
 
-@db.command("drop")
+@db.command("drop", epilog="Example: hopgate db drop --yes")
 @parameters.yes
 @parameters.backup_first
 @on_store
@@ -294,8 +275,6 @@ def drop(where: Where, yes: bool, backup: bool) -> None:
     """Take away all that hopgate made in a database, its memories included; a table of yours stays as it was.
 
     A backup is written first.
-
-    Example: hopgate db drop --yes
     """
     # Before anything is started: the place may be a typo.
     place = connect.shown(connect.located(where.place))
@@ -311,41 +290,33 @@ def drop(where: Where, yes: bool, backup: bool) -> None:
     say("nothing of hopgate's is left in the database but the extension vector")
 
 
-@db.command("scrub")
+@db.command("scrub", epilog="Example: hopgate db scrub --yes")
 @parameters.yes
 @with_store
 def scrub(kb: KnowledgeBase, yes: bool) -> Shown:
     """Remove what deleted and sensitive texts left on the disk, and say what cannot be reached.
 
     Every table is written anew and locked meanwhile; it takes as much free disk as the largest one.
-
-    Example: hopgate db scrub --yes
     """
     parameters.ask("write every table of hopgate's anew, each locked meanwhile", yes=yes, store=kb.store)
     scrubbed = kb.upkeep.scrub()
     return scrubbed, [*(f"done: {line}" for line in scrubbed.done), *(f"left: {line}" for line in scrubbed.left)]
 
 
-@db.command("start")
+@db.command("start", epilog="Example: hopgate db start")
 @on_store
 def start(where: Where) -> None:
-    """Start the embedded server and leave it running, so that each command finds it warm.
-
-    Example: hopgate db start
-    """
+    """Start the embedded server and leave it running, so that each command finds it warm."""
     started = server.EmbeddedServer(_directory(where), server.linger_seconds(server.COMMAND_S))
     server.keep(started.directory, True)
     started.close()
     say(f"the server on {started.directory} runs until hopgate db stop")
 
 
-@db.command("stop")
+@db.command("stop", epilog="Example: hopgate db stop")
 @on_store
 def stop(where: Where) -> None:
-    """Stop the embedded server that `hopgate db start` left running.
-
-    Example: hopgate db stop
-    """
+    """Stop the embedded server that `hopgate db start` left running."""
     directory = _directory(where)
     if not directory.is_dir():
         raise HopgateError(f"there is no data directory {directory}: give the one of hopgate db start with --data")
