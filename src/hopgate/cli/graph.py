@@ -170,9 +170,9 @@ def ambiguous(kb: KnowledgeBase, limit: int) -> Shown:
 @parameters.in_time
 @parameters.scope
 @with_store
-def list_concepts(kb: KnowledgeBase, scope: Sequence[str], **given: Any) -> Shown:
+def list_concepts(kb: KnowledgeBase, **given: Any) -> Shown:
     """List the concepts that most memories talk about."""
-    listed = kb.graph.concepts(scope=scope or None, **given)
+    listed = kb.graph.concepts(**given)
     return listed, [_concept_line(concept) for concept in listed] or NO_CONCEPTS
 
 
@@ -202,9 +202,9 @@ def show_concept(kb: KnowledgeBase, name: str, **given: Any) -> Shown:
 @click.option("--members", type=int, help="Show one cluster's concepts: its id.", show_default="all clusters")
 @parameters.scope
 @with_store
-def clusters(kb: KnowledgeBase, members: int | None, scope: Sequence[str], **given: Any) -> Shown:
+def clusters(kb: KnowledgeBase, members: int | None, **given: Any) -> Shown:
     """Show the clusters that the graph makes of its concepts."""
-    listed = kb.graph.clusters(scope=scope or None, **given)
+    listed = kb.graph.clusters(**given)
     if members is None:
         return listed, str(listed).splitlines() if listed.clusters else NO_CONCEPTS
     cluster = listed[members]
@@ -242,16 +242,16 @@ def _changes(changes: Sequence[Change], verb: str, dry_run: bool) -> Shown:
 
 
 @click.command("edges", epilog='Example: hopgate edges "backup job" --as-of 2024-03-01')
-@click.argument("concept", help="A name of the concept, any of them.")
+@name
 @parameters.in_time
 @parameters.scope
 @parameters.limit
 @with_store
-def edges(kb: KnowledgeBase, concept: str, scope: Sequence[str], **given: Any) -> Shown:
+def edges(kb: KnowledgeBase, name: str, **given: Any) -> Shown:
     """List the edges of a concept, heaviest first, each with its interval and its evidence."""
-    listed = kb.graph.edges(concept, scope=scope or None, **given)
+    listed = kb.graph.edges(name, **given)
     then = " then" if given["as_of"] or given["known_at"] else ""
-    return listed, listed or f"{concept} has no edges{then}"
+    return listed, listed or f"{name} has no edges{then}"
 
 
 @click.command("curate", epilog="Example: hopgate curate --since 2024-06-01 --apply")

@@ -87,9 +87,9 @@ def together(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return decorate
 
 
-def flag(name: str, help: str, *names: str) -> Callable[[Any], Any]:
+def flag(name: str, help: str, *names: str, **more: Any) -> Callable[[Any], Any]:
     """Declare an option without a value."""
-    return click.option(name, *names, is_flag=True, help=help)
+    return click.option(name, *names, is_flag=True, help=help, **more)
 
 
 def several(name: str, help: str, *names: str, **more: Any) -> Callable[[Any], Any]:
@@ -207,7 +207,12 @@ in_time = together(
     click.option("--as-of", type=date, help="Only what was true on this date."),
     click.option("--known-at", type=date, help="Only what was known by this date."),
 )
-scope = several("--scope", "Only what memories of this scope say; again for more.", show_default="all")
+scope = several(
+    "--scope",
+    "Only what memories of this scope say; again for more.",
+    show_default="all",
+    callback=lambda _context, _parameter, scopes: scopes or None,
+)
 extractor = click.option(
     "--extractor", help="What links: phrases, rules, llama or openai.", show_default="phrases or rules, as made it"
 )

@@ -20,7 +20,6 @@ from hopgate.store.sqlite import SqliteLexical
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
-    from hopgate.recall.explain import Explanation
     from hopgate.recall.hit import Hit
 
 SNIPPET = 200
@@ -34,33 +33,24 @@ AUDITED = ("fuser", "lexical", "dense", "late", "graph", "k", "depth", "prior", 
 @several("--exclude", "Leave out this _id; may be given again.")
 @parameters.in_time
 @click.option("--cluster", type=int, help="Only memories linked to this cluster of concepts: see concepts clusters.")
-@flag("--include-superseded", "Give memories that others took the place of, too.")
+@flag("--include-superseded", "Give memories that others took the place of, too.", default=None)
 @flag("--explain", "Show what each leg did for each hit.")
 @click.option("--why-not", metavar="ID", help="Say instead why this memory is not among the hits, or where it is.")
 @path("--sqlite", "Search this SQLite FTS5 database, read-only, instead of a store.")
 @on_store
 @printed
-def recall(where: Where, query: str, explain: bool, why_not: str | None, sqlite: Path | None, **given: Any) -> Shown:
+def recall(where: Where, query: str, explain: bool, why_not: str | None, sqlite: Path | None, **given: Any) -> Any:
     """Recall memories for a query."""
-    # A flag that is not given is no filter.
-    asked = parameters.values({**given, "include_superseded": given["include_superseded"] or None})
+    asked = parameters.values(given)
     if sqlite is not None:
         return _recall_from_sqlite(sqlite, query, asked | parameters.values({"why_not": why_not}))
     with where.opened() as kb:
         if why_not is not None:
-            explanation = kb.explain(query, why_not, **asked)
-            return explanation, _absence_lines(explanation)
+            return kb.explain(query, why_not, **asked)
         hits = kb.recall(query, explain=explain, **asked)
         if not hits:
             return hits, "nothing found" if len(kb) else "the store is empty: run hopgate ingest first"
     return hits, _hit_lines(query, hits, explain)
-
-
-def _absence_lines(explanation: Explanation) -> Iterator[str]:
-    yield explanation.sentence
-    for name, sight in explanation.legs.items():
-        place = "–" if sight.rank is None else f"rank {sight.rank}" + (f" ({sight.score:.3f})" if sight.score else "")
-        yield f"  {name}: {place}: {sight.reason}"
 
 
 def _recall_from_sqlite(path: Path, query: str, asked: dict[str, Any]) -> Shown:

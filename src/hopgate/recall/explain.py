@@ -77,6 +77,13 @@ class Explanation:
         values = asdict(self)
         return {"_id": values.pop("external_id"), **values, "removed_by": list(self.removed_by)}
 
+    def __str__(self) -> str:
+        lines = [self.sentence]
+        for name, leg in self.legs.items():
+            place = "–" if leg.rank is None else f"rank {leg.rank}" + (f" ({leg.score:.3f})" if leg.score else "")
+            lines.append(f"  {name}: {place}: {leg.reason}")
+        return "\n".join(lines)
+
 
 def explain(
     pipeline: RecallPipeline, stored: StoreSettings, query: str, external_id: str, options: ExplainOptions
