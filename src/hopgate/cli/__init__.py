@@ -76,15 +76,12 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
 
-@click.command(
+application = LazyGroup(
     "hopgate",
-    cls=LazyGroup,
     help="Does a concept graph make recall better on my data, and can I trust the answer?",
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
-@click.version_option(package_name="hopgate", message="hopgate %(version)s", help="Print the version.")
-def application() -> None:
-    """All commands."""
+click.version_option(package_name="hopgate", message="hopgate %(version)s", help="Print the version.")(application)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -147,9 +147,7 @@ def _nothing_done(progress: Progress) -> int:
     return int(got == 0 and bool(progress.failed or progress.truncated or progress.stopped))
 
 
-@click.group("concepts")
-def concepts() -> None:
-    """Look at concepts, merge them and split them."""
+concepts = click.Group("concepts", help="Look at concepts, merge them and split them.")
 
 
 @concepts.command("ambiguous", epilog="Example: hopgate concepts ambiguous")
@@ -303,9 +301,7 @@ def undo(kb: KnowledgeBase, entry: int, yes: bool) -> Shown:
     return done, f"taken back: {done}"
 
 
-@click.group("graph")
-def graph() -> None:
-    """Measure the graph, or write it for other tools."""
+graph = click.Group("graph", help="Measure the graph, or write it for other tools.")
 
 
 @graph.command("stats", epilog="Example: hopgate graph stats --json")

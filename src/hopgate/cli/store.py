@@ -145,9 +145,7 @@ def restore(kb: KnowledgeBase, file: Path) -> Shown:
     return value, f"{file}: {back}, {len(made.tables)} tables equal by checksum"
 
 
-@click.group("cache")
-def cache() -> None:
-    """What is kept on disk beside stores: embeddings and models."""
+cache = click.Group("cache", help="What is kept on disk beside stores: embeddings and models.")
 
 
 @cache.command("info", epilog="Example: hopgate cache info")
@@ -171,9 +169,7 @@ def clear(yes: bool) -> Shown:
     return {"vectors": removed}, f"removed {counted(removed, 'vector')}"
 
 
-@click.group("db")
-def db() -> None:
-    """The database's schema and, for an embedded one, its server."""
+db = click.Group("db", help="The database's schema and, for an embedded one, its server.")
 
 
 # Which table of the owner's holds memories, and in which columns.
