@@ -8,7 +8,7 @@ gaps. What they add to recall is measured in docs/measurements.md.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.names import LONGEST, NameIndex, name_index, name_words
@@ -99,7 +99,8 @@ def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
             title = text.split("\n", 1)[0]
             if len(title) <= memories.MAX_TITLE:
                 titles[scopes[key]].append((title, key))
-        indexes = _indexes(connection, titles)
+        wanted = {scope: _whole(title for title, _ in of_scope) for scope, of_scope in titles.items()}
+        indexes = _indexes(connection, wanted)
         links = [link for scope, of_scope in titles.items() for link in title_links(indexes[scope], of_scope)]
         concept_rows.link_titles(connection, links, TITLE_WEIGHT)
 
@@ -109,7 +110,8 @@ def link_names(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
     names: Texts = defaultdict(list)
     for row in name_rows.read(connection, concepts=concept_ids):
         names[row.scope].append((row.name, row.concept_id))
-    indexes = _indexes(connection, names)
+    wanted = {scope: name_runs(name for name, _ in of_scope) for scope, of_scope in names.items()}
+    indexes = _indexes(connection, wanted)
     links = [link for scope, of_scope in names.items() for link in inside_links(indexes[scope], of_scope)]
     edge_rows.replace_name_links(connection, concept_ids, links, INSIDE_WEIGHT)
 
@@ -162,11 +164,17 @@ def name_runs(texts: Iterable[str]) -> list[str]:
     return sorted(runs)
 
 
-def _indexes(connection: Connection[Any], texts: Texts) -> dict[str, NameIndex]:
-    """Index the names of each scope that are in some texts of it."""
-    wanted = [(scope, run) for scope, of_scope in texts.items() for run in name_runs(text for text, _ in of_scope)]
+def _whole(titles: Iterable[str]) -> list[str]:
+    """The normal forms that titles may have as names, as a whole."""
+    forms = {tuple(name_words(name)) for title in titles for name in (title, without_addition(title))}
+    return sorted(" ".join(words) for words in forms if len(words) <= LONGEST)
+
+
+def _indexes(connection: Connection[Any], wanted: Mapping[str, Collection[str]]) -> dict[str, NameIndex]:
+    """Index the names of each scope that have some normal forms."""
     names: Texts = defaultdict(list)
-    for row in name_rows.by_keys(connection, wanted):
+    keys = [(scope, normal) for scope, normals in wanted.items() for normal in normals]
+    for row in name_rows.by_keys(connection, keys):
         if row.uses:
             names[row.scope].append((row.name, row.concept_id))
-    return {scope: name_index(names[scope]) for scope in texts}
+    return {scope: name_index(names[scope]) for scope in wanted}
