@@ -36,8 +36,9 @@ NAME = CANARY.title()
 TEXT = f"{NAME} guards the door code of Vault Nine."
 SECRET = Memory("s", TEXT, tags=(CANARY,))
 OPEN = [Memory(f"m{number}", f"Ada Byron guards note {number} of Atlas.") for number in range(3)]
-# What is embedded beside the text: names, a relation and a fact.
-MADE = [TEXT, NAME, f"guards {CANARY} since", f"{NAME} guards {CANARY} since Vault Nine"]
+STATED = f"{NAME} knows every code."
+# What is embedded beside the text: names, a relation, a fact and a statement.
+MADE = [TEXT, NAME, f"guards {CANARY} since", f"{NAME} guards {CANARY} since Vault Nine", STATED]
 QUICK = RetryPolicy(retries=2, backoff=0.001)
 
 
@@ -134,11 +135,13 @@ class Scripted:
 
 
 @pytest.fixture
-def full(kb: KnowledgeBase, endpoint: WordEndpoint, cache: Path) -> KnowledgeBase:
+def full(kb: KnowledgeBase, endpoint: WordEndpoint, cache: Path, tmp_path: Path) -> KnowledgeBase:
     """A store with all that can be made of a text, merged, canonicalised, walked and sampled."""
     kb.add(SECRET, *OPEN[:2])
     kb.embed(endpoint.spec)
-    kb.build(Scripted())
+    statements = tmp_path / "statements.jsonl"
+    statements.write_text(json.dumps({"doc_id": "s", "statement": STATED}))
+    kb.build(Scripted(), statements=statements)
     rows(kb, f"UPDATE relations SET canonical = 'guards {CANARY} since' WHERE raw = 'guards'")
     rows(kb, f"UPDATE concept_edges SET relation = 'guards {CANARY} since' WHERE relation = 'guards'")
     kb.graph.merge("Vault Nine", NAME)
@@ -147,7 +150,7 @@ def full(kb: KnowledgeBase, endpoint: WordEndpoint, cache: Path) -> KnowledgeBas
     found = set(in_tables(kb.store.dsn))
     assert found >= {"journal.merged_name", "relations.raw", "relations.canonical", "facts.relation"}
     assert not any(place.startswith("pg_stats") for place in found)
-    assert set(cached(cache, MADE)) >= {TEXT, NAME}
+    assert set(cached(cache, MADE)) >= {TEXT, NAME, STATED}
     return kb
 
 

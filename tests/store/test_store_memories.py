@@ -20,37 +20,8 @@ from hopgate.memory import Memory
 GOOD = [json.dumps({"_id": f"g{n}", "text": f"good number {n}"}) for n in range(1, 11)]
 
 
-def _with(line: int, text: str) -> list[str]:
-    return [*GOOD[: line - 1], text, *GOOD[line:]]
-
-
-BAD = {
-    "no _id": (_with(3, '{"text": "x"}'), "line 3: the field '_id' is missing"),
-    "duplicate": (_with(9, GOOD[1]), "line 9: _id 'g2' stands already on line 2"),
-    "before the calendar": (
-        _with(6, '{"_id": "x", "text": "", "metadata": {"created_at": "0001-01-01T00:00:00+14:00"}}'),
-        "line 6: .*created_at must be between the years",
-    ),
-    "empty": ([], "holds no memories"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_refused_by_line_and_leaves_the_store_as_it_was(
-    kb: KnowledgeBase, tmp_path: Path, case: str
-) -> None:
-    kb.add(Memory("g2", "as it was"), Memory("other", "untouched"))
-    before = [to_record(memory) for memory in kb.export()]
-    lines, reason = BAD[case]
-    path = tmp_path / "corpus.jsonl"
-    path.write_text("\n".join(lines))
-    with pytest.raises(HopgateError, match=reason) as caught:
-        kb.ingest(path)
-    assert str(path) in str(caught.value) and len(str(caught.value)) < 400
-    assert [to_record(memory) for memory in kb.export()] == before
-
-
-def test_a_stream_that_breaks_off_writes_nothing(kb: KnowledgeBase, tmp_path: Path) -> None:
+def test_a_stream_that_breaks_off_leaves_the_store_as_it_was(kb: KnowledgeBase, tmp_path: Path) -> None:
+    kb.add(Memory("g2", "as it was"))
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 
@@ -63,7 +34,7 @@ def test_a_stream_that_breaks_off_writes_nothing(kb: KnowledgeBase, tmp_path: Pa
     with pytest.raises(HopgateError, match="line 11: not JSON"):
         kb.ingest(pipe)
     thread.join()
-    assert len(kb) == 0
+    assert [memory.text for memory in kb.export()] == ["as it was"]
 
 
 def test_again_is_updated_not_doubled(kb: KnowledgeBase, tmp_path: Path) -> None:
@@ -71,7 +42,7 @@ def test_again_is_updated_not_doubled(kb: KnowledgeBase, tmp_path: Path) -> None
     path.write_text("\n".join(GOOD))
     assert kb.ingest(path).added == 10
     born = kb.get("g3")
-    path.write_text("\n".join(_with(3, '{"_id": "g3", "text": "changed"}')))
+    path.write_text("\n".join([*GOOD[:2], '{"_id": "g3", "text": "changed"}', *GOOD[3:]]))
     written = kb.ingest(path)
     assert (written.rows, written.added, len(written.changed), len(kb)) == (10, 0, 1, 10)
     changed = kb.get("g3")

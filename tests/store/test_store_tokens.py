@@ -35,14 +35,8 @@ def kept(kb: KnowledgeBase) -> dict[str, Any]:
         return {names[key]: kept.rows for key, kept in vectors.tokens_of(connection, list(names)).items()}
 
 
-def test_tokens_come_with_the_vector(filled: KnowledgeBase) -> None:
+def test_tokens_come_and_go_with_the_vector(filled: KnowledgeBase) -> None:
     assert set(kept(filled)) == {"a", "b"}
-    with filled.store.transaction() as connection:
-        space = vectors.space(connection)
-    assert space is not None and space.late == BundledLate().identity
-
-
-def test_what_takes_a_vector_takes_the_tokens(filled: KnowledgeBase) -> None:
     filled.add(Memory("a", "The boiler is in the attic."))
     assert set(kept(filled)) == {"b"} and filled.pending_vectors() == 1
     filled.mark_sensitive(["b"])

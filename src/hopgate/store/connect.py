@@ -230,11 +230,20 @@ def vector_notice(version: tuple[int, ...]) -> str:
     )
 
 
-_REFUSALS: dict[type[BaseException], str] = {
-    errors.DiskFull: "the database's disk is full: free some space; nothing of this was written",
-    errors.ReadOnlySqlTransaction: "the database is read-only: give the address of the primary server",
-    errors.NumericValueOutOfRange: "a number is larger than PostgreSQL can count with: write a smaller one",
-}
+# By the kinds of the server's errors what is raised for them, and in which words.
+_REFUSALS: tuple[tuple[tuple[type[Exception], ...], type[HopgateError], str], ...] = (
+    ((errors.DiskFull,), HopgateError, "the database's disk is full: free some space; nothing of this was written"),
+    ((errors.ReadOnlySqlTransaction,), HopgateError, "the database is read-only: give the primary server's address"),
+    ((errors.NumericValueOutOfRange,), HopgateError, "a number is too large for PostgreSQL: write a smaller one"),
+    ((UnicodeEncodeError,), HopgateError, "an id, a scope or a text holds half of a surrogate pair, which is not text"),
+    ((errors.InsufficientPrivilege,), HopgateError, "the database user may not do this ({}): grant it, or use another"),
+    ((errors.SerializationFailure, errors.DeadlockDetected), ConflictError,
+     "other writers changed the same rows at the same moment, so that nothing of this was written: run it again"),
+    ((errors.QueryCanceled, errors.LockNotAvailable), HopgateError,
+     "the PostgreSQL server ended a statement early ({}): run it again, or raise its timeouts"),
+    ((errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow), LostServerError,
+     "the PostgreSQL server went down in the middle: start it and run this again"),
+)  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -242,29 +251,15 @@ def explained() -> Iterator[None]:
     """Turn errors that are the server's (disk full, gone, read-only, no permission) into one sentence each."""
     try:
         yield
-    except tuple(_REFUSALS) as error:
-        raise HopgateError(_REFUSALS[type(error)]) from None
-    except errors.InsufficientPrivilege as error:
-        raise HopgateError(f"the database user may not do this ({error}): grant it, or use another user") from None
-    except (errors.SerializationFailure, errors.DeadlockDetected):
-        raise ConflictError(
-            "other writers changed the same rows at the same moment, so that nothing of this was written: run it again"
-        ) from None
-    except (errors.QueryCanceled, errors.LockNotAvailable) as error:
-        raise HopgateError(
-            f"the PostgreSQL server ended a statement early ({_first_line(error)}): run it again, or raise its timeouts"
-        ) from None
-    except (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow):
-        raise LostServerError("the PostgreSQL server went down in the middle: start it and run this again") from None
-    except (psycopg.DataError, psycopg.IntegrityError) as error:
-        if "NUL" in str(error):
-            raise HopgateError(
-                "an id, a scope or a text holds a NUL character, which PostgreSQL cannot store"
-            ) from None
-        raise RefusedRowError(type(error).__name__, error.diag.constraint_name or "") from None
-    except UnicodeEncodeError:
-        raise HopgateError("an id, a scope or a text holds half of a surrogate pair, which is not text") from None
-    except psycopg.DatabaseError as error:
+    except (psycopg.DatabaseError, UnicodeEncodeError) as error:
+        for kinds, refusal, sentence in _REFUSALS:
+            if isinstance(error, kinds):
+                raise refusal(sentence.format(_first_line(error))) from None
+        assert isinstance(error, psycopg.DatabaseError)
+        if isinstance(error, psycopg.DataError) and "NUL" in str(error):
+            raise HopgateError("an id, a scope or a text holds a NUL, which PostgreSQL cannot store") from None
+        if isinstance(error, psycopg.DataError | psycopg.IntegrityError):
+            raise RefusedRowError(type(error).__name__, error.diag.constraint_name or "") from None
         # What hopgate's own functions refuse: owners_table.py.
         if error.sqlstate == "HG001":
             raise HopgateError(f"{error.diag.message_primary}: {error.diag.message_hint}") from None

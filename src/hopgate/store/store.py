@@ -45,6 +45,8 @@ class Store:
         self._closed = False
         # The search_path of every transaction: unknown until one is begun, empty where the session's own is right.
         self._path: str | None = None
+        # What every transaction sees: by default what is committed.
+        self._seeing = ""
 
     def __reduce__(self) -> tuple[type[Store], tuple[str]]:
         # Another process has its own connections, and leaves the server to this one.
@@ -63,8 +65,7 @@ class Store:
             connect.borrowed(self._connections(), self._reach) as connection,
             connect.as_ours(connection) if self._lent else contextlib.nullcontext(),
         ):
-            self.pin(connection)
-            self.find_tables(connection)
+            self._begin(connection)
             yield connection
 
     @contextlib.contextmanager
@@ -78,10 +79,14 @@ class Store:
             contextlib.closing(connect.connect(self.dsn)) as connection,
             connection.transaction(),
         ):
-            connection.execute(READ_ONLY)
-            self.pin(connection)
-            self.find_tables(connection)
+            self._begin(connection, READ_ONLY)
             yield connection
+
+    def _begin(self, connection: Connection, how: str = "") -> None:
+        """Begin a transaction: what it sees, and where hopgate's tables are."""
+        for statement in filter(None, (how, self._seeing)):
+            connection.execute(statement)
+        self.find_tables(connection)
 
     def find_tables(self, connection: Connection) -> None:
         """Let a transaction that has just begun find hopgate's tables, wherever they are in the database.
@@ -109,9 +114,6 @@ class Store:
             connection.autocommit = True
             connection.execute(f"LISTEN {channel}")
             yield lambda seconds: next(connection.notifies(timeout=seconds, stop_after=1), None) is not None
-
-    def pin(self, connection: Connection) -> None:
-        """Let a transaction that has just begun see what this store's others see; by default what is committed."""
 
     def close(self) -> None:
         """Give the connections back and let go of the embedded server; a transaction begun later is refused."""
@@ -200,14 +202,10 @@ class FrozenStore(Store):
         super().__init__(store.dsn)
         self._holder = connect.connect(store.dsn)
         self._holder.execute(READ_ONLY)
-        self._exported = str(value(self._holder, "SELECT pg_export_snapshot()"))
+        snapshot = sql.Literal(value(self._holder, "SELECT pg_export_snapshot()")).as_string()
+        self._seeing = f"{READ_ONLY}; SET TRANSACTION SNAPSHOT {snapshot}"
         # Here, because a transaction takes a snapshot before it reads anything.
         self.find_tables(self._holder)
-
-    def pin(self, connection: Connection) -> None:
-        """Let a transaction that has just begun read the snapshot, and write nothing."""
-        connection.execute(READ_ONLY)
-        connection.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(self._exported)))
 
     def close(self) -> None:
         """Let go of the snapshot."""

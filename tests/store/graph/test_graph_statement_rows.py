@@ -1,4 +1,4 @@
-"""Statements in a store: they seed walks, and go with their memories."""
+"""Statements in a store: they seed walks within their scope."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from hopgate import Memory
-from hopgate.embed.cache import EmbeddingCache
 from hopgate.kb import KnowledgeBase
 from hopgate.store.graph import graph_vectors
 from hopgate.store.graph.visible import View
@@ -56,15 +55,3 @@ def test_statements_of_another_scope_are_not_seen(stated: KnowledgeBase) -> None
             for scope in "ab"
         )
     assert len(here) == 1 and elsewhere == []
-
-
-@pytest.mark.parametrize("way", ["mark", "delete", "replace"])
-def test_statements_and_their_vectors_go_with_the_text_they_are_about(stated: KnowledgeBase, way: str) -> None:
-    identity = stated._embedding.embedder().identity
-    assert STATED in EmbeddingCache.default().get(identity, [STATED])
-    if way == "replace":
-        stated.add(Memory("turn", "I do not.", scope="a"))
-    else:
-        (stated.delete if way == "delete" else stated.mark_sensitive)(["turn"])
-    assert _rows(stated) == []
-    assert STATED not in EmbeddingCache.default().get(identity, [STATED])

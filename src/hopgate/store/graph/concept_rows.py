@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from psycopg.rows import dict_row
-
 from hopgate.errors import HopgateError, UnknownError
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.name_rows import VALUE
@@ -121,10 +119,8 @@ def names(connection: Connection, concept_ids: Sequence[int]) -> dict[int, str]:
 
 def counts(connection: Connection) -> dict[str, Any]:
     """Count the rows of every kind by name; sensitive memories are not counted."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute("SELECT * FROM graph_counts").fetchone()
-    assert row is not None
-    return row
+    counted: list[dict[str, Any]] = fetch(connection, dict, "SELECT * FROM graph_counts")
+    return counted[0]
 
 
 def most_frequent(connection: Connection, limit: int) -> dict[str, Any]:
