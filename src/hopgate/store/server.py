@@ -172,7 +172,7 @@ def stop(directory: Path) -> bool:
             return False
         cluster, sockets = directory / "pg", socket_directory(directory)
         # Never by a number alone: it may be another process's by now.
-        if is_server(pid_of(cluster), cluster):
+        if pid_of(cluster):
             _run("pg_ctl", "-D", HERE, "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
         if sockets != cluster:
             with contextlib.suppress(OSError):  # it is gone, or another server answers in it
@@ -365,7 +365,7 @@ def _start(directory: Path) -> None:
     deadline = time.monotonic() + ORPHANS_GONE_S
     while True:
         # PostgreSQL itself cannot always tell after a crash that its file names another process.
-        if not is_server(pid_of(cluster), cluster):
+        if not pid_of(cluster):
             (cluster / "postmaster.pid").unlink(missing_ok=True)
         before = log.stat().st_size if log.exists() else 0
         done = _run("pg_ctl", "-D", HERE, "-l", SERVER_LOG, "-w", "-t", "60", "-o", quoted, "start", cwd=cluster)
@@ -517,29 +517,18 @@ def take(handle: int, operation: int, path: Path, seconds: float | None = None) 
 
 
 def pid_of(cluster: Path) -> int:
-    """The process that the cluster's pid file names; 0 where it names none. One that runs alone writes a minus."""
-    try:
-        return max(0, int((cluster / "postmaster.pid").read_text().split("\n", 1)[0]))
-    except (OSError, ValueError):
-        return 0
-
-
-def is_server(pid: int, cluster: Path) -> bool:
-    """Whether a process is the server of this cluster, and not another one that has its number now."""
-    if pid == 0:
-        return False
+    """The process of this cluster's server; 0 where its pid file names none, or one that is another's by now."""
     import psutil
 
     try:
-        process = psutil.Process(pid)
-        if not process.name().startswith("postgres") or process.status() == psutil.STATUS_ZOMBIE:
-            return False
+        process = psutil.Process(int((cluster / "postmaster.pid").read_text().split("\n", 1)[0]))
+        runs = process.name().startswith("postgres") and process.status() != psutil.STATUS_ZOMBIE
         # The server works in its cluster's folder.
-        return Path(process.cwd()).resolve() == cluster.resolve()
-    except psutil.AccessDenied:
-        return True
-    except (psutil.Error, OSError):
-        return False
+        return process.pid if runs and Path(process.cwd()).resolve() == cluster.resolve() else 0
+    except psutil.AccessDenied as error:
+        return int(error.pid or 0)
+    except (psutil.Error, OSError, ValueError):
+        return 0
 
 
 if __name__ == "__main__":
