@@ -169,12 +169,12 @@ class MemoryWriter:
         """
         from hopgate.graph.build.derive import revoke
         from hopgate.store import extractions
-        from hopgate.store.graph import fact_rows, name_rows
+        from hopgate.store.graph import fact_rows
 
         # Memories first and the graph second, as everybody locks them.
         back = superseded.take_back(connection, ids, "superseded_by")
         vectors.drop(connection, ids)
-        name_rows.lock(connection)
+        version.lock(connection)
         # Turns that were read with these before them: "she" may have got a name there. Under the graph's lock, so that
         # whoever is writing one has written it, or looks at these turns again before it does.
         stated = sorted({*ids, *followers, *memories.turns_after(connection, ids)})

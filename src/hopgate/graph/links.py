@@ -130,7 +130,7 @@ def relink(connection: Connection[Any], changed: Sequence[NameRow], *, leaving_o
     )
     link_names(connection, sorted(owners))
     spelt = [row.key for row in rows] + [(row.scope, row.name) for row in rows if row.name.casefold() != row.normal]
-    shared = setting_rows.scopes(connection) == setting_rows.SHARED
+    shared = setting_rows.shares_scopes(connection)
     wanted = [(None if shared else scope, name) for scope, name in spelt]
     titled = memories.holding(connection, wanted, limit=MAX_CARRIED + 1, titles=True)
     carriers = set(of_small_groups(titled, MAX_CARRIED))

@@ -226,7 +226,7 @@ class GraphLeg:
         if not matrix.graph.arcs:
             return LookedUp(matrix)
         condition, parameters = filters.sql()
-        shared = setting_rows.scopes(connection) == setting_rows.SHARED
+        shared = setting_rows.shares_scopes(connection)
         scopes = None if filters.scopes is None else tuple(filters.scopes)
         view = View(scopes, filters.as_of, filters.known_at, shared)
         names = name_rows.by_normal(connection, name_runs([query.text]), view.graph_scopes)
@@ -247,7 +247,7 @@ class GraphLeg:
 
     def _matrix(self, connection: Connection[Any], filters: Filters, *, fresh: bool = False) -> GraphMatrix:
         """The graph at this time that a query walks; within walls that of its scopes, and no more is read."""
-        shared = filters.scopes is None or setting_rows.scopes(connection) == setting_rows.SHARED
+        shared = filters.scopes is None or setting_rows.shares_scopes(connection)
         scopes = None if shared or filters.scopes is None else tuple(sorted(filters.scopes))
         view = View(scopes, filters.as_of, filters.known_at)
         matrix = self.matrices.get(connection, view, superseded=filters.superseded, fresh=fresh)

@@ -15,6 +15,7 @@ from hopgate.options import Option, as_rows, check, environment_values, from_tom
 from hopgate.recall.fusers import LEGS, MAX_WEIGHT, RRF, Fuser, parse
 from hopgate.recall.lexical import DEFAULT_RANKER, LexicalRanker
 from hopgate.store import setting_rows
+from hopgate.store.graph import version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -307,7 +308,8 @@ class StoreSettings:
         values = {"fuser": fuser, "depth": depth, "parts": parts}
         with self._store.transaction() as connection:
             setting_rows.remove(connection, LEGS)
-            setting_rows.write_gate(connection, _checked(values), f"gate {fingerprint}")
+            looked_at = {setting_rows.GRAPH_VERSION: version.current(connection)}
+            setting_rows.write(connection, _checked(values) | looked_at, f"gate {fingerprint}")
 
     def own(self, name: str) -> str:
         """Give a setting that the store's owner alone decides: `scopes` or `late_model`."""

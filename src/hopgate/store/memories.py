@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
 from hopgate.memory import Memory, check_several, thread_of
 from hopgate.store import rows, setting_rows
+from hopgate.store.graph import version
 from hopgate.store.rows import Connection
 
 NAMED = "external_id = ANY(%(names)s)"
@@ -185,10 +186,7 @@ def _followers(connection: Connection, moved: list[int]) -> tuple[int, ...]:
     """
     if not moved:
         return ()
-    # Late: what it imports imports this.
-    from hopgate.store.graph import name_rows
-
-    name_rows.lock(connection)
+    version.lock(connection)
     turns = {*read_with(connection, moved), *turns_after(connection, moved)}
     return tuple(sorted(turns - {*moved}))
 

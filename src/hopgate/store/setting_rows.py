@@ -62,9 +62,9 @@ def sensitivity(connection: Connection) -> SensitivityRules:
     return SensitivityRules.of(value(connection, _VALUE, (SENSITIVITY,)))
 
 
-def scopes(connection: Connection) -> str:
-    """Say "walls", where nothing of one scope moves another's answers; "shared", where one person has them all."""
-    return own(connection, SCOPES)
+def shares_scopes(connection: Connection) -> bool:
+    """Whether walks pass through all scopes, for one person has them; else nothing of one moves another's answers."""
+    return own(connection, SCOPES) == SHARED
 
 
 def own(connection: Connection, name: str) -> str:
@@ -104,11 +104,6 @@ def write(connection: Connection, values: Mapping[str, Any], source: str) -> Non
         "ON CONFLICT (name) DO UPDATE SET value = excluded.value, source = excluded.source",
         {"values": json.dumps(dict(values)), "source": source},
     )
-
-
-def write_gate(connection: Connection, values: Mapping[str, Any], source: str) -> None:
-    """Set what a gate chose, and note the graph's version that it looked at."""
-    write(connection, {**values, GRAPH_VERSION: version.current(connection)}, source)
 
 
 def remove(connection: Connection, names: Sequence[str]) -> list[str]:

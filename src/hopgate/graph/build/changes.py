@@ -31,7 +31,7 @@ from hopgate.graph.names import initials, normalise
 from hopgate.guard import guarded
 from hopgate.progress import Progress
 from hopgate.store import extractions
-from hopgate.store.graph import changes, fact_rows, name_rows
+from hopgate.store.graph import changes, fact_rows, name_rows, version
 from hopgate.store.graph.changes import OpenFact, Rival
 from hopgate.store.graph.fact_rows import FactRow, NamedFact
 from hopgate.store.graph.version import share
@@ -270,7 +270,7 @@ def _locked(connection: Connection[Any], sources: Mapping[int, Source]) -> dict[
     """Lock the graph; give by id when those memories were recorded that are still what was read."""
     # Every writer of both locks memories first and the graph second, so that no two wait for each other.
     readable = extractions.readable(connection, list(sources.values())).values()
-    name_rows.lock(connection)
+    version.lock(connection)
     return {row.id: row.recorded_at for row in readable}
 
 

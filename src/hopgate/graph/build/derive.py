@@ -51,7 +51,7 @@ def rederive(
 
 def rederive_all(connection: Connection[Any]) -> None:
     """Derive every name, every memory's concepts and every edge anew from mentions and facts."""
-    name_rows.lock(connection)
+    version.lock(connection)
     edge_rows.sort_in_memory(connection)
     # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
     fact_rows.analyse(connection)
@@ -74,7 +74,7 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     Edges are derived again from the facts that remain, so that an interval which one of the memories had closed opens
     again. Names that nobody mentions any more go, and concepts without a name.
     """
-    name_rows.lock(connection)
+    version.lock(connection)
     names = name_rows.read(connection, memories=memory_ids)
     scopes = _scopes(connection, memory_ids, names)
     groups = fact_rows.groups(connection, memories=memory_ids)

@@ -16,7 +16,7 @@ from hopgate.graph.build.derive import rederive, revoke
 from hopgate.graph.canonicalise import Canonicaliser, ContextMention
 from hopgate.graph.names import normalise
 from hopgate.store import journal, memories
-from hopgate.store.graph import concept_rows, edge_rows, fact_rows, name_rows
+from hopgate.store.graph import concept_rows, edge_rows, fact_rows, name_rows, version
 from hopgate.store.graph.concept_rows import Concept
 from hopgate.store.graph.visible import View
 from hopgate.store.journal import ASKED, BY_HAND, KEEP_APART
@@ -47,7 +47,7 @@ class Change:
 
 def merge_named(connection: Connection[Any], kept: str, merged: str, scope: str | None = None) -> Change:
     """Make two concepts one, in this scope or in each that has both; unknown names are refused."""
-    name_rows.lock(connection)
+    version.lock(connection)
     pairs = concept_rows.pairs(connection, normalise(kept), normalise(merged), scope)
     if not pairs:
         for name in (kept, merged):
@@ -61,7 +61,7 @@ def merge_named(connection: Connection[Any], kept: str, merged: str, scope: str 
 
 def split_named(connection: Connection[Any], name: str, scope: str | None = None) -> list[Change]:
     """Undo every merge into a concept, in this scope or in each that has it, the last one first."""
-    name_rows.lock(connection)
+    version.lock(connection)
     view = View(scope if scope is None else (scope,))
     concepts = sorted(concept_rows.find_all(connection, normalise(name), name, view))
     with_merges = [concept_id for concept_id in concepts if journal.merges_into(connection, concept_id)]
@@ -72,7 +72,7 @@ def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: 
     """Make the second concept's names the first one's, and bring the graph into line; `method` says who decided."""
     if kept_id == merged_id:
         raise HopgateError("a concept cannot be merged with itself: name two")
-    name_rows.lock(connection)
+    version.lock(connection)
     kept, merged = concept_rows.get(connection, kept_id), concept_rows.get(connection, merged_id)
     if kept.scope != merged.scope:
         raise HopgateError("concepts of two scopes cannot be merged: name two of one scope")
@@ -129,7 +129,7 @@ def decide(pair: Ambiguous, same: bool, connection: Connection[Any]) -> bool | N
 
     They may be one already, or a memory that had one of them may have turned sensitive since.
     """
-    name_rows.lock(connection)
+    version.lock(connection)
     if not name_rows.spelt([pair.near, pair.name], connection):
         return None
     view = View((pair.scope,))
@@ -145,7 +145,7 @@ def decide(pair: Ambiguous, same: bool, connection: Connection[Any]) -> bool | N
 
 def keep_apart(connection: Connection[Any], name: str) -> None:
     """Decide that a name is not the one it resembles: it is proposed no more."""
-    name_rows.lock(connection)
+    version.lock(connection)
     undecided = concept_rows.ambiguous(connection, name=name)
     if not undecided:
         raise HopgateError(f"{name!r} is not undecided: hopgate concepts ambiguous lists the names that are")
@@ -156,7 +156,7 @@ def keep_apart(connection: Connection[Any], name: str) -> None:
 
 def undo_keep_apart(connection: Connection[Any], row: JournalRow) -> None:
     """Leave two names undecided again."""
-    name_rows.lock(connection)
+    version.lock(connection)
     if row.score is None or len(name_rows.read(connection, ids=row.name_ids)) < 2:
         raise HopgateError("one of the two names is gone: there is nothing to decide")
     name_id, near_id = row.name_ids
@@ -165,7 +165,7 @@ def undo_keep_apart(connection: Connection[Any], row: JournalRow) -> None:
 
 def split(connection: Connection[Any], concept_id: int) -> list[Change]:
     """Undo every merge into a concept, the last one first; edges and mentions come back as they were."""
-    name_rows.lock(connection)
+    version.lock(connection)
     kept = concept_rows.get(connection, concept_id)
     merges = journal.merges_into(connection, concept_id)
     if not merges:
@@ -175,7 +175,7 @@ def split(connection: Connection[Any], concept_id: int) -> list[Change]:
 
 def undo_merge(connection: Connection[Any], merged: JournalRow) -> Change:
     """Undo one merge; one whose concept became part of another since is refused."""
-    name_rows.lock(connection)
+    version.lock(connection)
     names = name_rows.read(connection, ids=merged.name_ids)
     if merged.kept_id is None or any(row.concept_id != merged.kept_id for row in names):
         raise HopgateError("the merged concept became part of another one since: undo that merge first")

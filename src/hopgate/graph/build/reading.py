@@ -44,7 +44,7 @@ def read_alone(connection: Connection[Any], memory_ids: Collection[int]) -> dict
 
 def shared_or(connection: Connection[Any], scope: str) -> str | None:
     """Whose words count beside those of a scope: its own alone, or all where scopes are shared."""
-    return None if setting_rows.scopes(connection) == setting_rows.SHARED else scope
+    return None if setting_rows.shares_scopes(connection) else scope
 
 
 # What workers do.

@@ -196,7 +196,7 @@ def canonicalise_store(store: Store, embed: Embed | None, show: Callable[[Progre
     """
 
     def at_once(connection: Connection[Any]) -> None:
-        name_rows.lock(connection)
+        version.lock(connection)
         material = _read_material(connection)
         _write_clusters(material, _clustered(material, embed), show, connection)
 
@@ -250,7 +250,7 @@ def _write_clusters(
     connection: Connection[Any],
 ) -> bool:
     """Merge each cluster's concepts into its most used name's; write nothing, and say so, if the graph changed."""
-    name_rows.lock(connection)
+    version.lock(connection)
     if not _is_unchanged(material.version, connection):
         return False
     name_clusters, relations = clusters
@@ -278,7 +278,7 @@ def declare(connection: Connection[Any], single: Collection[str], several: Colle
             # As at every addition but the first: nobody's lock is waited for.
             return
         share(connection)
-    name_rows.lock(connection)
+    version.lock(connection)
     changed_relations = fact_rows.declare(connection, single, several)
     if whole:
         version.set_derived(connection, False)

@@ -53,7 +53,7 @@ def add(
     Edges and memories' concepts follow at once if `deriving`; a backfill derives once, after canonicalisation. Before
     that `resolve` finds among known concepts those that new names mean.
     """
-    name_rows.lock(connection)
+    version.lock(connection)
     memory_ids = [memory.id for memory, _ in batch]
     scopes = name_rows.scopes_of(connection, memory_ids)
     name_by_key = spellings((scopes[memory.id], extraction) for memory, extraction in batch)
@@ -166,7 +166,7 @@ class GraphSink:
         # Every writer of both locks memories first and the graph second, so that no two wait for each other.
         sources = [entry.source for entry in batch]
         readable = extractions.readable(connection, sources)
-        name_rows.lock(connection)
+        version.lock(connection)
         # Whoever marks a turn that was read with a memory takes the graph's lock to remove what was made with it.
         turns = [source for source in sources if source.before]
         gone = {*map(_name, turns)} - extractions.readable(connection, turns, lock=False).keys() if turns else set()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hopgate.store import vectors
 from hopgate.store.clearance import StoreGuard
-from hopgate.store.graph import name_rows
+from hopgate.store.graph import name_rows, version
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.visible import View
 from hopgate.store.rows import Connection, insert, select, value, values
@@ -75,7 +75,7 @@ def _unchanged(connection: Connection, table: Table, rows: Sequence[tuple[int, s
 
 def write_unchanged(rows: Rows, made: NDArray[np.float32], connection: Connection) -> None:
     """Store the vectors of texts, table after table, except of rows that changed while they were embedded."""
-    name_rows.lock(connection)
+    version.lock(connection)
     for table, own in rows.items():
         vectors_of, made = made[: len(own)], made[len(own) :]
         places = _unchanged(connection, table, own) if own else []
@@ -111,7 +111,7 @@ def ensure_index(connection: Connection, tables: Collection[Table] = tuple(_TEXT
     ]
     if due:
         # Building one lets nobody write: not in the middle of somebody's change of several tables.
-        name_rows.lock(connection)
+        version.lock(connection)
     for table in due:
         vectors.create_index(connection, table)
 

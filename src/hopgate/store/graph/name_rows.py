@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.store import setting_rows
 from hopgate.store.clearance import StoreGuard
+from hopgate.store.graph import version
 from hopgate.store.rows import Connection, columns_of, insert, select, values
 
 if TYPE_CHECKING:
@@ -54,15 +55,6 @@ class _NewName(NamedTuple):
     name: str
     kind: str | None
     initials: str | None
-
-
-def lock(connection: Connection) -> None:
-    """Let one writer at a time change the graph, so that two who add the same concept make one.
-
-    The memories' table comes first, here as everywhere: who changes its columns then waits for no graph, and the other
-    way round (docs/reliability.md, the order of locks).
-    """
-    connection.execute("LOCK TABLE memories IN ROW SHARE MODE; SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
 
 
 def ensure(
@@ -121,7 +113,7 @@ def by_normal(connection: Connection, normals: Sequence[str], scopes: Sequence[s
 def scopes_of(connection: Connection, memory_ids: Collection[int]) -> dict[int, str]:
     """The scope in which the names of each memory are: its own, "" for none, and "" for all where scopes are shared."""
     ids = sorted(memory_ids)
-    if setting_rows.scopes(connection) == setting_rows.SHARED:
+    if setting_rows.shares_scopes(connection):
         return dict.fromkeys(ids, "")
     return dict(
         connection.execute("SELECT id, coalesce(scope, '') FROM memories WHERE id = ANY(%s)", (ids,)).fetchall()
@@ -154,7 +146,7 @@ def guard(store: Store, holds: Callable[[Connection], bool]) -> StoreGuard:
 
     def still(connection: Connection, locked: bool) -> bool:
         if locked:
-            lock(connection)
+            version.lock(connection)
         return holds(connection)
 
     return StoreGuard(store, still)

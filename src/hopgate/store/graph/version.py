@@ -23,6 +23,15 @@ _written: dict[str, deque[int]] = {}
 REMEMBERED = 100
 
 
+def lock(connection: Connection) -> None:
+    """Let one writer at a time change the graph, so that two who add the same concept make one.
+
+    The memories' table comes first, here as everywhere: who changes its columns then waits for no graph, and the other
+    way round (docs/reliability.md, the order of locks).
+    """
+    connection.execute("LOCK TABLE memories IN ROW SHARE MODE; SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
+
+
 def bump(connection: Connection, scopes: Collection[str | None] | None = None) -> int:
     """Move to the next version, for these scopes or for all; it becomes visible together with what changed."""
     following = "UPDATE graph_state SET version = version + 1, scoped = scoped + %s::int, changed_at = now() "
@@ -55,7 +64,7 @@ def current(connection: Connection) -> int:
 
 def forget_graph(connection: Connection) -> None:
     """Remove all that was made of memories' texts but what is cached: the next build makes the graph anew."""
-    connection.execute("LOCK TABLE memories IN ROW SHARE MODE; SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
+    lock(connection)
     connection.execute("DELETE FROM journal WHERE action IN ('merge', 'keep apart')")
     for table in _GRAPH_TABLES:
         connection.execute(f"DELETE FROM {table}")

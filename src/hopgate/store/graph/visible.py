@@ -125,5 +125,5 @@ def view_of(
     known_at: datetime | None = None,
 ) -> View:
     """Look at some scopes, or all, as the store's owner joins or parts them."""
-    shared = setting_rows.scopes(connection) == setting_rows.SHARED
+    shared = setting_rows.shares_scopes(connection)
     return View(None if scopes is None else tuple(scopes), as_of, known_at, shared)
