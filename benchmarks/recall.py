@@ -40,6 +40,7 @@ from hopgate.recall.graph_leg import GraphLeg
 from hopgate.store import fill as fill_module
 from hopgate.store import vectors
 from hopgate.store.graph import graph_vectors, version
+from hopgate.store.store import Store
 
 ARMS: dict[str, tuple[str, ...]] = {
     "lexical": ("lexical",),
@@ -49,10 +50,11 @@ ARMS: dict[str, tuple[str, ...]] = {
 WARM_UP = 10
 
 
-class GivenVectors:
+class GivenVectors(fill_module.Embedding):
     """In the place of a store's embedding: the bundled model embeds the query, and a given vector is used."""
 
-    def __init__(self, given: dict[str, Rows]) -> None:
+    def __init__(self, store: Store, given: dict[str, Rows]) -> None:
+        super().__init__(store)
         self._given = given
         self._model = BgeSmall()
 
@@ -180,7 +182,7 @@ def synthetic(size: int, count: int, dimension: int, folder: Path) -> dict[str, 
         filled = time.perf_counter() - start
         with np.load(asked) as kept:
             queries = dict(zip(kept["texts"].tolist()[:count], kept["vectors"], strict=False))
-        kb._pipeline = legs.RecallPipeline(kb.store, GivenVectors(queries), kb.graph_leg, kb._workers)
+        kb._pipeline = legs.RecallPipeline(kb.store, GivenVectors(kb.store, queries), kb.graph_leg, kb._workers)
         found = figures(kb, list(queries))
         after = after_a_change(kb, list(queries)[:20])
         return {**found, "after_to_next": after, "dimension": dimension, "filled_s": round(filled, 1)}

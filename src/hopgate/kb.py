@@ -264,7 +264,7 @@ class KnowledgeBase:
         warn_if_barred(settings, self._warned)
         pipeline = self._pipeline.set_as(settings)
         if {"dense", "graph"} <= set(settings.fuser.active) and not self._embedding.loaded:
-            preload(pipeline, self._embedding.load)
+            preload(pipeline)
         asked = Query(text, filters, exact=exact)
         # A change of the embedder may meet a query in the middle: it is asked again.
         hits = retried(lambda: recall(pipeline, asked, settings, explain=explain))

@@ -1,18 +1,17 @@
-"""What comes after fusion: the importance prior, the orders, the exact-match bonus."""
+"""What comes after fusion: the exact-match bonus and the importance prior."""
 
 import itertools
-from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from recall_cases import CASES
 
-from hopgate.errors import HopgateError
 from hopgate.recall.fusers import RRF, TM2C2, MinMax
 from hopgate.recall.fusion import Pool, fused
 from hopgate.recall.lexical import is_exact, quoted
-from hopgate.recall.order import ExactMatch, Importance, newest_first, placed, prior_of
+from hopgate.recall.order import half_and_half, placed
+from hopgate.recall.settings import Settings
 
 LEGS = {"lexical": [("a", 3.0), ("b", 2.0), ("c", 1.0)], "dense": [("c", 0.9), ("d", 0.5)]}
 UNIT = st.floats(0, 1)
@@ -24,13 +23,13 @@ def ids(hits):
 
 
 @given(st.dictionaries(st.sampled_from("abcd"), UNIT), UNIT, st.sets(st.sampled_from("abcdz")), st.floats(0, 5), FUSERS)
-def test_final_is_fused_and_bonus_times_the_prior(importance, floor, matched, bonus, fuser):
+def test_final_is_fused_and_bonus_times_the_prior(importance, prior, matched, bonus, fuser):
     ranking = fused(Pool.of(LEGS), fuser)
-    hits = placed(ranking, importance, Importance(floor), ExactMatch(bonus), matched)
+    hits = placed(ranking, importance, prior, bonus, matched)
     scores = dict(ranking.top())
     assert sorted(ids(hits)) == sorted(scores)
     for hit in hits:
-        assert hit.prior == floor + (1 - floor) * importance.get(hit.id, 0.5)
+        assert hit.prior == prior + (1 - prior) * importance.get(hit.id, 0.5)
         # The bonus is worth what a further leg of this weight gives to its first.
         assert hit.bonus == (fuser.top(bonus) if hit.id in matched else 0.0)
         assert hit.score == pytest.approx((scores[hit.id] + hit.bonus) * hit.prior)
@@ -40,7 +39,7 @@ def test_final_is_fused_and_bonus_times_the_prior(importance, floor, matched, bo
 @given(st.permutations("abcd"), UNIT)
 def test_equal_importance_changes_no_order_though_scores_tie(permuted, importance):
     ranking = fused(Pool.of({"dense": [(id, 0.5) for id in permuted]}), TM2C2())
-    assert ids(placed(ranking, dict.fromkeys("abcd", importance), Importance())) == ranking.ids
+    assert ids(placed(ranking, dict.fromkeys("abcd", importance), 0.7)) == ranking.ids
 
 
 def test_sorted_by_importance_what_matters_comes_before_what_matches_a_little_better():
@@ -51,23 +50,18 @@ def test_sorted_by_importance_what_matters_comes_before_what_matches_a_little_be
         (1, "relevance", 0.2, "abc"),
         (0.7, "importance", 0.6, "bac"),
     ):
-        hits = placed(ranking, {"a": of_a, "b": 0.9, "c": 1.0}, prior_of(prior, sort_by))
+        hits = placed(ranking, {"a": of_a, "b": 0.9, "c": 1.0}, Settings(prior=prior, sort_by=sort_by).floor)
         assert "".join(ids(hits)) == order
 
 
-def test_newest_first_is_plain_time_unknown_last_naive_is_utc():
-    noon, east = datetime(2026, 5, 1, 12, tzinfo=UTC), timezone(timedelta(hours=2))
-    times = [noon, datetime(2026, 5, 1, 12, 30), datetime(2026, 5, 1, 14, tzinfo=east), None]
-    assert newest_first("abcd", times) == ["b", "a", "c", "d"]
-
-
-@pytest.mark.parametrize("importance", [float("nan"), -0.1, 1.1])
-def test_an_importance_outside_its_range_is_refused(importance):
-    with pytest.raises(HopgateError, match="importance must be between 0 and 1"):
-        Importance().factor(importance)
-    for made in (lambda: Importance(1.1), lambda: ExactMatch(-1)):
-        with pytest.raises(HopgateError):
-            made()
+@given(st.permutations("abcdefgh"), st.dictionaries(st.sampled_from("abcdefgh"), UNIT))
+def test_what_was_not_read_keeps_its_place_and_the_rest_changes_places(order, scores):
+    new = half_and_half(order, scores)
+    assert sorted(new) == sorted(order)
+    assert all(before == after for before, after in zip(order, new, strict=True) if before not in scores)
+    # What is before another for both is before it.
+    for first, second in itertools.combinations([id for id in order if id in scores], 2):
+        assert scores[first] < scores[second] or new.index(first) < new.index(second)
 
 
 @pytest.mark.parametrize(("query", "content", "rare", "exact"), CASES["exact"])

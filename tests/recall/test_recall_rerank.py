@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from patience import PATIENCE
 
@@ -121,76 +121,42 @@ def test_depth_says_how_many_are_read_and_a_budget_that_cuts_it_short_is_told(
 # By itself.
 
 
-def candidates(*texts: str, sensitive: Sequence[str] = ()) -> list[tuple[str, Cleared | None]]:
-    memories = [Memory(str(at), text, is_sensitive=text in sensitive) for at, text in enumerate(texts)]
-    passed = dict(cleared((memory.external_id, memory) for memory in memories))
-    return [(memory.external_id, passed.get(memory.external_id)) for memory in memories]
-
-
-def new_order(encoder: Any, asked: list[tuple[str, Cleared | None]]) -> list[str]:
-    return [key for key, _ in Reranker(encoder).rerank("q", asked, ENOUGH).order]
+def candidates(*texts: str) -> list[tuple[str, Cleared]]:
+    return list(cleared((str(at), Memory(str(at), text)) for at, text in enumerate(texts)))
 
 
 def test_the_bundled_one_finds_the_answer_each_pair_by_itself_and_stops_when_told() -> None:
-    assert load_reranker().rerank("where is the NAS?", candidates(*TEXTS), ENOUGH).order[0][0] == "2"
+    asked = candidates(*TEXTS)
+    scores = load_reranker().rerank("where is the NAS?", asked, ENOUGH).scores
+    assert max(scores, key=scores.__getitem__) == "2"
     encoder, ran = MiniLM(), list[Any]()
-    texts = [text for _, text in candidates(*TEXTS) if text is not None]
-    together = dict(encoder.score("where is the NAS?", texts))
-    assert [next(encoder.score("where is the NAS?", [text]))[1] for text in texts] == [together[at] for at in range(4)]
+    for key, text in asked:
+        assert [score for _, score in encoder.score("where is the NAS?", [text])] == [scores[key]]
     real = encoder._model
 
     def each(encodings: Any, pick: Any) -> Any:
         return real.each(encodings, lambda output: ran.append(output) or pick(output))
 
     encoder.__dict__["_model"] = SimpleNamespace(encode=real.encode, each=each)
-    reading = encoder.score("q", texts * 5)
+    reading = encoder.score("q", [text for _, text in asked] * 5)
     next(reading)
     reading.close()
-    assert len(ran) < 5 * len(texts)
+    assert len(ran) < 5 * len(TEXTS)
 
 
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1), unique=True, max_size=8), st.data()
-)
-def test_sensitive_candidates_are_not_read_and_keep_their_places(texts: list[str], data: st.DataObject) -> None:
-    secret = data.draw(st.lists(st.sampled_from(texts))) if texts else []
-    asked, encoder = candidates(*texts, sensitive=secret), by_length()
-    order = new_order(encoder, asked)
-    assert sorted(order) == sorted(key for key, _ in asked)
-    assert not set(encoder.read) & set(secret)
-    assert all(order[place] == key for place, (key, text) in enumerate(asked) if text is None)
-    lengths = [len(texts[int(key)]) for key in order if texts[int(key)] not in secret]
-    assert lengths == sorted(lengths)
-
-
-def test_equal_scores_go_by_id_and_none_need_no_model() -> None:
-    asked = candidates("bb", "aa", "cc", "d")
-    assert new_order(by_length(), asked) == new_order(by_length(), asked[::-1]) == ["3", "0", "1", "2"]
-    for nothing in ([], candidates("x", sensitive=["x"])):
-        assert new_order(by_length(reads=0), nothing) == [key for key, _ in nothing]
-
-
-def test_when_time_is_over_the_order_stays_and_a_late_answer_is_thrown_away() -> None:
-    encoder = by_length(reads=0)
-    reranker, asked = Reranker(encoder), candidates("ccc", "bb", "a")
-    answer = reranker.rerank("q", asked, 0.1)
-    assert answer.order == [("0", None), ("1", None), ("2", None)]
-    assert (answer.cost.pairs, answer.cost.asked, answer.cost.cut_short) == (0, 3, True)
+def test_when_time_is_over_what_was_read_counts_and_a_late_answer_is_thrown_away() -> None:
+    encoder = by_length(reads=2)
+    reranker, asked = Reranker(encoder), candidates("ccc", "bb", "a", "d")
+    answer = reranker.rerank("q", asked, 0.3)
+    assert answer.scores == {"0": -3.0, "1": -2.0}
+    assert answer.cost.cut_short and str(answer.cost).startswith("2 of 4 pairs in ")
+    assert RerankCost(5, 7, 30.0).to_dict() == {"pairs": 5, "asked": 7, "ms": 30.0, "cut_short": True}
     # While it hangs, another query waits its own time and starts no second reading.
     assert reranker.rerank("q", asked[:1], 0.1).cost.pairs == 0 and encoder.entered == 1
     encoder.go.set()
     assert encoder.left.wait(PATIENCE)
-    assert reranker.rerank("q", asked, ENOUGH).order == [("2", -1.0), ("1", -2.0), ("0", -3.0)]
-
-
-def test_what_was_read_in_time_is_used_and_the_rest_keeps_its_order() -> None:
-    encoder = by_length(reads=3)
-    answer = Reranker(encoder).rerank("q", candidates("ccc", "bb", "s", "a", "d", "e", sensitive=["s"]), 0.5)
-    assert answer.order == [("3", -1.0), ("1", -2.0), ("2", None), ("0", -3.0), ("4", None), ("5", None)]
-    assert str(answer.cost).startswith("3 of 5 pairs in ")
-    encoder.go.set()
-    assert RerankCost(5, 7, 30.0).to_dict() == {"pairs": 5, "asked": 7, "ms": 30.0, "cut_short": True}
+    assert reranker.rerank("q", asked, ENOUGH).scores == {"0": -3.0, "1": -2.0, "2": -1.0, "3": -1.0}
+    assert reranker.rerank("q", [], ENOUGH).scores == {} and encoder.entered == 2
 
 
 @given(st.lists(st.integers(1, 500), max_size=60))
@@ -204,7 +170,7 @@ def test_of_a_long_text_the_nearest_passages_are_read_and_the_best_speaks() -> N
     weather = "Clouds came over the hill and went away again in the afternoon. "
     long = weather * 70 + "The NAS moved to the cellar, next to the router. " + weather * 70
     answer = load_reranker().rerank("where is the NAS?", candidates(long, TEXTS[0]), ENOUGH)
-    assert [key for key, _ in answer.order] == ["0", "1"] and answer.cost.pairs == MOST_PASSAGES + 1
+    assert answer.scores["0"] > answer.scores["1"] and answer.cost.pairs == MOST_PASSAGES + 1
     assert "The NAS moved" in long[slice(*answer.passages["0"])]
     encoder = by_length()
     Reranker(encoder).rerank("q", candidates(long), ENOUGH, near={"0": [Extent(64, 127)]})
@@ -218,7 +184,7 @@ from hopgate.memory import Memory, cleared
 from hopgate.recall.rerank import Reranker
 stuck = types.SimpleNamespace(score=lambda query, texts: (threading.Event().wait() for _ in texts))
 texts = list(cleared([("a", Memory("a", "x"))]))
-assert Reranker(stuck).rerank("q", texts, 0.1).order == [("a", None)]
+assert Reranker(stuck).rerank("q", texts, 0.1).scores == {}
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
 
@@ -227,14 +193,9 @@ def test_wrong_scores_failures_and_missing_models_are_told() -> None:
     def fails(_: str) -> float:
         raise HopgateError("the model is gone")
 
-    short = SimpleNamespace(score=lambda query, texts: ((0, 1.0) for _ in "a"))
-    for encoder, complaint in (
-        (short, "one each"),
-        (Encoder(lambda _: float("nan")), "not a finite number"),
-        (Encoder(fails), "the model is gone"),
-    ):
+    for worth, complaint in ((lambda _: float("nan"), "not a finite number"), (fails, "the model is gone")):
         with pytest.raises(HopgateError, match=complaint):
-            new_order(encoder, candidates("a", "b"))
+            Reranker(Encoder(worth)).rerank("q", candidates("a", "b"), ENOUGH)
     with pytest.raises(HopgateError, match="there is no model in /no/such/place"):
         load_reranker("/no/such/place")
 
@@ -254,8 +215,8 @@ def test_any_cross_encoder_by_its_path(tmp_path: Path) -> None:
     # More candidates than one batch; random weights, so only the mechanics can be asserted.
     reranker = load_reranker(str(tmp_path))
     assert load_reranker(str(tmp_path)) is reranker
-    order = reranker.rerank(
-        "where is the NAS?", candidates(*TEXTS, *(text + " Again." for text in TEXTS)), ENOUGH
-    ).order
-    scores = [score for _, score in order if score is not None]
-    assert len(scores) == 8 and scores == sorted(scores, reverse=True)
+    asked = candidates(*TEXTS, *(text + " Again." for text in TEXTS))
+    assert len(reranker.rerank("where is the NAS?", asked, ENOUGH).scores) == 8
+    reranker.encoder._model = SimpleNamespace(predict=lambda pairs, **_: [[0.1, 0.9]] * len(pairs))
+    with pytest.raises(HopgateError, match="gives 2 scores a text"):
+        reranker.rerank("q", asked, ENOUGH)

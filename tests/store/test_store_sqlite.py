@@ -78,7 +78,8 @@ def direct(rows: list[Memory], query: str) -> list[tuple[str, float]]:
     dropped=st.integers(0, 5),
 )
 def test_the_leg_and_its_fusion_are_exactly_fts5s_order(rows, asked, depth, scope, dropped):
-    from hopgate.recall.fusion import RRF, Pool, fused
+    from hopgate.recall.fusers import RRF
+    from hopgate.recall.fusion import Pool, fused
 
     exclude = {row.external_id for row in rows[:dropped]}
     with tempfile.TemporaryDirectory() as folder:

@@ -21,6 +21,7 @@ from hopgate.store.sqlite import SqliteLexical
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
     from hopgate.recall.hit import Hit
+    from hopgate.recall.reachability import Bound
 
 SNIPPET = 200
 AUDITED = ("fuser", "lexical", "dense", "late", "graph", "k", "depth", "prior", "exact_match")
@@ -184,23 +185,22 @@ def audit(where: Where, leg: str | None, queries: Path | None, **given: Any) -> 
     A candidate seen by one leg only enters the top k when that leg's weight exceeds what is printed; a leg below its
     best case is barred, whatever it finds. Without --queries no store is opened.
     """
-    from hopgate.recall.order import ExactMatch, prior_of
-    from hopgate.recall.reachability import bound, on_lists
+    from hopgate.recall.reachability import bounds, on_lists
 
     directory = where.place if isinstance(where.place, Path) else None
     chosen = resolve_settings(directory, arguments=given).settings
     legs = [leg] if leg else list(chosen.fuser.active)
-    prior = prior_of(chosen.prior, chosen.sort_by)
-    exact = ExactMatch(chosen.exact_match) if chosen.exact_match else None
-    asked: dict[str, Any] = {"k": chosen.k, "prior": prior}
-    bounds = [bound(chosen.fuser, leg=name, depths=chosen.depth, exact=exact, **asked) for name in legs]
-    values: dict[str, Any] = {"bounds": {reach.leg: reach for reach in bounds}}
-    judged = []
+    proven: list[Bound] = bounds(chosen, legs)
+    values: dict[str, Any] = {"bounds": {reach.leg: reach for reach in proven}}
     if queries:
         pools, importance = _pools(where, queries, chosen)
-        judged = [on_lists(chosen.fuser, pools, leg=name, importance=importance, **asked) for name in legs]
+        judged = [
+            on_lists(chosen.fuser, pools, leg=name, k=chosen.k, prior=chosen.floor, importance=importance)
+            for name in legs
+        ]
         values["lists"] = {reach.leg: reach for reach in judged}
-    return values, [*bounds, *judged]
+        proven += judged
+    return values, proven
 
 
 def _pools(where: Where, queries: Path, chosen: Settings) -> tuple[dict[str, Any], dict[int, float]]:

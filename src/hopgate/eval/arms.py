@@ -20,7 +20,7 @@ from hopgate.eval.inference import choose
 from hopgate.graph.walk.config import PARTS, Part
 from hopgate.graph.walk.parts import parts_of, with_parts
 from hopgate.recall.fusers import LEGS, MAX_WEIGHT, RRF, TM2C2, Fuser, MinMax
-from hopgate.recall.fusion import Pool, fused
+from hopgate.recall.fusion import Pool, Units, fused
 from hopgate.recall.graph_leg import BASE_FUSER, LookedUp
 from hopgate.recall.legs import Legs, with_walk
 from hopgate.recall.order import half_and_half
@@ -66,16 +66,15 @@ def entering(fuser: Fuser, pools: Iterable[Pool[str]], k: int) -> dict[str, tupl
     """
     counts = dict.fromkeys(fuser.active, (0, 0))
     for pool in pools:
-        weights = np.array([[fuser.weights[leg] for leg in pool.legs]])
-        totals = pool.totals(fuser, weights)[0]
+        ranking = fused(pool, fuser)
+        totals, units = ranking.scores, ranking.units
         kth = np.sort(totals)[-k] if len(totals) >= k else -np.inf
-        legs = [leg for leg in pool.legs if leg in fuser.active]
-        units, ranks = pool.units(fuser, legs), pool.ranks[[pool.legs.index(leg) for leg in legs]]
+        ranks = pool.ranks[[pool.legs.index(leg) for leg in units.legs]]
         only = np.isfinite(ranks) & (np.isfinite(ranks).sum(axis=0) == 1)
-        for row, leg in enumerate(legs):
-            if only[row].any():
-                first = int(np.where(only[row], ranks[row], np.inf).argmin())
-                lifted = totals[first] + fuser.weights[leg] * (units[row].max() - units[row, first])
+        for leg, values, own, alone in zip(units.legs, units.values, ranks, only, strict=True):
+            if alone.any():
+                first = int(np.where(alone, own, np.inf).argmin())
+                lifted = totals[first] + fuser.weights[leg] * (values.max() - values[first])
                 entered, listed = counts[leg]
                 counts[leg] = entered + int(lifted >= kth), listed + 1
     return counts
@@ -100,8 +99,7 @@ class Reader:
         new = [id for id in there if (query, id) not in self._scores]
         for place, score in self._encoder.score(self._asked[query], [self._texts[id] for id in new]):
             self._scores[query, new[place]] = score
-        best = iter(half_and_half(there, sorted(there, key=lambda id: -self._scores[query, id])))
-        return [next(best) if id in self._texts else id for id in ids[:READ]] + list(ids[READ:])
+        return half_and_half(ids, {id: self._scores[query, id] for id in there})
 
 
 @dataclass(frozen=True)
@@ -221,17 +219,18 @@ def tuned(
     def is_free(fuser: Fuser) -> bool:
         return not any(barred(*counts) for counts in entering(fuser, heard, k).values())
 
-    kinds: dict[object, list[int]] = {}
+    alike: dict[object, list[int]] = {}
     for place, fuser in enumerate(fusers):
-        kinds.setdefault((type(fuser), getattr(fuser, "k", None)), []).append(place)
+        alike.setdefault((type(fuser), getattr(fuser, "k", None), fuser.active), []).append(place)
     weights = np.array([[fuser.weights[leg] for leg in LEGS] for fuser in fusers])
     values = np.zeros((len(gold), len(fusers)))
     for row, (query, answers) in enumerate(gold.items()):
         pool = pools[query]
-        columns = [LEGS.index(leg) for leg in pool.legs]
-        is_answer = np.array([*(name in answers for name in pool.ids), False])
-        for places in kinds.values() if answers else ():
-            hits = is_answer[pool.tops(fusers[places[0]], weights[np.ix_(places, columns)], k)]
+        is_answer = np.array([name in answers for name in pool.ids], bool)
+        for places in alike.values() if answers else ():
+            units = Units.of(pool, fusers[places[0]])
+            rows = weights[np.ix_(places, [LEGS.index(leg) for leg in units.legs])]
+            hits = is_answer[units.ordered(units.weighed(rows), k)]
             values[row, places] = (hits[:, : (k + 1) // 2].sum(axis=1) + hits.sum(axis=1)) / (2 * len(answers))
     return choose(fusers, values, is_free)
 

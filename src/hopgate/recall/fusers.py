@@ -5,13 +5,12 @@ What they do with lists is in `recall.fusion`.
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, fields, replace
-from numbers import Real
 from typing import Self, TypeAlias
 
 from hopgate.errors import HopgateError
+from hopgate.options import check, setting
 
 LEGS = ("lexical", "dense", "late", "graph")
 MAX_WEIGHT = 5
@@ -35,18 +34,16 @@ class Weighted:
     ({'lexical': 1.0, 'dense': 1.0, 'late': 1.0, 'graph': 1.2}, ('lexical', 'late', 'graph'))
     >>> Weighted(graph=7)
     Traceback (most recent call last):
-    hopgate.errors.HopgateError: the weight of graph must be a number between 0 and 5, not 7
+    hopgate.errors.HopgateError: graph must be a number between 0 and 5, not 7
     """
 
-    lexical: float = 1.0
-    dense: float = 1.0
-    late: float = 1.0
-    graph: float = 1.0
+    lexical: float = setting(1.0, "weight of the lexical leg; 0 skips it", low=0, high=MAX_WEIGHT)
+    dense: float = setting(1.0, "weight of the dense leg; 0 skips it", low=0, high=MAX_WEIGHT)
+    late: float = setting(1.0, "weight of the late leg; 0 skips it", low=0, high=MAX_WEIGHT)
+    graph: float = setting(1.0, "weight of the graph leg; 0 skips it", low=0, high=MAX_WEIGHT)
 
     def __post_init__(self) -> None:
-        for leg in LEGS:
-            # abs: -0.0 would print as -0.
-            object.__setattr__(self, leg, abs(finite(f"the weight of {leg}", getattr(self, leg), 0, MAX_WEIGHT)))
+        check(self)
 
     @property
     def weights(self) -> dict[str, float]:
@@ -95,11 +92,7 @@ class RRF(Weighted):
     RRF(k=60, lexical=1, dense=1, late=1, graph=1.2)
     """
 
-    k: float = 60.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "k", finite("k", self.k, 0))
+    k: float = setting(60.0, "what is added to every rank", low=0)
 
     def top(self, weight: float) -> float:
         """Give the most that a leg of this weight adds to a score: what its first gets."""
@@ -163,8 +156,8 @@ def parse(text: str) -> Fuser:
         raise HopgateError(f"cannot read {text!r}: a fuser is one of {', '.join(FUSERS)}, written like {RRF()!r}")
     known = sorted(each.name for each in fields(kind))
     given: dict[str, float] = {}
-    for setting in written[2].split(",") if written[2] else ():
-        name, _, value = (part.strip() for part in setting.partition("="))
+    for pair in written[2].split(",") if written[2] else ():
+        name, _, value = (part.strip() for part in pair.partition("="))
         if name not in known or name in given:
             raise HopgateError(f"{kind.__name__} has no setting {name!r}, or has it twice: it has {', '.join(known)}")
         try:
@@ -172,21 +165,6 @@ def parse(text: str) -> Fuser:
         except ValueError:
             raise HopgateError(f"cannot read {name} in {text!r}: it must be a plain number") from None
     return kind(**given)
-
-
-def finite(name: str, value: object, low: float, high: float = math.inf) -> float:
-    """Check a parameter, and make it a float so that equal settings are equal values.
-
-    Examples
-    --------
-    >>> finite("k", 60, 0)
-    60.0
-    """
-    given = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
-    if not (math.isfinite(given) and low <= given <= high):
-        limits = f"between {number(low)} and {number(high)}" if math.isfinite(high) else f"of at least {number(low)}"
-        raise HopgateError(f"{name} must be a number {limits}, not {value!r}")
-    return given
 
 
 def number(value: float) -> str:

@@ -13,16 +13,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.recall.fusers import MINIMA, RRF, TM2C2, Fuser, MinMax
-
-__all__ = ["RRF", "TM2C2", "Fuser", "Id", "MinMax", "Pool", "Ranking", "Scored", "Share", "fused"]
+from hopgate.recall.fusers import LEGS, MINIMA, RRF, TM2C2, Fuser
 
 Id = TypeVar("Id", int, str)
 Scored: TypeAlias = Sequence[tuple[Id, float]]
@@ -74,7 +72,6 @@ class Pool(Generic[Id]):
     scores: Floats
     ranks: Floats
     unseen: NDArray[np.bool_]
-    _units: dict[tuple[Any, tuple[int, ...]], _Units] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -108,85 +105,77 @@ class Pool(Generic[Id]):
         shape = len(lists), len(ids)
         real, ranks, unseen = np.full(shape, np.nan), np.full(shape, np.inf), np.zeros(shape, dtype=bool)
         for row, (leg, listed) in enumerate(lists.items()):
-            places = [column[id] for id, _ in listed]
-            if len(set(places)) < len(places):
-                twice = next(id for id in ids if sum(id == other for other, _ in listed) > 1)
-                raise HopgateError(f"the {leg} leg lists {twice!r} twice: a leg holds an id once")
-            known: dict[Id, float] = dict((scores or {}).get(leg, ()))
-            further = {id: score for id, score in known.items() if id in column}
-            real[row, [column[id] for id in further]] = list(further.values())
-            real[row, places] = [score for _, score in listed]
-            ranks[row, places] = shared_ranks([score for _, score in listed])
-            for id, score in {**further, **dict(listed)}.items():
-                if not math.isfinite(score):
-                    raise HopgateError(f"the {leg} leg scores {id!r} with {score}: a score must be a finite number")
+            if len(dict(listed)) < len(listed):
+                raise HopgateError(f"the {leg} leg lists a memory twice: a leg holds an id once")
+            known: dict[Id, float] = {**dict((scores or {}).get(leg, ())), **dict(listed)}
+            for id in known.keys() & column.keys():
+                if not math.isfinite(known[id]):
+                    raise HopgateError(f"the {leg} leg scores {id!r} with {known[id]}: a score must be a finite number")
+                real[row, column[id]] = known[id]
+            ranks[row, [column[id] for id, _ in listed]] = shared_ranks([score for _, score in listed])
             if leg in (scores or {}):
                 unseen[row] = np.isnan(real[row])
         return cls(ids, tuple(lists), real, ranks, unseen)
 
-    def units(self, fuser: Fuser, legs: Sequence[str]) -> Floats:
-        """Give what each of these legs gives to each memory at weight 1, legs × ids; other legs are as if not there."""
-        return self._weighable(fuser, tuple(self.legs.index(leg) for leg in legs)).values
 
-    def totals(self, fuser: Fuser, weights: Floats) -> Floats:
-        """Weigh the pool many times: rows of weights, one a leg of the pool, to rows of scores, one a memory.
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What the legs of a pool give to each memory at weight 1, to be weighed many times.
 
-        A leg of weight 0 is as if not there: what it alone lists has the score minus infinity.
+    Parameters
+    ----------
+    legs : tuple of str
+        Those that the fuser gives a weight; others are as if they had found nothing.
+    values : array, legs × ids
+    listed : array of bool
+        Which memories these legs list.
+    tie_order : array
+        All memories in the order that breaks ties: what more of these legs could see, then the better single rank.
+    """
+
+    legs: tuple[str, ...]
+    values: Floats
+    listed: NDArray[np.bool_]
+    tie_order: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, pool: Pool[Any], fuser: Fuser) -> Units:
+        """Give what this fuser weighs of a pool."""
+        if unknown := [leg for leg in pool.legs if leg not in fuser.weights]:
+            raise HopgateError(f"no weight for the leg {unknown[0]!r}: there are weights for {', '.join(LEGS)}")
+        rows = [row for row, leg in enumerate(pool.legs) if leg in fuser.active]
+        legs = tuple(pool.legs[row] for row in rows)
+        scores, ranks, unseen = pool.scores[rows], pool.ranks[rows], pool.unseen[rows]
+        in_list = np.isfinite(ranks)
+        listed: NDArray[np.bool_] = np.logical_or.reduce(in_list, axis=0)
+        values = np.zeros(ranks.shape)
+        for row, leg in enumerate(legs):
+            values[row, listed] = _unit(fuser, leg, scores[row, listed], ranks[row, listed])
+        _expect(values, unseen, in_list, listed)
+        best = ranks.min(axis=0, initial=np.inf)
+        return cls(legs, values, listed, np.lexsort((best, unseen.sum(axis=0))))
+
+    def weighed(self, weights: Floats) -> Floats:
+        """Weigh the pool: rows of weights, one a leg, to rows of scores, one a memory.
+
+        What none of these legs lists has the score minus infinity.
 
         Examples
         --------
         >>> pool = Pool.of({"lexical": [("a", 2.0)], "dense": [("b", 0.9), ("a", 0.5)]})
-        >>> pool.totals(MinMax(), np.array([[0.3, 0.7], [1.0, 0.0]])).tolist()
-        [[0.3, 0.7], [1.0, -inf]]
+        >>> Units.of(pool, RRF(k=0)).weighed(np.array([[0.5, 1.0], [1.0, 0.5]])).tolist()
+        [[1.0, 1.0], [1.25, 0.5]]
         """
-        totals = np.full((len(weights), len(self.ids)), -np.inf)
-        for rows, legs in self._by_legs(weights):
-            units = self._weighable(fuser, legs)
-            sums = np.zeros((len(rows), len(self.ids)))
-            # One leg after the other: a product of matrices would round differently from one row to many.
-            for leg, values in zip(legs, units.values, strict=True):
-                sums += weights[rows, leg, None] * values
-            totals[rows] = np.where(units.listed, sums, -np.inf)
-        return totals
+        sums = np.zeros((len(weights), len(self.listed)))
+        # One leg after the other: a product of matrices would round differently from one row to many.
+        for column, values in zip(weights.T, self.values, strict=True):
+            sums += column[:, None] * values
+        return np.where(self.listed, sums, -np.inf)
 
-    def tops(self, fuser: Fuser, weights: Floats, k: int, factor: Floats | None = None) -> NDArray[np.intp]:
-        """Rank the pool once a row of weights; gives the places in `ids` of each row's first k, −1 where it ends.
-
-        Parameters
-        ----------
-        weights : array, rows × legs of the pool
-        factor : array, optional
-            What each memory's score is multiplied by, such as an importance prior.
-
-        Examples
-        --------
-        >>> pool = Pool.of({"lexical": [("a", 2.0)], "dense": [("b", 0.9), ("a", 0.5)]})
-        >>> pool.tops(RRF(), np.array([[0.3, 0.7], [1.0, 0.0]]), k=2).tolist()
-        [[0, 1], [0, -1]]
-        """
-        totals = self.totals(fuser, weights)
-        if factor is not None:
-            totals = totals * factor
-        result = np.full((len(weights), min(k, len(self.ids))), -1, dtype=np.intp)
-        for rows, legs in self._by_legs(weights):
-            units = self._weighable(fuser, legs)
-            ordered = units.tie_order[np.argsort(-tie_key(totals[rows][:, units.tie_order]), axis=1, kind="stable")]
-            listed = int(units.listed.sum())
-            result[rows, :listed] = ordered[:, : min(k, listed)]
-        return result
-
-    def _by_legs(self, weights: Floats) -> list[tuple[NDArray[np.intp], tuple[int, ...]]]:
-        """The rows of weights that have the same legs on, and these legs."""
-        rows: dict[tuple[int, ...], list[int]] = {}
-        for row, on in enumerate(weights > 0):
-            rows.setdefault(tuple(np.flatnonzero(on).tolist()), []).append(row)
-        return [(np.array(same), legs) for legs, same in rows.items()]
-
-    def _weighable(self, fuser: Fuser, legs: tuple[int, ...]) -> _Units:
-        kind = (type(fuser), getattr(fuser, "k", None))
-        if (kind, legs) not in self._units:
-            self._units[kind, legs] = _Units.of(self, fuser, legs)
-        return self._units[kind, legs]
+    def ordered(self, scores: Floats, k: int | None = None) -> NDArray[np.intp]:
+        """Give the places of the first k, or of all that is listed, by each row of scores."""
+        order = self.tie_order[np.argsort(-tie_key(scores[:, self.tie_order]), axis=1, kind="stable")]
+        return order[:, : self.listed.sum()][:, :k]
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,8 +186,7 @@ class Ranking(Generic[Id]):
     ----------
     pool : Pool
     fuser : Fuser
-    weights : array
-        One a leg of the pool.
+    units : Units
     scores : array
         One a memory, in the order of `pool.ids`; minus infinity for what no leg with a weight lists.
     order : array of int
@@ -207,7 +195,7 @@ class Ranking(Generic[Id]):
 
     pool: Pool[Id]
     fuser: Fuser
-    weights: Floats
+    units: Units
     scores: Floats
     order: NDArray[np.intp]
 
@@ -216,9 +204,9 @@ class Ranking(Generic[Id]):
         """The memories, best first."""
         return [self.pool.ids[place] for place in self.order]
 
-    def top(self, k: int | None = None) -> list[tuple[Id, float]]:
-        """Give the first k with their scores, best first; all by default."""
-        return [(self.pool.ids[place], float(self.scores[place])) for place in self.order[:k]]
+    def top(self) -> list[tuple[Id, float]]:
+        """Give the memories with their scores, best first."""
+        return [(self.pool.ids[place], float(self.scores[place])) for place in self.order]
 
     def shares(self, id: Id) -> dict[str, Share]:
         """Give each weighted leg's part in a memory's score; a leg that saw it and gave it nothing is left out.
@@ -226,36 +214,31 @@ class Ranking(Generic[Id]):
         Examples
         --------
         >>> found = {"lexical": [("secret", 9.0), ("a", 3.0)], "dense": [("a", 0.9)]}
-        >>> ranking = fused(Pool.of(found, {"dense": {"a": 0.9}}), RRF(), {"lexical": 1, "dense": 1})
+        >>> ranking = fused(Pool.of(found, {"dense": {"a": 0.9}}), RRF())
         >>> ranking.shares("secret")["dense"].rank, ranking.shares("secret")["dense"].seen
         (None, False)
         """
         place = self.pool.ids.index(id)
-        on = [row for row, weight in enumerate(self.weights) if weight > 0]
-        units = self.pool.units(self.fuser, [self.pool.legs[row] for row in on])
         shares = {}
-        for row, unit in zip(on, units[:, place], strict=True):
+        for leg, unit in zip(self.units.legs, self.units.values[:, place], strict=True):
+            row = self.pool.legs.index(leg)
             rank, score = self.pool.ranks[row, place], self.pool.scores[row, place]
             share = Share(
                 int(rank) if math.isfinite(rank) else None,
                 None if math.isnan(score) else float(score),
-                float(self.weights[row] * unit),
+                float(self.fuser.weights[leg] * unit),
                 seen=not self.pool.unseen[row, place],
             )
             if share.rank is not None or share.contribution or not share.seen:
-                shares[self.pool.legs[row]] = share
+                shares[leg] = share
         return shares
 
 
-def fused(pool: Pool[Id], fuser: Fuser, weights: Mapping[str, float] | None = None) -> Ranking[Id]:
+def fused(pool: Pool[Id], fuser: Fuser) -> Ranking[Id]:
     """Rank a pool, best first.
 
-    Ties go to what more legs could see, then to the better single rank, then by the order of the pool's ids.
-
-    Parameters
-    ----------
-    weights : mapping of leg name to float, optional
-        Those of the fuser by default. A leg of weight 0 is as if it had found nothing.
+    Ties go to what more legs could see, then to the better single rank, then by the order of the pool's ids. A leg of
+    weight 0 is as if it had found nothing.
 
     Examples
     --------
@@ -263,13 +246,9 @@ def fused(pool: Pool[Id], fuser: Fuser, weights: Mapping[str, float] | None = No
     >>> [(id, round(score, 4)) for id, score in fused(pool, RRF(graph=1.2)).top()]
     [('b', 0.0358), ('a', 0.0164)]
     """
-    given = fuser.weights if weights is None else weights
-    if unknown := [leg for leg in pool.legs if leg not in given]:
-        raise HopgateError(f"no weight for the leg {unknown[0]!r}: there are weights for {', '.join(given)}")
-    row = np.array([[float(given[leg]) for leg in pool.legs]])
-    scores = pool.totals(fuser, row)[0]
-    top = pool.tops(fuser, row, len(pool.ids))[0]
-    return Ranking(pool, fuser, row[0], scores, top[top >= 0])
+    units = Units.of(pool, fuser)
+    scores = units.weighed(np.array([[fuser.weights[leg] for leg in units.legs]]))
+    return Ranking(pool, fuser, units, scores[0], units.ordered(scores)[0])
 
 
 def shared_ranks(scores: Sequence[float]) -> list[int]:
@@ -296,27 +275,6 @@ def tie_key(scores: Floats | Sequence[float]) -> Floats:
     """
     mantissa, exponent = np.frexp(scores)
     return np.asarray(np.ldexp(np.round(mantissa * 2.0**40), exponent - 40))
-
-
-@dataclass(frozen=True, eq=False)
-class _Units:
-    """What some legs give at weight 1, which memories they list, and these in the order that breaks ties."""
-
-    values: Floats
-    listed: NDArray[np.bool_]
-    tie_order: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, pool: Pool[Any], fuser: Fuser, legs: tuple[int, ...]) -> _Units:
-        ranks, unseen = pool.ranks[list(legs)], pool.unseen[list(legs)]
-        in_list = np.isfinite(ranks)
-        listed: NDArray[np.bool_] = np.logical_or.reduce(in_list, axis=0)
-        values = np.zeros(ranks.shape)
-        for row, leg in enumerate(legs):
-            values[row, listed] = _unit(fuser, pool.legs[leg], pool.scores[leg, listed], ranks[row, listed])
-        _expect(values, unseen, in_list, listed)
-        best = ranks.min(axis=0, initial=np.inf)
-        return cls(values, listed, np.lexsort((best, unseen.sum(axis=0))))
 
 
 def _unit(fuser: Fuser, leg: str, scores: Floats, ranks: Floats) -> Floats:

@@ -6,11 +6,11 @@ not see (no vector, sensitive, not linked) it gives no score, which fusion knows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from hopgate.recall.dense import dense_leg, dense_scores
 from hopgate.recall.filters import Query
@@ -33,26 +33,12 @@ from hopgate.store.graph import version
 from hopgate.store.vectors import tokens_of
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from psycopg import Connection
 
-    from hopgate.embed.late import QueryTokens
     from hopgate.graph.walk.matrix import GraphMatrix
+    from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
     from hopgate.store.vectors import MemoryTokens
-
-
-class QueryEmbedder(Protocol):
-    """Gives a query its vector and its tokens."""
-
-    def query(self, text: str, space: vectors.EmbeddingSpace | None = None) -> NDArray[np.float32]:
-        """Embed a query for the store's embedding space."""
-        ...
-
-    def query_tokens(self, text: str, space: vectors.EmbeddingSpace) -> QueryTokens | None:
-        """Give a query's tokens by the model that makes the store's; none where it keeps none."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +49,8 @@ class RecallPipeline:
     ----------
     store : Store
         Where the lexical and the dense leg search.
-    embedder : QueryEmbedder
-        Embeds the query for the dense and the graph leg.
+    embedder : Embedding
+        Gives the query its vector for the dense and the graph leg, and its tokens.
     graph : GraphLeg
         Walks the store's graph.
     workers : Executor
@@ -73,7 +59,7 @@ class RecallPipeline:
     """
 
     store: Store
-    embedder: QueryEmbedder
+    embedder: Embedding
     graph: GraphLeg
     workers: Executor
 
@@ -271,7 +257,7 @@ def _run_dense(store: Store, query: Query, depth: int, space: vectors.EmbeddingS
     return {"dense": leg}
 
 
-def preload(pipeline: RecallPipeline, load: Callable[[vectors.EmbeddingSpace], object]) -> None:
+def preload(pipeline: RecallPipeline) -> None:
     """Load the embedder's model in a thread while what walks is imported here, before a process's first query.
 
     A model's session is made outside Python's lock, and imports inside it: on two cores one costs nothing beside the
@@ -280,5 +266,5 @@ def preload(pipeline: RecallPipeline, load: Callable[[vectors.EmbeddingSpace], o
     with pipeline.store.transaction() as connection:
         space = vectors.space(connection) if version.current(connection) else None
     if space is not None:
-        pipeline.workers.submit(load, space)
+        pipeline.workers.submit(pipeline.embedder.load, space)
         import hopgate.graph.walk.rank  # noqa: F401  the graph leg imports it when it first walks

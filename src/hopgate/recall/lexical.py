@@ -11,9 +11,8 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
-from hopgate.errors import HopgateError
 from hopgate.recall.filters import Filters
 from hopgate.store import memories
 from hopgate.store.memories import in_scopes
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 Leg = list[tuple[int, float]]
 LexicalRanker = Literal["bm25", "ts_rank"]
-RANKERS: tuple[LexicalRanker, ...] = get_args(LexicalRanker)
 # Recall@10 on test of musique, 2wiki and locomo: .589, .794, .607, where ts_rank has .411, .691, .603.
 DEFAULT_RANKER: LexicalRanker = "bm25"
 
@@ -93,6 +91,7 @@ both_steps AS (
 SELECT id, score FROM both_steps ORDER BY step, own DESC, id LIMIT %(depth)s
 """
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”')
+# What is joined by a sign is one word: E-4012, 10.0.0.7, a/b.
 _WORD = re.compile(r"\w+(?:[.:/@#+-]+\w+)*")
 _RARE = """
 SELECT word FROM unnest(%(words)s::text[]) AS word, LATERAL (
@@ -187,7 +186,6 @@ def lexical_leg(
         every word first; when they do not fill the leg, those with any word follow if they clear `MIN_RANK`, with
         scores capped at the last one's above, so that the order and the scores agree.
     """
-    check_ranker(ranker)
     if not words.lexemes:
         return []
     if ranker == "bm25":
@@ -209,7 +207,6 @@ def lexical_scores(
 
     BM25's scores are those of the leg; those of ts_rank are of any word, without the leg's cap.
     """
-    check_ranker(ranker)
     if not ids or not words.lexemes:
         return dict.fromkeys(ids, 0.0)
     condition = f"id = ANY(%(ids)s::bigint[]){in_scopes(scopes)}"
@@ -221,12 +218,6 @@ def lexical_scores(
         values = {"any_word": _any_word(words)}
     found = dict(connection.execute(statement, {**values, "ids": list(ids), "scopes": scopes}).fetchall())
     return {key: found.get(key, 0.0) for key in ids}
-
-
-def check_ranker(ranker: object) -> None:
-    """Refuse what is no lexical ranker."""
-    if ranker not in RANKERS:
-        raise HopgateError(f"lexical_ranker is one of {', '.join(RANKERS)}, not {ranker!r}")
 
 
 def exact_matches(connection: Connection[Any], query: str, ids: Sequence[int]) -> set[int]:
@@ -245,19 +236,8 @@ def rare_words(connection: Connection[Any], query: str) -> list[str]:
     """
     if quoted(query):
         return []
-    words = list(dict.fromkeys(words_of(query)))[:MAX_RARE_WORDS]
+    words = list(dict.fromkeys(_WORD.findall(query)))[:MAX_RARE_WORDS]
     return [row[0] for row in connection.execute(_RARE, {"words": words, "most": RARE})]
-
-
-def words_of(query: str) -> list[str]:
-    """Give the words of a query; what is joined by a sign (E-4012, 10.0.0.7, a/b) is one.
-
-    Examples
-    --------
-    >>> words_of("What is on 10.0.0.7, the E-4012?")
-    ['What', 'is', 'on', '10.0.0.7', 'the', 'E-4012']
-    """
-    return _WORD.findall(query)
 
 
 def quoted(query: str) -> tuple[str, ...]:
@@ -347,7 +327,7 @@ def _bm25_scores(words: QueryWords, condition: str) -> tuple[str, dict[str, Any]
         parts.append(f"(%(idf_{place})s::float8 * (1 - norm / (norm + {_COUNT.format(name=f'word_{place}')})))")
     norm = f"{K1} * ({1 - B} + {B} * hopgate_length(search_vector) / %(mean_length)s::float8)"
     rows = f"SELECT id, search_vector || ''::tsvector AS v, {norm} AS norm FROM memories WHERE {condition} OFFSET 0"
-    return f"SELECT id, {_sum(parts)} AS score FROM ({rows}) AS candidates", values
+    return f"SELECT id, {' + '.join(parts)} AS score FROM ({rows}) AS candidates", values
 
 
 def holding_enough(terms: Sequence[str], bounds: Sequence[float], bar: float) -> str:
@@ -387,14 +367,6 @@ def holding_enough(terms: Sequence[str], bounds: Sequence[float], bar: float) ->
         if size <= MAX_LOOKS:
             break
     return found
-
-
-def _sum(parts: Sequence[str]) -> str:
-    """Add, two by two, so that the expression does not nest as deep as the query is long."""
-    if len(parts) < 2:
-        return parts[0] if parts else "0::float8"
-    half = len(parts) // 2
-    return f"({_sum(parts[:half])} + {_sum(parts[half:])})"
 
 
 def _any_word(words: QueryWords) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.memory import Memory, cleared
@@ -15,7 +16,7 @@ from hopgate.recall.fusion import Ranking, fused
 from hopgate.recall.hit import Hit, LegPart, Passage
 from hopgate.recall.legs import Legs, RecallPipeline, pool_of, run_legs
 from hopgate.recall.lexical import exact_matches
-from hopgate.recall.order import ExactMatch, Placed, half_and_half, newest_first, placed, prior_of
+from hopgate.recall.order import Placed, half_and_half, placed
 from hopgate.recall.present import Present, current_first, read_present
 from hopgate.recall.settings import Settings
 from hopgate.store import memories
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.recall.rerank import Reranked
+
+# A memory without a date comes after all that have one.
+NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explain: bool = False) -> list[Hit]:
@@ -44,13 +48,12 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
     order, passages, read = list(final), {key: spans[0] for key, spans in near.items()}, None
     if settings.reads:
         read = _reread(query.text, order, known, near, settings)
-        order, passages = _with_read(order, read), passages | read.passages
+        order, passages = half_and_half(order, read.scores), passages | read.passages
     if settings.sort_by == "relevance":
         order = current_first(order, present.ended())
     order = order[: settings.k]
     if settings.sort_by == "recency":
-        order = newest_first(order, [known[key].created_at for key in order])
-    scores = dict(read.order) if read else {}
+        order.sort(key=lambda key: known[key].created_at or NEVER, reverse=True)
     return [
         Hit(
             rank,
@@ -59,7 +62,7 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
             known[key],
             bonus=final[key].bonus,
             prior=final[key].prior,
-            rerank_score=scores.get(key),
+            rerank_score=read.scores.get(key) if read else None,
             rerank_cost=read.cost if read else None,
             facts=present.hit_facts(key, names),
             outdated=key in present.ended(),
@@ -80,9 +83,8 @@ def _final(
     """
     scopes = query.filters.scopes
     importance = {key: row[0] for key, row in memories.weights(connection, ranking.ids, scopes).items()}
-    bonus = ExactMatch(settings.exact_match) if settings.exact_match else None
-    matched = exact_matches(connection, query.text, ranking.ids) if bonus else frozenset()
-    hits = placed(ranking, importance, prior_of(settings.prior, settings.sort_by), bonus, matched)
+    matched = exact_matches(connection, query.text, ranking.ids) if settings.exact_match else set()
+    hits = placed(ranking, importance, settings.floor, settings.exact_match, matched)
     least = -math.inf if settings.min_score is None else settings.min_score
     # Filters stand before the cut, so that they starve nobody.
     hits = [hit for hit in hits if hit.id in importance and hit.score >= least]
@@ -110,10 +112,8 @@ def _reread(
     """Have the cross-encoder read the top of an order; sensitive memories are not read and keep their places."""
     from hopgate.recall.rerank import RerankCutShort, load_reranker
 
-    top = order[: settings.reads]
-    texts = dict(cleared((key, known[key]) for key in top))
-    reranker = load_reranker(settings.rerank_model)
-    read = reranker.rerank(query, [(key, texts.get(key)) for key in top], settings.rerank_timeout, near=near)
+    top = cleared((key, known[key]) for key in order[: settings.reads])
+    read = load_reranker(settings.rerank_model).rerank(query, top, settings.rerank_timeout, near=near)
     if read.cost.cut_short:
         # The warning points at the line that called `KnowledgeBase.recall`.
         warnings.warn(
@@ -123,13 +123,6 @@ def _reread(
             stacklevel=4,
         )
     return read
-
-
-def _with_read(order: list[int], read: Reranked[int]) -> list[int]:
-    """Order what was read, half by fusion's places and half by the cross-encoder's; the rest keeps its place."""
-    by_reader = {key: None for key, score in read.order if score is not None}
-    first = iter(half_and_half([key for key in order if key in by_reader], list(by_reader)))
-    return [next(first) if key in by_reader else key for key in order]
 
 
 def _explained(pipeline: RecallPipeline, legs: Legs, ranking: Ranking[int], key: int) -> Mapping[str, Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -71,12 +72,9 @@ class RerankCost:
 
 
 class Reranked(NamedTuple, Generic[Id]):
-    """Candidates in their new order with their scores (none: not read), the passage that spoke for each, and the cost.
+    """The score of each candidate that was read, of the long ones the passage that spoke for it, and the cost."""
 
-    Only candidates that are long have a passage.
-    """
-
-    order: list[tuple[Id, float | None]]
+    scores: dict[Id, float]
     passages: dict[Id, Extent]
     cost: RerankCost
 
@@ -91,10 +89,10 @@ class Reranker:
     --------
     >>> from hopgate.memory import Memory, cleared
     >>> memories = [Memory("a", "Bread needs flour, water and salt."), Memory("b", "The NAS is in the cellar.")]
-    >>> candidates = list(cleared((memory.external_id, memory) for memory in memories))
+    >>> candidates = cleared((memory.external_id, memory) for memory in memories)
     >>> answer = load_reranker().rerank("where is the NAS?", candidates, timeout_s=60)
-    >>> [key for key, _ in answer.order], answer.cost.pairs
-    (['b', 'a'], 2)
+    >>> max(answer.scores, key=answer.scores.get), answer.cost.pairs
+    ('b', 2)
     """
 
     def __init__(self, encoder: CrossEncoder) -> None:
@@ -104,19 +102,16 @@ class Reranker:
     def rerank(
         self,
         query: str,
-        candidates: Sequence[tuple[Id, Cleared | None]],
+        candidates: Iterable[tuple[Id, Cleared]],
         timeout_s: float,
         *,
         near: Mapping[Id, Sequence[Extent]] = MappingProxyType({}),
     ) -> Reranked[Id]:
-        """Give the candidates in their new order.
-
-        They are read best first, as far as the time goes. What was read changes places among itself; a candidate that
-        was not (no time, or no text: a sensitive one) has no score and keeps its place. Equal scores go by id.
+        """Score the candidates as far as the time goes; one that there was no time for has no score.
 
         Parameters
         ----------
-        candidates : sequence of (id, text or none)
+        candidates : iterable of (id, text)
             Best first; only `Cleared` text is read, so that a sensitive memory cannot be.
         timeout_s : float
             The budget, in seconds.
@@ -126,7 +121,6 @@ class Reranker:
         asked = [
             (key, span, text if span is None else passage_text(text, span))
             for key, text in candidates
-            if text is not None
             for span in _spans(query, text, near.get(key))
         ]
         start = time.monotonic()
@@ -139,9 +133,7 @@ class Reranker:
                 scores[key] = score
                 if span is not None:
                     speaking[key] = span
-        queue = iter(sorted((key for key, _ in candidates if key in scores), key=lambda key: (-scores[key], key)))
-        order = [next(queue) if key in scores else key for key, _ in candidates]
-        return Reranked([(key, scores.get(key)) for key in order], speaking, cost)
+        return Reranked(scores, speaking, cost)
 
     def _read(self, query: str, texts: Sequence[Cleared], timeout_s: float) -> dict[int, float]:
         """Give the scores, by place, that there was time for."""
@@ -158,12 +150,13 @@ class Reranker:
                 return
             try:
                 if not stop.is_set():
-                    with closing(self.encoder.score(query, texts)) as found:
-                        for place, score in found:
+                    with closing(self.encoder.score(query, texts)) as pairs:
+                        for place, score in pairs:
                             if stop.is_set():
                                 return
+                            if not math.isfinite(score):
+                                raise HopgateError("the cross-encoder gave a score that is not a finite number")
                             scores[place] = score
-                    _check(scores, len(texts))
             except Exception as error:
                 failures.append(error)
             finally:
@@ -199,13 +192,6 @@ def _spans(query: str, text: Cleared, near: Sequence[Extent] | None) -> Sequence
             key=lambda span: (-len(words.intersection(_WORDS.findall(text[slice(*span)].lower()))), span),
         )
     return near[:MOST_PASSAGES] or [None]
-
-
-def _check(scores: Mapping[int, float], texts: int) -> None:
-    if set(scores) != set(range(texts)):
-        raise HopgateError(f"the cross-encoder gave {len(scores)} scores for {texts} texts: it must give one each")
-    if not all(abs(score) < float("inf") for score in scores.values()):
-        raise HopgateError("the cross-encoder gave a score that is not a finite number")
 
 
 # Cross-encoders: a score for each pair of a query and a text, given as soon as it is there.
@@ -252,8 +238,11 @@ class SentenceTransformersCrossEncoder:
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
             pairs = [(query, texts[at]) for at in batch]
-            scores = np.asarray(self._model.predict(pairs, show_progress_bar=False), dtype=np.float32).reshape(-1)
-            yield from zip(batch, scores.tolist(), strict=False)
+            scores = np.asarray(self._model.predict(pairs, show_progress_bar=False), dtype=np.float32)
+            if scores.size != len(batch):
+                count = scores.size // len(batch)
+                raise HopgateError(f"the cross-encoder gives {count} scores a text: it must give one")
+            yield from zip(batch, scores.reshape(-1).tolist(), strict=True)
 
 
 def reading_order(lengths: Sequence[int]) -> list[int]:

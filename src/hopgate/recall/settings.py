@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.config import PARTS, Part, Walk, walk_of
 from hopgate.memory import check_several
-from hopgate.options import Option, as_rows, check, environment_values, from_toml, options_of, setting
-from hopgate.recall.fusers import LEGS, MAX_WEIGHT, RRF, Fuser, parse
+from hopgate.options import as_rows, check, environment_values, from_toml, options_of, setting
+from hopgate.recall.fusers import LEGS, MAX_WEIGHT, RRF, Fuser, Weighted, parse
 from hopgate.recall.lexical import DEFAULT_RANKER, LexicalRanker
 from hopgate.store import setting_rows
 from hopgate.store.graph import version
@@ -32,7 +32,7 @@ BY_HAND = "hopgate settings"
 # Of reciprocal ranks, min-max sums and their weights the best on the dev halves of musique, 2wiki and locomo together,
 # within .01, among those that bar no leg: what one leg alone finds and puts first enters the top ten where the others
 # agree and where they have nothing in common, and did so on four of ten questions (docs/measurements.md).
-DEFAULT_FUSER = RRF(k=0, lexical=0.16, dense=0.16, late=1, graph=0.4)
+DEFAULT_FUSER = RRF(k=0.0, lexical=0.16, dense=0.16, late=1.0, graph=0.4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,17 @@ class Settings:
         (0, 30, 0)
         """
         return self.rerank_depth if self.rerank and self.sort_by == "relevance" else 0
+
+    @property
+    def floor(self) -> float:
+        """What a memory of importance 0 keeps of its score: nothing where importance is the order.
+
+        Examples
+        --------
+        >>> Settings().floor, Settings(sort_by="importance").floor
+        (0.7, 0.0)
+        """
+        return 0.0 if self.sort_by == "importance" else self.prior
 
     def replaced(self, changes: Mapping[str, Any]) -> Settings:
         """Give these settings with some changed.
@@ -159,12 +170,7 @@ class RecallOptions(TypedDict, total=False):
 
 
 OPTIONS = {
-    **{
-        name: Option(
-            name, float, getattr(DEFAULT_FUSER, name), f"weight of the {name} leg; 0 skips it", low=0, high=MAX_WEIGHT
-        )
-        for name in LEGS
-    },
+    **{option.name: replace(option, default=DEFAULT_FUSER.weights[option.name]) for option in options_of(Weighted)},
     **{option.name: option for option in options_of(Settings)},
 }
 """Every setting of recall by its name, the weights of the standard legs first."""
