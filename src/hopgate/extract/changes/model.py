@@ -32,10 +32,10 @@ MOST_TOKENS = 256
 # change by itself, a note is compared with earlier ones: on the tuning halves of benchmarks/notes that loses none of
 # 206 changes, and spares most of the comparisons. Below the third what rules take for an end is none.
 THRESHOLD, TOLD, VETO = 0.98, 0.5, 0.02
-# An end counts with so much `sureness`: of 290 changes in logs made of the tuning halves of sets 20 to 27 that loses 6,
-# and of 18 ends that are none in 1,048 lines of LoCoMo's talks it leaves one.
-SURE = 9.5
-NAME = f"changes {WEIGHTS_SHA256[:8]} {THRESHOLD} {TOLD} {VETO} {SURE}"
+# With so much `sureness` a sentence ends one of its own note, and one of another: of 290 changes in logs made of the
+# tuning halves of sets 20 to 27 that loses 20, and of 18 ends that are none in 1,048 lines of LoCoMo's talks all.
+SURE, SURE_ACROSS = 9.5, 12
+NAME = f"changes {WEIGHTS_SHA256[:8]} {THRESHOLD} {TOLD} {VETO} {SURE} {SURE_ACROSS}"
 """By what a memory that was compared is marked, so that each is compared once."""
 # The model's outputs for each token: three labels and none, in this order; and of the first token a change and an end.
 _LABELS = ("", "thing", "value", "former")
@@ -102,11 +102,6 @@ class Compared(NamedTuple):
         chances = [max(self.end, self.change), *(best.get(label, 0.5) for label in _LABELS[1:])]
         end, *words = (math.log(chance / (1 - chance)) for chance in np.clip(chances, 1e-4, 1 - 1e-4))
         return end + sum(words) / 2
-
-    @property
-    def is_end(self) -> bool:
-        """Whether the later note ends something of the earlier one."""
-        return self.end >= THRESHOLD and self.sureness >= SURE
 
 
 @lru_cache(maxsize=4096)  # what rules take for an end is often asked about a second time

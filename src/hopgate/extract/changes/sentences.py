@@ -11,6 +11,7 @@ from typing import NamedTuple
 from hopgate.extract.extraction import Source
 from hopgate.extract.rules.dates import date_spans
 from hopgate.extract.rules.tokens import analysed
+from hopgate.extract.rules.words import LANGUAGES, SMALL
 from hopgate.times import moment
 
 MOST_WORDS, MOST_CHARACTERS = 60, 1000
@@ -25,19 +26,39 @@ _BETWEEN = re.compile(
     r"(?!(?:Jan|Feb|Mär|Apr|Mai|Juni|Juli|Aug|Sept|Okt|Nov|Dez))(?=[^\W\d_a-zäöüß]|\d{4}\b)"
 )
 _AFTER_DATE = re.compile(r"[\s:,;.)\]|–—-]+")
+# "Dentist: …", "spare key: …", "Damage in March 2025: …"; an amount or a number.
+_KEY = re.compile(r"((?:[^\s:]+ ){0,3}[^\s:]+):\s")
+_NUMBER = re.compile(r"[^\w\s]?\d")
+_WORD = re.compile(r"[^\W\d_]+")
+_SINCE = frozenset().union(*(language.since for language in LANGUAGES.values()))
+_NO_THINGS = SMALL.union(*(language.months for language in LANGUAGES.values()))
+
+
+JOINT = " – "
+"""Between what a sentence may be about."""
 
 
 class Sentence(NamedTuple):
-    """What a line or sentence says, what it may be about (the title, and what it stands under), and its line's day."""
+    """What a line or sentence says, what it may be about (the title, and what it stands under), and since when.
+
+    `key` is what an item or a row begins with: "Dentist: …". A cell below a day since which it is so is a state.
+    """
 
     bare: str
     subjects: tuple[str, ...] = ()
     day: datetime | None = None
+    key: str = ""
+    is_state: bool = False
 
     @property
     def text(self) -> str:
         """The text after what it may be about: of "Homelab – Gitea: moved to europa" the model marks Gitea."""
-        return f"{' – '.join(self.subjects)}: {self.bare}" if self.subjects else self.bare
+        return f"{JOINT.join(self.subjects)}: {self.bare}" if self.subjects else self.bare
+
+    def may_end(self, other: Sentence) -> bool:
+        """Whether both may be about one thing and say something else: lines that begin with different things do not."""
+        words, others = ({*_WORD.findall(sentence.key.lower())} - _NO_THINGS for sentence in (self, other))
+        return self.bare != other.bare and not (words and others and words.isdisjoint(others))
 
 
 class ReadNote(NamedTuple):
@@ -69,7 +90,8 @@ def read_note(source: Source) -> ReadNote:
     body = source.text.removeprefix(title).strip() if title else source.text.strip()
     sentences = list(islice(chain.from_iterable(_lines(title, body, source.created_at)), MOST_SENTENCES))
     is_paragraph = "\n" not in body and is_short(source.text)
-    return ReadNote(Sentence(source.text) if is_paragraph else None, sentences)
+    whole = Sentence(source.text, day=_since(body, source.created_at)) if is_paragraph else None
+    return ReadNote(whole, sentences)
 
 
 def _lines(title: str, body: str, written: datetime | None) -> Iterator[list[Sentence]]:
@@ -99,20 +121,22 @@ def _lines(title: str, body: str, written: datetime | None) -> Iterator[list[Sen
             subjects = tuple(dict.fromkeys(name for name in (title, *under[-1:]) if name and not _dated(name, None)[0]))
             if is_row:
                 cells = [cell.strip() for cell in line.strip("|").split("|")]
-                if not columns:
-                    columns = cells
-                    continue
-                day, text = _row(columns, cells, written)
-            else:
-                text = line[is_item.end() :] if is_item else line
-                day, text = _dated(text.replace("**", "").replace("`", ""), written)
-            if text.endswith(":") and not is_row:
+                if columns:
+                    yield list(_row(Sentence("", subjects, day_of_heading), columns, cells, written))
+                columns = columns or cells
+                continue
+            text = line[is_item.end() :] if is_item else line
+            day, text = _dated(text.replace("**", "").replace("`", ""), written)
+            # "Ada: …" alone is a turn of a talk.
+            key = _KEY.match(text) if is_item or "\n" in body else None
+            if text.endswith(":"):
                 topic = text.rstrip(": ")
             elif is_item:
                 outer[indent] = text
             # A long paragraph is prose about the world and no note of what is so now.
             parts = filter(str.strip, _BETWEEN.split(text)) if is_short(text) else ()
-            yield [Sentence(part, subjects, day or day_of_heading) for part in parts]
+            days = ((part, day or _since(part, written) or day_of_heading) for part in parts)
+            yield [Sentence(part, subjects, since, key[1] if key else "") for part, since in days]
 
 
 def _joined(body: str) -> Iterator[str]:
@@ -127,12 +151,35 @@ def _joined(body: str) -> Iterator[str]:
     yield held
 
 
-def _row(columns: list[str], cells: list[str], written: datetime | None) -> tuple[datetime | None, str]:
-    """A row of a table: its first date is its day, and all cells are read with their columns' names."""
-    dated = (_dated(cell, written) for cell in cells)
-    day = next((day for day, rest in dated if day and not rest), None)
-    named = (f"{name}: {cell}" for name, cell in zip(columns, cells, strict=False) if cell)
-    return day, ", ".join(named)
+def _row(like: Sentence, columns: list[str], cells: list[str], written: datetime | None) -> Iterator[Sentence]:
+    """A row of a table with its columns' names: the first date is its day, and below "since" each cell a state.
+
+    Amounts and numbers are none. Other rows are about what stands in their first cells.
+    """
+    days = {at: day for at, (day, rest) in enumerate(_dated(cell, written) for cell in cells) if day and not rest}
+    at = min(days, default=len(cells))
+    named = [
+        (name, cell) for place, (name, cell) in enumerate(zip(columns, cells, strict=False)) if cell and place != at
+    ]
+    if at < len(columns) and not _SINCE.isdisjoint(columns[at].lower().split()):
+        for name, cell in named:
+            if not _NUMBER.match(cell):
+                yield like._replace(bare=f"{name}: {cell}", day=days[at], key=name, is_state=True)
+    else:
+        text = ", ".join(f"{name}: {cell}" for name, cell in named)
+        yield like._replace(bare=text, day=days.get(at, like.day), key=cells[0] if at else "")
+
+
+def _since(text: str, written: datetime | None) -> datetime | None:
+    """The day since which a text says something is so, "since May 2024 …", else the only day that it names."""
+    tokens, lower, _, code = analysed(text)
+    spans = date_spans(tokens, lower, code, written)
+    begins = [span for span in spans if span.start and lower[span.start - 1] in LANGUAGES[code].since]
+    if len(begins or spans) != 1 or (len(spans) > 1 and spans[1].start - spans[0].end < 2):
+        return None  # "from 2019 to 2021"
+    [span] = begins or spans
+    is_end = not LANGUAGES[code].until.isdisjoint(lower[max(0, span.start - 2) : span.start])  # "bis Ende 2024"
+    return None if is_end else moment(span.iso)
 
 
 def _dated(line: str, written: datetime | None) -> tuple[datetime | None, str]:

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import WithdrawnError
 from hopgate.extract.changes import model
 from hopgate.extract.changes.model import Compared
-from hopgate.extract.changes.sentences import ReadNote, Sentence, is_short, read_note
+from hopgate.extract.changes.sentences import JOINT, ReadNote, Sentence, is_short, read_note
 from hopgate.extract.extraction import ExtractorIdentity, Fact, Source
 from hopgate.extract.model.answer import MODEL_CONFIDENCE
 from hopgate.extract.model.judge import Ended, Judge
@@ -38,8 +39,6 @@ from hopgate.store.graph.version import share
 from hopgate.times import moment
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from psycopg import Connection
 
     from hopgate.store.store import Store
@@ -95,6 +94,11 @@ class Pair(NamedTuple):
     earlier: Place
     later: Telling
     compared: Compared
+
+    @property
+    def is_in_one_note(self) -> bool:
+        """Whether a memory tells the change by itself."""
+        return self.earlier.memory_id == self.later.place.memory_id
 
 
 @dataclass
@@ -155,12 +159,13 @@ def _told_pairs(store: Store, batch: Batch) -> list[Pair]:
     Whole notes come first. Where one ends what an earlier note says, its sentences are not read.
     """
     notes = [(key, batch.notes[key]) for key in batch.waiting if key in batch.notes]
-    wholes = _pairs(store, batch, [Place(key, note.whole) for key, note in notes if note.whole])
+    wholes = _pairs(store, batch, [Place(key, note.whole) for key, note in notes if note.whole], model.SURE)
     ending_ids = {telling.place.memory_id for telling, pair in wholes if pair}
     cut_notes = [
         (key, note) for key, note in notes if key not in ending_ids and (len(note.sentences) > 1 or not note.whole)
     ]
-    parts = _pairs(store, batch, [Place(key, sentence) for key, note in cut_notes for sentence in note.sentences])
+    sentences = [Place(key, sentence) for key, note in cut_notes for sentence in note.sentences]
+    parts = _pairs(store, batch, sentences, model.SURE_ACROSS)
     part_ids = {telling.place.memory_id for telling, _ in parts}
     wholes = [(telling, pair) for telling, pair in wholes if pair or telling.place.memory_id not in part_ids]
     return [
@@ -170,19 +175,34 @@ def _told_pairs(store: Store, batch: Batch) -> list[Pair]:
     ]
 
 
-def _pairs(store: Store, batch: Batch, places: Sequence[Place]) -> list[tuple[Telling, Pair | None]]:
-    """The texts that tell of a change, each with the likeliest pair in which it ends something; of equals the first."""
-    likely = [place for place in places if model.may_tell_change(place.sentence.text)]
+def _pairs(
+    store: Store, batch: Batch, places: Sequence[Place], sure_across: float
+) -> list[tuple[Telling, Pair | None]]:
+    """The texts that tell of a change, each with the likeliest pair in which it ends something; of equals the first.
+
+    A text of another note is ended with so much sureness at least.
+    """
+    states = [place for place in places if place.sentence.is_state]
+    likely = [place for place in places if not place.sentence.is_state and model.may_tell_change(place.sentence.text)]
     alone = model.compared_all([("", place.sentence.text) for place in likely])
-    tellings = [Telling(*row) for row in zip(likely, alone, strict=True) if row[1].change >= model.TOLD]
+    tellings = [Telling(place, Compared(0, [], [])) for place in states]
+    tellings += [Telling(*row) for row in zip(likely, alone, strict=True) if row[1].change >= model.TOLD]
     store.run(partial(_find_earlier, batch, tellings))
     pairs = [(telling, place) for telling in tellings for place in telling.earlier]
     readings = model.compared_all([(place.sentence.text, telling.place.sentence.text) for telling, place in pairs])
+    ends: dict[int, list[Pair]] = defaultdict(list)
+    for pair in (Pair(place, telling, compared) for (telling, place), compared in zip(pairs, readings, strict=True)):
+        sure = model.SURE if pair.is_in_one_note else sure_across
+        if pair.compared.end >= model.THRESHOLD and pair.compared.sureness >= sure:
+            ends[id(pair.later)].append(pair)
     best: dict[int, Pair] = {}
-    for (telling, place), compared in zip(pairs, readings, strict=True):
-        best_yet = best.get(id(telling))
-        if compared.is_end and (best_yet is None or compared.sureness > best_yet.compared.sureness):
-            best[id(telling)] = Pair(place, telling, compared)
+    ended: set[Place] = set()
+    # A line of a log ends the one before it, and not one that was over by then.
+    for telling in sorted(tellings, key=lambda telling: telling.place.sentence.day or datetime.max.replace(tzinfo=UTC)):
+        open_ends = [pair for pair in ends[id(telling)] if pair.earlier not in ended]
+        if open_ends:
+            best[id(telling)] = pair = max(open_ends, key=lambda pair: pair.compared.sureness)
+            ended |= {pair.earlier} if pair.is_in_one_note else set()
     return [(telling, best.get(id(telling))) for telling in tellings]
 
 
@@ -198,7 +218,8 @@ def _find_earlier(batch: Batch, tellings: Sequence[Telling], connection: Connect
         own_places = [Place(key, before) for before in _earlier_sentences(batch.notes[key].sentences, sentence)]
         telling.earlier.extend(_most_alike(sentence, own_places, MOST_EARLIER))
         for other, note in ((other, batch.notes[other]) for other in near.get(id(telling), ()) if other in batch.notes):
-            places = [Place(other, part) for part in ([note.whole] if note.whole else note.sentences)]
+            parts = [note.whole] if note.whole else note.sentences
+            places = [Place(other, part) for part in parts if sentence.may_end(part)]
             telling.earlier.extend(_most_alike(sentence, places, 2))
 
 
@@ -208,7 +229,8 @@ def _earlier_sentences(sentences: Sequence[Sentence], later: Sentence) -> list[S
     return [
         sentence
         for at, sentence in enumerate(sentences)
-        if (sentence.day < later.day if sentence.day and later.day and sentence.day != later.day else at < later_at)
+        if later.may_end(sentence)
+        and (sentence.day < later.day if sentence.day and later.day and sentence.day != later.day else at < later_at)
     ]
 
 
@@ -309,7 +331,9 @@ def change_of(
     else:
         newer = next((fact for fact in named if _overlap(fact.object, compared.value)), None)
     known = ended or newer
-    thing, relation = (known.subject, known.relation) if known else (compared.thing or subject, IS)
+    thing, relation = (known.subject, known.relation) if known else (compared.thing, IS)
+    if JOINT in thing or {*normalise(thing).split()} <= {*normalise(subject).split()}:
+        thing = subject  # of "Tilda Brenner: …" the model may mark a part
     former, value = ended.object if ended else compared.former, newer.object if newer else compared.value
     normals = normalise(thing), normalise(former)
     if normals[0] == normals[1] or not (is_name(thing, normals[0]) and is_name(former, normals[1])):
@@ -336,12 +360,17 @@ def _add_facts(
     wanted = {(scope, normal): (name, kind_of_value(name)) for normal, name in spellings.items()}
     rows_by_name = name_rows.ensure(connection, wanted, {normal: initials(normal) for normal in spellings})
     thing, former = (rows_by_name[scope, normalise(name)].id for name in (change.thing, change.former))
+    relation = change.relation
+    if relation == IS:
+        # Another memory may have said what the thing is to what was, or to what is instead.
+        other_ids = [rows_by_name[scope, normalise(name)].id for name in (change.former, change.value) if name]
+        relation = next(filter(None, (changes.relation_between(connection, thing, other) for other in other_ids)), IS)
     began = pair.earlier.sentence.day if pair.earlier is not pair.later.place else None
     began = began if began and began < change.since else None
 
     def row(memory_id: int, value: int, start: datetime | None, end: datetime | None, other: int) -> FactRow:
         confidence = max(pair.compared.end, pair.compared.change)
-        return FactRow(memory_id, thing, change.relation, value, confidence, start, end, recorded_at, scope, other)
+        return FactRow(memory_id, thing, relation, value, confidence, start, end, recorded_at, scope, other)
 
     rows = [row(earlier_id, former, began, change.since, later_id)]
     if change.value:

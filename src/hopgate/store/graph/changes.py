@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hopgate.store.rows import Connection, columns_of, fetch, select, values
+from hopgate.store.rows import Connection, columns_of, fetch, select, value, values
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -178,3 +178,14 @@ def set_beside(connection: Connection, found: Iterable[Rival]) -> None:
         "WHERE f.id = b.fact",
         columns_of([(row.fact_id, row.earlier_id) for row in found], 2),
     )
+
+
+def relation_between(connection: Connection, subject_id: int, object_id: int) -> str | None:
+    """The relation that most memories state of two names; none where none does."""
+    relation: str | None = value(
+        connection,
+        "SELECT relation FROM facts WHERE subject_id = %s AND object_id = %s AND read_with IS NULL "
+        "GROUP BY relation ORDER BY count(*) DESC, relation LIMIT 1",
+        (subject_id, object_id),
+    )
+    return relation
