@@ -160,7 +160,7 @@ def with_changes(connection: Connection, memory_ids: Sequence[int]) -> set[int]:
 
 def rivals(connection: Connection, memory_ids: Sequence[int]) -> list[Rival]:
     """The facts of memories that end facts of earlier ones, each with the last memory of which it ends one."""
-    return select(connection, Rival, "rivals WHERE later_id = ANY(%s) ORDER BY fact_id", (list(memory_ids),))
+    return select(connection, Rival, "hopgate_rivals(%s)", (list(memory_ids),))
 
 
 def open_facts(connection: Connection, memory_ids: Sequence[int], *, limit: int) -> dict[int, list[OpenFact]]:
