@@ -8,6 +8,7 @@ import stat
 import zipfile
 from datetime import datetime
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -21,6 +22,8 @@ from hopgate.exports.memories import write_csv, write_vault
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.sources.read import read_source
+from hopgate.store.graph.concept_rows import Concept
+from hopgate.store.graph.edge_rows import Edge
 from hopgate.store.schema import own_tables
 
 _text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
@@ -207,19 +210,24 @@ def test_other_forms(
         assert reason in capsys.readouterr().err
 
 
-def test_no_cell_is_a_formula_and_what_is_written_is_the_owners_alone(tmp_path: Path) -> None:
+def test_what_is_written_is_obeyed_by_no_program_and_is_the_owners_alone(tmp_path: Path) -> None:
     made = [Memory(f"m{at}", text) for at, text in enumerate(("=1+1", "- one", "'=x", "'tis", "+49"))]
     with (tmp_path / "all.csv").open("w", newline="") as out:
         write_csv(made, out)
     rows = list(csv.reader((tmp_path / "all.csv").open(newline="")))[1:]
     assert [row[2] for row in rows] == ["'=1+1", "'- one", "''=x", "'tis", "'+49"]
     assert [memory.text for memory in read_source(tmp_path / "all.csv").memories] == [memory.text for memory in made]
-    write_network(node_link([], []), tmp_path / "graph.json")
-    write_vault(tmp_path / "vault", [Memory("m1", "It hums.", title="<b>[[x]]")], [], [], {})
-    assert stat.S_IMODE((tmp_path / "graph.json").stat().st_mode) == 0o600
+    odd = Concept(1, "<img src=x> [a](b)\x01\ufffe", ("a\u2028b",), "k: {x}", 0)
+    said = Edge("it", "says |[x](y)", "<b>", 1.0, None, None, None, None, ("m1",), source_id=1)
+    for name in ("graph.json", "graph.xml"):
+        write_network(node_link([odd], []), tmp_path / name)
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+    assert len(ElementTree.parse(tmp_path / "graph.xml").findall(".//{*}node")) == 1
+    write_vault(tmp_path / "vault", [Memory("m1", "It hums.", title="<b>[[x]]")], [odd], [said], {})
     assert stat.S_IMODE((tmp_path / "vault").stat().st_mode) == 0o700
-    [page] = (tmp_path / "vault" / "Memories").iterdir()
-    assert "# &lt;b>\\[\\[x\\]\\]\n" in page.read_text()
+    page, concept = (next((tmp_path / "vault" / name).iterdir()).read_text() for name in ("Memories", "Concepts"))
+    assert "# &lt;b>\\[\\[x\\]\\]\n" in page
+    assert not [obeyed for obeyed in ("<img", "[a](b)", "<b>", "\u2028") if obeyed in concept]
 
 
 def test_statements_come_back(kb: KnowledgeBase, dsn: str, tmp_path: Path) -> None:

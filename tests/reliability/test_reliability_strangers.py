@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from answering import answering
@@ -25,7 +24,6 @@ import hopgate
 from hopgate import Memory
 from hopgate.embed import embedder_from
 from hopgate.errors import HopgateError
-from hopgate.exports.memories import write_vault
 from hopgate.extract.model.openai import OpenAI
 from hopgate.guard import SensitivityRules
 from hopgate.http import RetryPolicy
@@ -33,8 +31,6 @@ from hopgate.kb import KnowledgeBase
 from hopgate.store import backup
 from hopgate.store import server as embedded_server
 from hopgate.store.backup import MANIFEST
-from hopgate.store.graph.concept_rows import Concept
-from hopgate.store.graph.edge_rows import Edge
 
 NOTE = Memory("m", "Ada Byron keeps the key in London.")
 
@@ -104,18 +100,6 @@ def test_what_a_terminal_obeys_does_not_reach_it(kb: KnowledgeBase, run: Runner)
         shown += ran.out
     assert "Ada" in shown
     assert not OBEYED & set(run("delete", f"nobody{ESCAPE}", status=2).err)
-
-
-def test_graphs_and_vaults_show_names_and_obey_none(kb: KnowledgeBase, run: Runner, tmp_path: Path) -> None:
-    kb.add(Memory("a<&\"'\x01\ufffe", "Ada Byron lives in London.", title="<b>&"))
-    kb.build()
-    graph = ElementTree.fromstring(run("graph", "export", "--format", "graphml", "--memories").out)
-    assert len(graph.findall(".//{*}node")) >= 3
-    concept = Concept(1, "<img src=x> [a](b)", ("a\u2028b",), "k: {x}", 0)
-    said = Edge("it", "says |[x](y)", "<b>", 1.0, None, None, None, None, ("m1",), source_id=1)
-    write_vault(tmp_path / "vault", [], [concept], [said], {})
-    (written,) = (tmp_path / "vault" / "Concepts").glob("*.md")
-    assert not [one for one in ("<img", "[a](b)", "<b>", "\u2028") if one in written.read_text()]
 
 
 # A backup that comes from somebody else is no program, and a restore destroys nothing that came meanwhile.
