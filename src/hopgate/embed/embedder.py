@@ -78,19 +78,17 @@ class Embedder(ABC):
 
     Attributes
     ----------
+    identity : Identity
+        Which embedder this is.
     cache : EmbeddingCache, optional
         What has the vectors of texts that were embedded before.
     keep_queries : bool
         Whether queries are cached too, for an evaluation, which asks the same ones again: they have passed no guard.
     """
 
+    identity: Identity
     cache: EmbeddingCache | None = None
     keep_queries = False
-
-    @property
-    @abstractmethod
-    def identity(self) -> Identity:
-        """Which embedder this is."""
 
     @abstractmethod
     def _rows(self, texts: Sequence[str], prompt: str) -> ArrayLike:

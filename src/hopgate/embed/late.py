@@ -51,18 +51,19 @@ class QueryTokens(NamedTuple):
 class LateModel(ABC):
     """A model of token vectors; what it makes of a text does not depend on the texts beside it.
 
-    In `cache`, where it has one, it keeps the tokens of texts.
+    Attributes
+    ----------
+    identity : Identity
+        Which model this is: tokens may be compared only if their identities are equal.
+    cache : EmbeddingCache, optional
+        What has the tokens of texts that were read before.
     """
 
+    identity: Identity
     cache: EmbeddingCache | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.identity.name!r})"
-
-    @property
-    @abstractmethod
-    def identity(self) -> Identity:
-        """Which model this is: tokens may be compared only if their identities are equal."""
 
     @abstractmethod
     def query_tokens(self, text: str) -> QueryTokens:
@@ -101,7 +102,7 @@ class BundledLate(LateModel):
     """
 
     @cached_property
-    def identity(self) -> Identity:
+    def identity(self) -> Identity:  # type: ignore[override]
         """Which model this is."""
         basis = hashlib.sha256(self._basis.tobytes()).hexdigest()
         fingerprint = f"{LATE.model_sha256} {basis}"

@@ -35,7 +35,7 @@ class OpenAIEmbedder(Embedder):
         return JsonClient(self.url, key=os.environ.get(self.key_variable, ""), retry=self.retry)
 
     @cached_property
-    def identity(self) -> Identity:
+    def identity(self) -> Identity:  # type: ignore[override]
         """Which embedder this is; asks the endpoint for its dimension unless that was given."""
         options = {
             "query": self.query_prompt or None,

@@ -36,7 +36,7 @@ class SentenceTransformers(Embedder):
         self._model = load(model, "SentenceTransformer")
         query, document = _prompts(model, self._model.prompts)
         dimension = self._model.get_embedding_dimension()
-        self._identity = Identity(
+        self.identity = Identity(
             name=_name(model),
             dimension=int(dimension or self._model.encode(["x"]).shape[1]),
             spec=with_options(f"sentence-transformers:{model}", query=query_prompt, document=document_prompt),
@@ -44,11 +44,6 @@ class SentenceTransformers(Embedder):
             document_prompt=document if document_prompt is None else document_prompt,
             fingerprint=_fingerprint(self._model),
         )
-
-    @property
-    def identity(self) -> Identity:
-        """Which embedder this is."""
-        return self._identity
 
     def _rows(self, texts: Sequence[str], prompt: str) -> Any:
         # prompt="" and not None, which would ask the library for the model's own default prompt.
@@ -73,17 +68,12 @@ class SentenceTransformersLate(LateModel):
 
     def __init__(self, model: str) -> None:
         self._model = load(model, "MultiVectorEncoder")
-        self._identity = Identity(
+        self.identity = Identity(
             name=_name(model),
             dimension=self._encoded("encode_query", ["x"])[0].shape[1],
             spec=f"sentence-transformers:{model}",
             fingerprint=_fingerprint(self._model),
         )
-
-    @property
-    def identity(self) -> Identity:
-        """Which model this is."""
-        return self._identity
 
     def query_tokens(self, text: str) -> QueryTokens:
         """Give a query's tokens; words only where the model's tokenizer says which they are."""
