@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matrix_world import RELATIONS, TITLE, Edges, Mentions, matrix_of
 
-from hopgate.eval.arms import Asking
 from hopgate.eval.controls import rewired, shuffled
 from hopgate.eval.data.dataset import Query
 from hopgate.eval.evidence import CONCEPTS
+from hopgate.eval.ladder import Asking
 from hopgate.graph.walk.config import PARTS
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.parts import parts_of, with_parts

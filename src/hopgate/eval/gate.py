@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.eval import record
-from hopgate.eval.arms import Reader, ask
 from hopgate.eval.checks import Status, compared_facts, related
 from hopgate.eval.data.dataset import Dataset, Query, read_queries
 from hopgate.eval.data.runs import Run, ordered, ranks_against_scores, read_qrels, read_run, relevant
 from hopgate.eval.evidence import RUNS, Arm, Cost, Evidence, Rung
-from hopgate.eval.ladder import Ladder, Stage, quiet
+from hopgate.eval.ladder import Ladder, Reader, Stage, ask, quiet
 from hopgate.eval.ledger import Ledger
 from hopgate.eval.plan import OWN_STATEMENTS, Plan
 from hopgate.eval.slices import reported_slices
 from hopgate.eval.verdict import Judgement
-from hopgate.recall.settings import DEFAULT_FUSER, Settings
+from hopgate.recall.settings import Settings
 
 if TYPE_CHECKING:
     from hopgate.extract.extraction import Extractor
@@ -162,10 +161,10 @@ def _climbed(
 ) -> Evidence:
     """Ask a store, and climb the parts of its graph."""
     queries, plan = list(known.queries.values()), known.plan
-    settings = replace(settings, fuser=DEFAULT_FUSER, k=plan.k, depth=plan.depth)
+    settings = replace(settings, k=plan.k, depth=plan.depth)
     asking = ask(kb, queries, settings, stage("asking", len(queries)), late=not plan.without_late)
     reader = Reader(queries, dataset.texts) if plan.rerank else None
-    return Ladder(asking, known, settings.fuser, cost, stage, reader).climb()
+    return Ladder(asking, known, cost, stage, reader).climb()
 
 
 def _labelled(evidence: Evidence, dataset: Dataset, live: KnowledgeBase) -> Evidence:
