@@ -53,12 +53,10 @@ def run_gate(
     elif plan.extractor != "replay":
         finding = f"the graph was read out of the memories by {plan.extractor or 'phrases'}"
         known = replace(known, provenance=(Status.PASS, finding))
-    statements: Path | None = None
-    if plan.statements:
-        own = dataset.folder / "statements.jsonl"
-        statements = own if plan.statements == OWN_STATEMENTS else Path(plan.statements)
-        if not statements.is_file():
-            raise HopgateError(f"{statements} is missing: write it, or name another file after --statements")
+    own = dataset.folder / "statements.jsonl"
+    statements = own if plan.statements == OWN_STATEMENTS else Path(plan.statements) if plan.statements else None
+    if statements is not None and not statements.is_file():
+        raise HopgateError(f"{statements} is missing: write it, or name another file after --statements")
     with throwaway_folder() as folder, hopgate.open(folder, linger=60) as kb:
         kb.add(*dataset.memories)
         kb.embed(plan.embedder or None, progress=stage("embedding memories", len(dataset.memories)))
@@ -81,12 +79,9 @@ def gate_store(
     from hopgate.kb import KnowledgeBase
     from hopgate.store.store import FrozenStore
 
-    settings, ledger = kb.settings(), ledger or Ledger.of_user()
-    known = _known(dataset, plan or Plan())
+    ledger, known = ledger or Ledger.of_user(), _known(dataset, plan or Plan())
     with KnowledgeBase(FrozenStore(kb.store)) as frozen:
-        if settings.walk is not None:
-            frozen.graph_leg.walk = settings.walk
-        evidence = _climbed(frozen, dataset, known, settings, Cost(), stage)
+        evidence = _climbed(frozen, dataset, known, kb.settings(), Cost(), stage)
         return _kept(_labelled(evidence, dataset, kb), out, ledger)
 
 
@@ -162,6 +157,8 @@ def _climbed(
     """Ask a store, and climb the parts of its graph."""
     queries, plan = list(known.queries.values()), known.plan
     settings = replace(settings, k=plan.k, depth=plan.depth)
+    if settings.walk is not None:
+        kb.graph_leg.walk = settings.walk
     asking = ask(kb, queries, settings, stage("asking", len(queries)), late=not plan.without_late)
     reader = Reader(queries, dataset.texts) if plan.rerank else None
     return Ladder(asking, known, cost, stage, reader).climb()
@@ -170,7 +167,7 @@ def _climbed(
 def _labelled(evidence: Evidence, dataset: Dataset, live: KnowledgeBase) -> Evidence:
     """The evidence with labels for what is sensitive, also by now."""
     memories = [*dataset.memories, *live.sensitivity().applied(live.export())]
-    return record.without_ids(evidence, frozenset(one.external_id for one in memories if one.is_sensitive))
+    return record.without_ids(evidence, frozenset(memory.external_id for memory in memories if memory.is_sensitive))
 
 
 def _kept(evidence: Evidence, out: Path | None, ledger: Ledger) -> Judgement:
@@ -199,18 +196,17 @@ def _extractor(dataset: Dataset, plan: Plan) -> Extractor:
 
 def _doubts(runs: Mapping[Path, Run], qrels: Mapping[str, Mapping[str, int]], plan: Plan) -> tuple[str, ...]:
     """What is wrong with brought runs and no longer seen in their ids: ranks against scores, ties across the k."""
-    found = []
+    doubts, answered = [], {name: gold for name, gold in qrels.items() if relevant(gold, plan.relevant_from)}
     for path, run in runs.items():
         if ranks_against_scores(path):
-            found.append(f"the ranks of {path.name} go against its scores: write scores of which more is better")
-        low = high = 0.0
-        for name, gold in qrels.items():
+            doubts.append(f"the ranks of {path.name} go against its scores: write scores of which more is better")
+        apart = 0.0
+        for name, gold in answered.items():
             answers = relevant(gold, plan.relevant_from)
-            for sign in (1, -1):
+            for sign in (1, -1):  # of equal scores the answers first, and the answers last
                 listed = sorted(run.get(name, ()), key=lambda pair: (-pair[1], sign * (pair[0] not in answers)))
                 value = plan.primary.score([id for id, _ in listed], gold, plan.relevant_from)
-                low, high = (low, high + value) if sign > 0 else (low + value, high)
-        apart = (high - low) / max(1, sum(bool(relevant(gold, plan.relevant_from)) for gold in qrels.values()))
+                apart += sign * value / len(answered)
         if apart > plan.worthwhile / 2:  # of the base and of the challenger
-            found.append(f"equal scores leave {plan.primary} of {path.name} open by {apart:.3f}")
-    return tuple(found)
+            doubts.append(f"equal scores leave {plan.primary} of {path.name} open by {apart:.3f}")
+    return tuple(doubts)
