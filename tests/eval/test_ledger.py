@@ -20,18 +20,18 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
     return Ledger.of_user()
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        QUESTIONS[:1],
-        ["Where did person 0 life, before the move?", *QUESTIONS[1:]],
-        [f"  {text.upper()} !" for text in QUESTIONS],
-        [*QUESTIONS, *(f"What does person {number} eat?" for number in range(50))],
-        ["What is new?", *QUESTIONS[7::-1] * 2],
-    ],
-    ids=["one alone", "another letter", "case and marks", "a grown set", "a part in another set, asked twice"],
-)
+CHANGED = {
+    "one alone": QUESTIONS[:1],
+    "another letter": ["Where did person 0 life, before the move?", *QUESTIONS[1:]],
+    "case and marks": [f"  {text.upper()} !" for text in QUESTIONS],
+    "a grown set": [*QUESTIONS, *(f"What does person {number} eat?" for number in range(50))],
+    "a part in another set, asked twice": ["What is new?", *QUESTIONS[7::-1] * 2],
+}
+
+
+@pytest.mark.parametrize("changed", CHANGED.values(), ids=CHANGED)
 def test_a_look_still_counts(ledger: Ledger, changed: list[str]) -> None:
+    """Attack 9: one query less, one character, a grown set."""
     assert ledger.look(changed) == 1
     ledger.record(QUESTIONS, "a set")
     assert ledger.look(changed) == 2
@@ -56,9 +56,7 @@ def test_looks_add_up_question_by_question(ledger: Ledger) -> None:
     assert ledger.look(["What is new?"]) == 1 and ledger.look([]) == 1
     ledger.record(["???"], "marks alone stand for themselves")
     assert (ledger.look(["???"]), ledger.look(["!"])) == (2, 1)
-
-
-def test_looks_at_once_never_mix(ledger: Ledger) -> None:
+    # Looks of two processes at once never mix.
     many = [f"{text} {number}" for number in range(100) for text in QUESTIONS]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda number: ledger.record(many, str(number)), range(12)))

@@ -40,6 +40,9 @@ def test_paths_become_questions_with_gold_and_where_they_came_from():
         assert made.gold[name] == {facts[at].doc_id: 1, facts[at + 1].doc_id: 1}
         assert query.metadata == {"made": True, "hops": 2, "type": "multi-hop", "answer": facts[at + 1].object}
     assert dropped == ({near(3): 10 - len(made.queries)} if len(made.queries) < 10 else {})
+    # Adjacent hops are left out, and none with no neighbours.
+    assert make_questions(facts, space(20), neighbours=20)[1] == {near(20): 10}
+    assert len(make_questions(facts, space(20), neighbours=0)[0].queries) == 10
 
 
 def near(neighbours):
@@ -81,19 +84,10 @@ def test_what_makes_a_question_and_what_does_not(facts, questions, left_out):
         assert set(*made.gold.values()) == {"m0", "m5", "m9"}
 
 
-def test_adjacent_hops_are_left_out_and_none_with_no_neighbours():
-    made, dropped = make_questions(chains(10), space(20), neighbours=20)
-    assert not made.queries and dropped == {near(20): 10}
-    assert len(make_questions(chains(10), space(20), neighbours=0)[0].queries) == 10
-
-
-def test_no_hub_dominates():
+def test_no_hub_dominates_and_questions_are_seeded_and_limited():
     facts = [Triple(f"m{i}", f"a{i}", "owns", "hub") for i in range(5)] + [Triple("m9", "hub", "stands in", "c")]
     made, dropped = make_questions(facts, space(60), neighbours=0)
     assert len(made.queries) == MAX_QUESTIONS and sum(dropped.values()) == 2
-
-
-def test_seeded_and_limited():
     facts = chains(20)
     first, dropped = make_questions(facts, space(60), limit=5, neighbours=2, seed=1)
     assert (first, dropped) == make_questions(facts, space(60), limit=5, neighbours=2, seed=1)

@@ -23,18 +23,15 @@ QUERIES = {
 QRELS = {"a": {"m1": 1}, "b": {"m2": 1}, "c": {"m1": 1, "m2": 1}, "d": {"m3": 1}}
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("all", "abcd"),
-        ("owner=ada", "d"),
-        ("type=bridge & hops=2", "a"),
-        ("all - type=bridge & hops=1", "c"),
-        ("hops>=2 - type=bridge | scope=home", "c"),
-    ],
-)
-def test_a_slice_holds(text: str, names: str) -> None:
-    assert slice_of(text, QUERIES) == set(names)
+def test_a_slice_holds() -> None:
+    rows = {
+        "all": "abcd",
+        "owner=ada": "d",
+        "type=bridge & hops=2": "a",
+        "all - type=bridge & hops=1": "c",
+        "hops>=2 - type=bridge | scope=home": "c",
+    }
+    assert {text: "".join(sorted(slice_of(text, QUERIES))) for text in rows} == rows
 
 
 def test_slices_are_added_and_never_taken_away() -> None:

@@ -1,9 +1,10 @@
-"""BEIR folders: read whole, or refused with file, line and reason."""
+"""BEIR folders: read whole, or refused with file, line and reason; divided so that what is related stays together."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,11 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Query, check_dataset, divide, read_dataset, split_dataset
 from hopgate.extract.files import Triple
 
+HEADER = "query-id\tcorpus-id\tscore\n"
+
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path: Path) -> Path:
     rows = [
         {"_id": "m1", "text": "The NAS hums.", "metadata": {"scope": "home"}},
         {"_id": "m2", "title": "Immich", "text": "It runs on the NAS.", "metadata": {"scope": "home"}},
@@ -28,21 +31,21 @@ def folder(tmp_path):
     for name, lines in (("corpus", rows), ("queries", queries), ("triples", triples)):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
     (tmp_path / "qrels").mkdir()
-    (tmp_path / "qrels/dev.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tm1\t1\n")
-    (tmp_path / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq2\tm1\t1\nq2\tm2\t2\nq2\tm3\t0\n")
+    (tmp_path / "qrels/dev.tsv").write_text(f"{HEADER}q1\tm1\t1\n")
+    (tmp_path / "qrels/test.tsv").write_text(f"{HEADER}q2\tm1\t1\nq2\tm2\t2\nq2\tm3\t0\n")
     return tmp_path
 
 
-def test_a_folder_is_read_whole(folder):
+def test_a_folder_is_read_whole(folder: Path) -> None:
     data = read_dataset(folder)
     assert [memory.external_id for memory in data.memories] == ["m1", "m2", "m3"]
     assert data.split("test") == {"q2": {"m1": 1, "m2": 2, "m3": 0}}
-    assert data.queries["q2"].hops == 2
-    assert data.queries["q2"].scope == "home"
+    assert (data.queries["q2"].hops, data.queries["q2"].scope) == (2, "home")
     assert data.triples == (Triple("m2", "Immich", "runs on", "NAS"), Triple("m1", "NAS"))
-
-
-HEADER = "query-id\tcorpus-id\tscore\n"
+    with pytest.raises(HopgateError, match=r"train.tsv is missing: the splits there are dev, test"):
+        data.split("train")
+    (folder / "triples.jsonl").unlink()
+    assert read_dataset(folder).triples == ()
 
 
 @pytest.mark.parametrize(
@@ -56,8 +59,10 @@ HEADER = "query-id\tcorpus-id\tscore\n"
         ("queries.jsonl", {"_id": "q9", "text": "x", "metadata": {"as_of": "May"}}, "line 3: as_of must be an ISO"),
         ("queries.jsonl", "{", "queries.jsonl, line 3: not JSON"),
         ("corpus.jsonl", {"_id": "m1", "text": "again"}, "corpus.jsonl, line 4: _id 'm1' stands already on line 1"),
+        ("corpus.jsonl", None, "corpus.jsonl is missing"),
         ("triples.jsonl", {"doc_id": "z", "entity": "x"}, "triples.jsonl, line 3: doc_id 'z' is not in the corpus"),
         ("triples.jsonl", {"doc_id": "m1", "subject": "x"}, "triples.jsonl, line 3: neither a fact"),
+        ("triples.jsonl", "", "triples.jsonl is empty"),
         ("qrels/test.tsv", "q1\tm1\t1", "test.tsv, line 5: the query 'q1' is in the split 'dev' too"),
         ("qrels/test.tsv", "q7\tm1\t1", "test.tsv, line 5: the query 'q7' is not in queries.jsonl"),
         ("qrels/test.tsv", "q2\tm7\t1", "test.tsv, line 5: the memory 'm7' is not in corpus.jsonl"),
@@ -68,32 +73,20 @@ HEADER = "query-id\tcorpus-id\tscore\n"
         ("qrels/train.tsv", HEADER, "train.tsv holds no judgements"),
         ("qrels/train.tsv", "q1\tm1\t1", "line 1: the header line is missing"),
         ("qrels/train.tsv", f"{HEADER}q1\tm1\t0", "line 2: the query 'q1' has no gold: every grade is 0"),
+        ("qrels", None, "holds no judgements"),
     ],
 )
-def test_a_bad_line_is_refused_by_file_line_and_reason(folder, file, line, reason):
-    with (folder / file).open("a") as lines:
-        lines.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
+def test_what_is_wrong_is_refused_by_file_line_and_reason(folder: Path, file: str, line: Any, reason: str) -> None:
+    """A line more than there were, a file without a line, or no file."""
+    if line is None:
+        (folder / file).rename(folder / "away")
+    elif line == "":
+        (folder / file).write_text("")
+    else:
+        with (folder / file).open("a") as lines:
+            lines.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
     dataset, problems = check_dataset(folder)
     assert dataset is None and any(reason in problem for problem in problems), problems
-
-
-@pytest.mark.parametrize(
-    ("file", "reason"), [("corpus.jsonl", "corpus.jsonl is missing"), ("qrels", "holds no judgements")]
-)
-def test_what_is_missing_is_named(folder: Path, file: str, reason: str) -> None:
-    (folder / file).rename(folder / "away")
-    with pytest.raises(HopgateError, match=reason):
-        read_dataset(folder)
-
-
-def test_triples_may_be_missing_not_empty_and_a_missing_split_is_named(folder: Path) -> None:
-    (folder / "triples.jsonl").write_text("")
-    with pytest.raises(HopgateError, match=r"triples.jsonl is empty"):
-        read_dataset(folder)
-    (folder / "triples.jsonl").unlink()
-    assert read_dataset(folder).triples == ()
-    with pytest.raises(HopgateError, match=r"train.tsv is missing: the splits there are dev, test"):
-        read_dataset(folder).split("train")
 
 
 def judged(**gold: str) -> tuple[dict[str, Query], dict[str, dict[str, int]]]:
@@ -115,7 +108,8 @@ def judged(**gold: str) -> tuple[dict[str, Query], dict[str, dict[str, int]]]:
         ({f"q{i}": f"- {i} m{i}" for i in range(20)}, 20),
     ],
 )
-def test_what_hangs_together_stays_in_one_split(gold, apart):
+def test_what_hangs_together_stays_in_one_split(gold: dict[str, str], apart: int) -> None:
+    """Attack 8: questions that share a gold turn, a text or a scope were on both sides."""
     queries, qrels = judged(**gold)
     seen = set()
     for share in range(0, 101, 5):
@@ -126,7 +120,7 @@ def test_what_hangs_together_stays_in_one_split(gold, apart):
     assert len(seen) == apart + 1 and seen >= {frozenset(), frozenset(gold)}
 
 
-def test_the_share_is_kept_and_a_given_split_too():
+def test_the_share_is_kept_and_a_given_split_too() -> None:
     queries, qrels = judged(**{f"q{i}": f"- {i} m{i}" for i in range(100)})
     splits = divide(queries, qrels, 0.3, given={"q7": "dev", "q8": "train"})
     assert len(splits["dev"]) == 1 + 29 and set(splits["train"]) == {"q8"} and "q7" in splits["dev"]
@@ -135,13 +129,13 @@ def test_the_share_is_kept_and_a_given_split_too():
 
 
 def test_a_set_is_split_anew_by_scope(folder: Path) -> None:
-    before = read_dataset(folder)
-    out = folder / "new"
+    before, out = read_dataset(folder), folder / "new"
     with pytest.raises(HopgateError, match="one of the two splits would be empty"):
         split_dataset(folder, out)  # both questions have the memory m1 in common
-    (folder / "qrels/dev.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tm3\t1\n")
+    (folder / "qrels/dev.tsv").write_text(f"{HEADER}q1\tm3\t1\n")
     again = split_dataset(folder, out)
-    assert again.memories == before.memories and sorted(map(len, again.splits.values())) == [1, 1]
+    assert (again.memories, again.triples) == (before.memories, before.triples)
+    assert sorted(map(len, again.splits.values())) == [1, 1]
     assert split_dataset(folder, folder / "other").splits == again.splits
     with pytest.raises(HopgateError, match="is not empty"):
         split_dataset(folder, out)
