@@ -131,10 +131,22 @@ def test_a_sensitive_memory_is_a_label_and_its_id_stands_nowhere(
     assert any("sensitive-0" in text for text in texts)
 
 
-def test_what_opened_is_applied_with_its_fingerprint(store: KnowledgeBase, judged: tuple[Judgement, Path]) -> None:
-    applied = apply_settings(judged[0], store)
-    assert repr(store.settings().fuser) == applied["fuser"]
-    assert f"gate {judged[0].fingerprint}" in store.store_settings.resolve().sources.values()
+def test_the_recommended_rung_is_applied_with_its_parts_and_its_fingerprint(
+    store: KnowledgeBase, judged: tuple[Judgement, Path]
+) -> None:
+    judgement = judged[0]
+    arms = judgement.evidence.arms
+    assert arms["base + names"].parts == ("names",) and arms["base + names + facts"].parts == ("names", "facts")
+    # With the fewest parts that opened, with a part that nothing above it improves on, and with none.
+    rungs = {rung.part: rung for rung in judgement.evidence.rungs}
+    base = replace(rungs["names"], arm="rrf")
+    for chosen, parts in ((rungs["names"], ("names",)), (rungs["concepts"], ("names", "facts")), (base, ())):
+        claim = replace(judgement.main, part=chosen.part, arm=chosen.arm)
+        applied = apply_settings(replace(judgement, claims=(claim,)), store)
+        settings = store.settings()
+        assert (repr(settings.fuser), settings.parts) == (applied["fuser"], parts)
+        assert applied["fuser"] == arms[chosen.arm].configuration and applied["parts"] == parts
+    assert f"gate {judgement.fingerprint}" in store.store_settings.resolve().sources.values()
 
 
 def test_a_data_set_is_gated_replayed_and_its_change_is_seen(tmp_path: Path) -> None:

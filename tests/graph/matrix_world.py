@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import strategies as st
 
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import Pairs, mention_graph
@@ -15,6 +16,9 @@ TITLE = 3.0
 STAMP = Stamp(1, 0, (1, 0))
 Mentions = dict[tuple[int, int], float]
 Edges = list[tuple[int, int, int]]
+_memories, _concepts = st.integers(0, 6), st.integers(0, 5)
+MENTIONS = st.dictionaries(st.tuples(_memories, _concepts), st.sampled_from([0.5, 1.0, TITLE]), max_size=30)
+EDGES = st.lists(st.tuples(_concepts, _concepts, st.integers(0, len(RELATIONS) - 1)), max_size=30)
 
 
 def matrix_of(mentions: Mentions, edges: Edges, *, memories: int = 7, concepts: int = 6) -> GraphMatrix:
@@ -46,3 +50,9 @@ def matrix_of(mentions: Mentions, edges: Edges, *, memories: int = 7, concepts: 
         namesake_id=np.zeros(0, np.int64),
         namesake_of=np.zeros(0, np.int64),
     )
+
+
+def mentions_of(matrix: GraphMatrix) -> Mentions:
+    """The mentions of a graph, by (memory, concept)."""
+    part = matrix.graph.matrix[: matrix.graph.memories, matrix.graph.memories :].tocoo()
+    return {(int(m), int(c)): float(w) for m, c, w in zip(part.row, part.col, part.data, strict=True)}
