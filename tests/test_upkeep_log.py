@@ -103,7 +103,7 @@ def test_curation_lets_a_memory_give_way_and_takes_it_back(notes):
         if not newer:
             notes.upkeep.undo(entry.id)
             assert notes.get("again").superseded_by is None
-    notes.graph.restore(["again"])
+    notes.upkeep.undo(entry.id)
     notes.graph.curate(apply=True)
     assert not notes.upkeep.entry(entry.id).undoable
     with pytest.raises(HopgateError, match="undone already"):

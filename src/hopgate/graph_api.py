@@ -15,28 +15,21 @@ from hopgate.recall.filters import Filters, Scopes
 from hopgate.store import superseded
 from hopgate.store.graph import concept_rows, edge_rows, fact_rows, graph_vectors, name_rows
 from hopgate.store.graph.visible import View, view_of
+from hopgate.store.rows import Connection
 
 if TYPE_CHECKING:
     import networkx as nx
     import numpy as np
     from numpy.typing import NDArray
-    from psycopg import Connection
 
     from hopgate.extract.model.judge import Judge
+    from hopgate.graph import inspect
     from hopgate.graph.build.curate import Curation, Proposal
     from hopgate.graph.build.merge import Change, MergeProposal, RemovalPreview
     from hopgate.graph.clusters import ConceptClusters
-    from hopgate.graph.inspect import (
-        ConceptDetail,
-        Conflict,
-        EdgeChanges,
-        GraphStats,
-        MemoryDetail,
-        Neighbourhood,
-    )
     from hopgate.recall.legs import RecallPipeline
     from hopgate.store.fill import Embedding
-    from hopgate.store.graph.concept_rows import Ambiguous, Concept
+    from hopgate.store.graph.concept_rows import Concept
     from hopgate.store.graph.edge_rows import Edge, TimeSpan
     from hopgate.store.store import Store
     from hopgate.store.superseded import SupersededMemory
@@ -80,7 +73,7 @@ class ConceptGraph:
         self._pipeline = pipeline
 
     @contextmanager
-    def _looking(self, **part: Unpack[Part]) -> Iterator[tuple[Connection[Any], View]]:
+    def _looking(self, **part: Unpack[Part]) -> Iterator[tuple[Connection, View]]:
         """Look at the graph in one state of the database."""
         with self._store.snapshot() as connection:
             scopes = Filters(part.get("scope")).scopes
@@ -111,19 +104,18 @@ class ConceptGraph:
         with self._looking(**part) as (connection, view):
             return concept_rows.listed(connection, view, kind=kind, search=search, limit=limit, offset=offset)
 
-    def concept(self, name: str | int, *, limit: int = 20, **part: Unpack[Part]) -> ConceptDetail:
+    def concept(self, name: str | int, *, limit: int = 20, **part: Unpack[Part]) -> inspect.ConceptDetail:
         """Give one concept, by a name or its id: its names, the merges into it, at most `limit` memories and edges."""
-        from hopgate.graph.inspect import concept_detail
+        from hopgate.graph import inspect
 
         with self._looking(**part) as (connection, view):
-            return concept_detail(connection, view, name, limit=limit)
+            return inspect.concept_detail(connection, view, name, limit=limit)
 
-    def memory(self, external_id: str, *, limit: int = 10) -> MemoryDetail:
+    def memory(self, external_id: str, *, limit: int = 10) -> inspect.MemoryDetail:
         """Give one memory: what was extracted from it, its edges, what is related by them, and what it superseded."""
-        from hopgate.graph.inspect import memory_detail
+        from hopgate.graph import inspect
 
-        with self._store.transaction() as connection:
-            return memory_detail(connection, external_id, limit=limit)
+        return self._store.run(lambda connection: inspect.memory_detail(connection, external_id, limit=limit))
 
     def edges(
         self,
@@ -134,10 +126,10 @@ class ConceptGraph:
         **part: Unpack[Part],
     ) -> list[Edge]:
         """Give the edges, all or one concept's: those true as of a time, as known at a time."""
-        from hopgate.graph.inspect import named
+        from hopgate.graph import inspect
 
         with self._looking(**part) as (connection, view):
-            ids = None if of is None else named(connection, view, of)
+            ids = None if of is None else inspect.named(connection, view, of)
             return edge_rows.visible(connection, view, concept_ids=ids, relation=relation, limit=limit)
 
     def clusters(self, *, resolution: float = 1.0, scope: Scopes = None) -> ConceptClusters:
@@ -162,12 +154,12 @@ class ConceptGraph:
         """Count concepts, names, mentions, edges, merges and relations."""
         return self._store.run(concept_rows.counts)
 
-    def stats(self, *, damping: float = 0.5) -> GraphStats:
+    def stats(self) -> inspect.GraphStats:
         """Measure the graph: hubs, components, kinds, relations, and how much PageRank resembles degree here."""
-        from hopgate.graph.inspect import stats
+        from hopgate.graph import inspect
 
         with self._looking() as (connection, _):
-            return stats(connection, damping=damping)
+            return inspect.stats(connection)
 
     def neighbourhood(
         self,
@@ -177,7 +169,7 @@ class ConceptGraph:
         depth: int = 1,
         limit: int = 100,
         **part: Unpack[Part],
-    ) -> Neighbourhood:
+    ) -> inspect.Neighbourhood:
         """Give a part of the graph to draw: around a concept, among some, or the largest of all.
 
         Parameters
@@ -211,14 +203,14 @@ class ConceptGraph:
 
     def history(self, name: str, *, scope: Scopes = None, limit: int = 500) -> list[Edge]:
         """Give every version of a concept's edges; those with `retired_at` are believed no more."""
-        from hopgate.graph.inspect import named
+        from hopgate.graph import inspect
 
         with self._looking(scope=scope) as (connection, view):
-            return edge_rows.versions(connection, view, named(connection, view, name), limit=limit)
+            return edge_rows.versions(connection, view, inspect.named(connection, view, name), limit=limit)
 
     def changes(
         self, since: datetime, until: datetime, *, axis: str = "valid", scope: Scopes = None, limit: int = 200
-    ) -> EdgeChanges:
+    ) -> inspect.EdgeChanges:
         """Give what began and what ended after `since` and up to `until`.
 
         Parameters
@@ -226,18 +218,18 @@ class ConceptGraph:
         axis : str
             "valid": when it was true; "known": when it was known.
         """
-        from hopgate.graph.inspect import changes
+        from hopgate.graph import inspect
 
         with self._looking(scope=scope) as (connection, view):
-            return changes(connection, view, since, until, axis=axis, limit=limit)
+            return inspect.changes(connection, view, since, until, axis=axis, limit=limit)
 
-    def conflicts(self, name: str | None = None, *, scope: Scopes = None, limit: int = 100) -> list[Conflict]:
+    def conflicts(self, name: str | None = None, *, scope: Scopes = None, limit: int = 100) -> list[inspect.Conflict]:
         """Give pairs of edges that cannot both hold, and whether the newer one ended the older."""
-        from hopgate.graph.inspect import Conflict, named
+        from hopgate.graph import inspect
 
         with self._looking(scope=scope) as (connection, view):
-            concepts = None if name is None else named(connection, view, name)
-            return [Conflict(*pair) for pair in edge_rows.conflicts(connection, view, concepts, limit=limit)]
+            concepts = None if name is None else inspect.named(connection, view, name)
+            return [inspect.Conflict(*pair) for pair in edge_rows.conflicts(connection, view, concepts, limit=limit)]
 
     def superseded(self, *, scope: Scopes = None, limit: int = 100) -> list[SupersededMemory]:
         """Give the memories that gave way to others, the last one first."""
@@ -302,8 +294,8 @@ class ConceptGraph:
 
         return self._changed(lambda connection: merge.split_named(connection, name, scope), dry_run)
 
-    def _changed(self, change: Callable[[Connection[Any]], Result], dry_run: bool) -> Result:
-        def work(connection: Connection[Any]) -> Result:
+    def _changed(self, change: Callable[[Connection], Result], dry_run: bool) -> Result:
+        def work(connection: Connection) -> Result:
             made = change(connection)
             if dry_run:
                 connection.rollback()
@@ -311,12 +303,11 @@ class ConceptGraph:
 
         return self._store.run(work)
 
-    def ambiguous(self, *, limit: int = 50) -> list[Ambiguous]:
-        """Give the names that may be the same as another concept's and were left apart, the most alike first."""
-        return self._store.run(lambda connection: concept_rows.ambiguous(connection, limit=limit))
-
     def merge_proposals(self, *, limit: int = 50) -> list[MergeProposal]:
-        """Give the names that may be one concept, with what makes them alike and their least similar pair."""
+        """Give the names that were left undecided, the most alike first, with what speaks for one concept and against.
+
+        `hopgate concepts ambiguous` lists them.
+        """
         from hopgate.graph.build.merge import merge_proposals
 
         return self._store.run(lambda connection: merge_proposals(connection, limit=limit))
@@ -332,7 +323,7 @@ class ConceptGraph:
         from hopgate.graph.build import merge
 
         merged = apart = 0
-        for pair in self.ambiguous(limit=limit):
+        for pair in self._store.run(lambda connection: concept_rows.ambiguous(connection, limit=limit)):
             try:
                 with guarded(name_rows.guard(self._store, partial(name_rows.spelt, [pair.near, pair.name]))):
                     same = opinion.same(pair.name, None, (pair.near,))
@@ -368,12 +359,6 @@ class ConceptGraph:
         from hopgate.graph.build.curate import apply_all
 
         self._store.run(lambda connection: apply_all(connection, chosen))
-
-    def restore(self, external_ids: Sequence[str]) -> int:
-        """Take back that memories were superseded, so that recall finds them again; give how many."""
-        from hopgate.graph.build.curate import restore
-
-        return self._store.run(lambda connection: restore(connection, external_ids))
 
     def removal_preview(self, external_ids: Sequence[str], *, scope: Scopes = None) -> RemovalPreview:
         """Say what would leave the graph if these memories were deleted or marked as sensitive; nothing does."""

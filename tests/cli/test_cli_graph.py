@@ -70,7 +70,7 @@ def test_concepts_are_listed_shown_merged_and_split(built: Runner) -> None:
     early = built("concepts", "list", "--limit", "500", "--known-at", "2024-02-01", "--json").json
     assert len(early) < len(built("concepts", "list", "--limit", "500", "--json").json)
     shown = built("concepts", "show", "immich", "--json").json
-    assert shown["name"] == "Immich" and shown["memories"] and shown["edges"][0]["evidence"]
+    assert shown["concept"]["name"] == "Immich" and shown["memories"] and shown["edges"][0]["evidence"]
     assert built("concepts", "merge", "Immich", "Jellyfin", "--dry-run", "--json").json["dry_run"]
     assert built("concepts", "show", "immich", "--json").json == shown
     assert "'Jellyfin' joined 'Immich'" in built("concepts", "merge", "Immich", "Jellyfin").out

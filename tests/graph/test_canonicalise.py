@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -56,6 +55,13 @@ def together(result: Canonicalisation, first: str, second: str) -> bool:
         ("I (alice smith)", "I (alice smyth)", False),
         ("I (team-a)", "I (team-b)", False),
         ("I (lab)", "I (lab notes)", False),
+        # What is somebody's, or half of a name with a hyphen, is another.
+        ("Karl", "Karl-Heinz", False),
+        ("Anna", "Anna\u2011Lena", False),
+        ("Mike", "Mike's Bikes", False),
+        ("Mia's bike", "Noah's bike", False),
+        ("Ada", "Ada Lovelace-King", True),
+        ("Jean-Paul Sartre", "Sartre", True),
     ],
 )
 def test_ways_to_write_one_name_merge_and_things_told_apart_by_a_word_do_not(
@@ -78,13 +84,9 @@ def test_kinds_are_soft_evidence() -> None:
     assert len(Canonicaliser().fit(names(None)).clusters()) == 1
     assert len(Canonicaliser().fit(names("city")).clusters()) == 1  # extractors name kinds differently
     assert len(Canonicaliser(threshold=0.9).fit(names("person")).clusters()) == 2
-
-
-def test_what_is_in_a_place_is_not_the_place() -> None:
-    places = {"Anson Airport": ("Anson",)}
-    names = ("Anson Airport", "Anson", "Anson", "Nile river", "Nile")
-    result = Canonicaliser().fit([ContextMention(name, located_in=places.get(name, ())) for name in names])
-    assert not together(result, "Anson Airport", "Anson") and together(result, "Nile river", "Nile")
+    # What is in a place is not the place.
+    airport = ContextMention("Anson Airport", located_in=("Anson",))
+    assert len(Canonicaliser().fit([airport, ContextMention("Anson"), ContextMention("Anson")]).clusters()) == 2
 
 
 def test_embeddings_find_what_strings_cannot() -> None:
@@ -96,8 +98,6 @@ def test_embeddings_find_what_strings_cannot() -> None:
     mentions = [ContextMention(name) for name in names]
     assert not together(Canonicaliser().fit(mentions), "NYC", "The Big Apple")
     assert together(Canonicaliser().fit(mentions, embed), "NYC", "The Big Apple")
-    with pytest.raises(HopgateError, match="one finite row a name"):
-        Canonicaliser().fit(mentions, lambda texts: np.zeros((1, 3), np.float32))
 
 
 def test_the_result_answers() -> None:
@@ -127,14 +127,10 @@ def test_relations_are_brought_together_and_the_raw_ones_kept() -> None:
     assert born == {"was born in", "born in", "be born in"}
     assert result["worked for"] == result["works at"]
     assert set(result) == set(raw) and canonicalise_relations({}) == {}
-
-
-def test_relations_turned_around_and_two_things_that_one_has_stay_apart() -> None:
-    turned = canonicalise_relations(dict.fromkeys(("directed", "directed by", "is married", "is not married"), 1))
-    assert len(set(turned.values())) == 4
-    roles = ["has insurance", "has health insurance", "has teacher", "has class teacher"]
-    same = np.ones((len(roles), 1), dtype=np.float32)
-    assert canonicalise_relations(dict.fromkeys(roles, 1), embed=lambda _: same) == {role: role for role in roles}
+    # Those that turn a meaning around stay apart, as do two things that one has, however near.
+    same = np.ones((2, 1), dtype=np.float32)
+    for pair in (("directed", "directed by"), ("is married", "is not married"), ("has card", "has bank card")):
+        assert canonicalise_relations(dict.fromkeys(pair, 1), embed=lambda _: same) == {raw: raw for raw in pair}
 
 
 MONROES = [Candidate(1, ("Marilyn Monroe", "Marilyn"), "person", 9), Candidate(2, ("James Monroe",), "person", 1)]
@@ -161,24 +157,6 @@ def test_a_new_name_is_merged_asked_about_or_new(name, kind, candidates, thresho
     assert (decision.action, decision.concept) == decided
 
 
-@pytest.mark.parametrize(
-    ("known", "new", "apart"),
-    [
-        ("Karl", "Karl-Heinz", True),
-        ("Anna", "Anna\u2011Lena", True),
-        ("Mike", "Mike's Bikes", True),
-        ("Mia's bike", "Noah's bike", True),
-        ("Ada", "Ada Lovelace-King", False),
-        ("Wi-Fi", "Wi-Fi router", False),
-        ("Jean-Paul Sartre", "Sartre", False),
-        ("Monroe", "Marilyn Monroe", False),
-    ],
-)
-def test_what_is_somebodys_or_half_of_a_name_with_a_hyphen_is_another(known: str, new: str, apart: bool) -> None:
-    decision = Canonicaliser(threshold=0.8, ask=0.5).resolve(ContextMention(new), [Candidate(1, (known,))])
-    assert (decision.action == "merge") is not apart, decision
-
-
 WORDS = ["ann", "lee", "bo", "2", "1999", "york", "new", "of", "nas"]
 NAMES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join), max_size=14)
 
@@ -195,23 +173,6 @@ def test_expansions_are_the_longer_names_that_hold_all_tokens(names: list[str]) 
         and (longer := [other for other, theirs in enumerate(held) if mine < theirs])
     }
     assert gathered.expansions == expected
-
-
-@settings(max_examples=100, deadline=None)
-@given(NAMES)
-def test_names_that_share_a_token_are_candidates_once_and_in_order(names: list[str]) -> None:
-    gathered, _ = likeness.units([ContextMention(name) for name in [*names, "x"]])
-    held = [set(own) for own in gathered.tokens]
-    i, j = likeness.candidate_pairs(gathered)
-    pairs = list(zip(i.tolist(), j.tolist(), strict=True))
-    assert {(a, b) for a, b in combinations(range(len(held)), 2) if held[a] & held[b]} <= set(pairs)
-    assert pairs == sorted(set(pairs)) and all(a < b for a, b in pairs)
-
-
-def test_a_token_of_too_many_names_makes_no_block() -> None:
-    many = [["york", str(at)] for at in range(likeness.MAX_BLOCK + 1)]
-    assert not len(likeness.shared_item(many))
-    assert len(likeness.shared_item(many[1:])) == likeness.MAX_BLOCK * (likeness.MAX_BLOCK - 1) // 2
 
 
 def scored(matrix: np.ndarray) -> Scored:

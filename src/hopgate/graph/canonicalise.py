@@ -138,7 +138,7 @@ class Canonicaliser:
         vectors = None
         if embed is not None and len(given) >= 2:
             known = np.sort(np.argsort(-given.counts, kind="stable")[:MAX_EMBEDDED]).astype(np.int64)
-            vectors = NameVectors(_embedded(embed, [given.spellings[unit] for unit in known]), known)
+            vectors = NameVectors(embed([given.spellings[unit] for unit in known]), known)
         i, j = likeness.candidate_pairs(given, vectors)
         near = np.full(len(i), np.nan, dtype=np.float32) if vectors is None else vectors.near(i, j)
         scored = likeness.scored(given, i, j, near)
@@ -151,10 +151,6 @@ class Canonicaliser:
         The candidates are scored as in `fit`, and two thresholds make three bands: merge, ask, new. Only the middle one
         may ask a person or a model.
         """
-        if not 0 <= self.ask <= self.threshold <= 1:
-            raise HopgateError(
-                f"thresholds must be 0 <= ask <= threshold <= 1, not ask {self.ask} and threshold {self.threshold}"
-            )
         if not candidates:
             return Decision("new", None, 0.0)
         scores = _candidate_scores(mention, candidates)
@@ -189,15 +185,6 @@ def _candidate_scores(mention: ContextMention, candidates: Sequence[Candidate]) 
     near[: len(owners)] = [row.closeness for _, row, *_ in named]  # the mention's pairs come first
     scores = likeness.scored(given, i, j, near).score[: len(owners)]
     return list((np.bincount(owners, scores, len(candidates)) / np.bincount(owners)).tolist())
-
-
-def _embedded(embed: Embed, names: list[str]) -> FloatArray:
-    vectors = np.asarray(embed(names), dtype=np.float32)
-    if vectors.ndim != 2 or len(vectors) != len(names) or not np.isfinite(vectors).all():
-        raise HopgateError(
-            f"the embedder gave {vectors.shape} for {len(names)} names: it must give one finite row a name"
-        )
-    return vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,12 +233,12 @@ class Canonicalisation:
 
     def clusters(self) -> list[Cluster]:
         """List the concepts, by label."""
-        given, spelt = self.units, self.units.spellings
+        units, names = self.units, self.units.spellings
         groups: list[list[int]] = [[] for _ in range(int(self.labels.max(initial=-1)) + 1)]
-        for unit in sorted(range(len(given)), key=lambda at: (-given.counts[at], -len(spelt[at]), spelt[at])):
+        for unit in sorted(range(len(units)), key=lambda at: (-units.counts[at], -len(names[at]), names[at])):
             groups[self.labels[unit]].append(unit)
         return [
-            Cluster(tuple(dict.fromkeys(spelt[unit] for unit in group)), int(given.counts[group].sum()))
+            Cluster(tuple(dict.fromkeys(names[unit] for unit in group)), int(units.counts[group].sum()))
             for group in groups
         ]
 
@@ -306,7 +293,7 @@ def canonicalise_relations(
     raws = list(counts)
     if not raws:
         return {}
-    scored = _scored_relations(raws, None if embed is None else _embedded(embed, raws))
+    scored = _scored_relations(raws, None if embed is None else embed(raws))
     labels = agglomerate(scored, len(raws), threshold).tolist()
     first: dict[int, str] = {}
     for raw, label in sorted(zip(raws, labels, strict=True), key=lambda pair: (-counts[pair[0]], len(pair[0]))):

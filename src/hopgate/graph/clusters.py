@@ -25,10 +25,9 @@ from hopgate.store import memories
 from hopgate.store.graph import arrays, concept_rows, version
 from hopgate.store.graph.concept_rows import ClusterRow, Concept
 from hopgate.store.graph.visible import view_of
+from hopgate.store.rows import Connection
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.store.store import Store
 
 Ids = NDArray[np.int64]
@@ -176,7 +175,7 @@ class _Graph:
     weights: csr_array  # concepts by concepts
 
 
-def _read(connection: Connection[Any], scopes: Sequence[str]) -> _Graph:
+def _read(connection: Connection, scopes: Sequence[str]) -> _Graph:
     """Read what some scopes may see, or with none of them the whole store; what no memory mentions is left out."""
     view = view_of(connection, scopes or None)
     listed = [concept for concept in concept_rows.listed(connection, view, limit=None) if concept.memory_count]
@@ -246,7 +245,7 @@ def leiden(weights: csr_array, *, resolution: float = 1.0) -> tuple[Ids, float]:
 
 
 def _keep(
-    connection: Connection[Any], scopes: Sequence[str], resolution: float, found: Sequence[ClusterRow]
+    connection: Connection, scopes: Sequence[str], resolution: float, found: Sequence[ClusterRow]
 ) -> list[ClusterRow]:
     """Give newly found clusters the ids of those before that they are, and keep them where that is allowed."""
     may_write = concept_rows.lock_clusters(connection)
@@ -298,7 +297,7 @@ def keep_ids(before: Mapping[int, AbstractSet[int]], now: Sequence[AbstractSet[i
 # Labels: the most central names, and words that are frequent in a cluster's memories and rare in others'.
 
 
-def _named(connection: Connection[Any], graph: _Graph, rows: Sequence[ClusterRow]) -> list[ConceptCluster]:
+def _named(connection: Connection, graph: _Graph, rows: Sequence[ClusterRow]) -> list[ConceptCluster]:
     """The clusters with their members and labels."""
     place = {concept.id: at for at, concept in enumerate(graph.concepts)}
     nodes_of = {row.id: nodes for row in rows if (nodes := [place[key] for key in row.concept_ids if key in place])}
@@ -325,7 +324,7 @@ def _named(connection: Connection[Any], graph: _Graph, rows: Sequence[ClusterRow
     return clusters
 
 
-def _texts(connection: Connection[Any], memory_ids: Sequence[int]) -> list[str]:
+def _texts(connection: Connection, memory_ids: Sequence[int]) -> list[str]:
     """The beginnings of memories' texts, in this order; sensitive ones are in no cluster, nor here."""
     text = dict(cleared(memories.fetch_by_id(connection, memory_ids).items()))
     return [text[key][:READ_CHARACTERS] for key in memory_ids if key in text]

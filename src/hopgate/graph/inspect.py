@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,16 +25,14 @@ from hopgate.store.graph.edge_rows import DrawnConcept, DrawnEdge, Edge
 from hopgate.store.graph.fact_rows import NamedFact, NamedMention
 from hopgate.store.graph.visible import View
 from hopgate.store.journal import JournalRow
+from hopgate.store.rows import Connection
 from hopgate.times import utc
-
-if TYPE_CHECKING:
-    from psycopg import Connection
 
 # The columns of an edge's beginning and end on each axis.
 AXES = {"valid": ("valid_from", "valid_to"), "known": ("recorded_at", "retired_at")}
 
 
-def named(connection: Connection[Any], view: View, name: str | int) -> list[int]:
+def named(connection: Connection, view: View, name: str | int) -> list[int]:
     """The concepts of a name, or of an id; one that nobody in view has is refused."""
     if isinstance(name, int):
         return [concept_rows.get(connection, name, view).id]
@@ -50,16 +48,8 @@ class ConceptDetail:
     memories: tuple[str, ...]
     edges: tuple[Edge, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the concept ready for JSON."""
-        return asdict(self.concept) | {
-            "memories": list(self.memories),
-            "merges": [_dated(asdict(merge)) for merge in self.merges],
-            "edges": [_dated(asdict(edge)) for edge in self.edges],
-        }
 
-
-def concept_detail(connection: Connection[Any], view: View, name: str | int, *, limit: int = 20) -> ConceptDetail:
+def concept_detail(connection: Connection, view: View, name: str | int, *, limit: int = 20) -> ConceptDetail:
     """Read the concept of a name, or of an id, with at most `limit` memories and edges; an unknown one is refused.
 
     Where several scopes have the name it is the concept that most memories talk about.
@@ -86,18 +76,18 @@ class MemoryDetail:
     reason: str = ""  # why it was superseded itself
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the memory ready for JSON."""
+        """Give the memory as a record of a corpus, with what is known of it."""
         return to_record(self.memory) | {
-            "mentions": [asdict(mention) for mention in self.mentions],
-            "facts": [_dated(asdict(fact)) for fact in self.facts],
-            "edges": [_dated(asdict(edge)) for edge in self.edges],
-            "related": [{"_id": key, "concepts": list(names)} for key, names in self.related],
-            "supersedes": list(self.supersedes),
+            "mentions": self.mentions,
+            "facts": self.facts,
+            "edges": self.edges,
+            "related": [{"_id": key, "concepts": names} for key, names in self.related],
+            "supersedes": self.supersedes,
             "superseded_reason": self.reason,
         }
 
 
-def memory_detail(connection: Connection[Any], external_id: str, *, limit: int) -> MemoryDetail:
+def memory_detail(connection: Connection, external_id: str, *, limit: int) -> MemoryDetail:
     """Read a memory with at most `limit` edges and related memories; an unknown id is refused."""
     ((key, memory),) = memory_store.require(connection, [external_id]).items()
     return MemoryDetail(
@@ -110,10 +100,6 @@ def memory_detail(connection: Connection[Any], external_id: str, *, limit: int) 
     )
 
 
-def _dated(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row.items()}
-
-
 @dataclass(frozen=True, slots=True)
 class EdgeChanges:
     """The edges that began and those that ended between two moments."""
@@ -123,7 +109,7 @@ class EdgeChanges:
 
 
 def changes(
-    connection: Connection[Any], view: View, since: datetime, until: datetime, *, axis: str, limit: int
+    connection: Connection, view: View, since: datetime, until: datetime, *, axis: str, limit: int
 ) -> EdgeChanges:
     """What began and what ended after `since` and up to `until`, in valid time or in known time."""
     if axis not in AXES:
@@ -184,13 +170,10 @@ class GraphStats:
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as JSON values."""
-        values = asdict(self)
-        for name in ("kinds", "top_relations", "hubs"):
-            values[name] = dict(values[name])
-        return values
+        return asdict(self) | {name: dict(getattr(self, name)) for name in ("kinds", "top_relations", "hubs")}
 
 
-def stats(connection: Connection[Any], *, damping: float = 0.5) -> GraphStats:
+def stats(connection: Connection) -> GraphStats:
     """Measure a graph; the transaction should be a snapshot."""
     from scipy.sparse.csgraph import connected_components
 
@@ -202,7 +185,7 @@ def stats(connection: Connection[Any], *, damping: float = 0.5) -> GraphStats:
         hubs=tuple((row.name, row.memory_count) for row in concept_rows.listed(connection, limit=SHOWN)),
         components=int(np.count_nonzero(sizes)),
         largest_component=round(float(sizes.max(initial=0) / max(1, sizes.sum())), 4),
-        degree=degree_likeness(graph, damping=damping),
+        degree=degree_likeness(graph),
     )
 
 
@@ -234,17 +217,16 @@ def degree_likeness(graph: WalkGraph, *, damping: float = 0.5) -> DegreeLikeness
     pool = graph.memories + np.flatnonzero(~graph.dangling[graph.memories :])
     if pool.size < 2:
         return None
-    rng = np.random.default_rng(0)
-    shown = max(1, min(COMPARED, graph.memories // 10))
-    ranked = [graph.strength]
+    rng, top = np.random.default_rng(0), max(1, min(COMPARED, graph.memories // 10))
+    scores = [graph.strength]
     for _ in range(WALKS):
         restart = np.zeros(graph.nodes)
         restart[rng.choice(pool, min(SEEDS, pool.size), replace=False)] = 1
-        ranked.append(pagerank(graph, restart, damping=damping))
-    by_degree, *firsts = (set(top_k(scores[: graph.memories], shown).tolist()) for scores in ranked)
-    between = [len(a & b) / shown for a, b in combinations(firsts, 2)]
-    with_degree = [len(first & by_degree) / shown for first in firsts]
-    return DegreeLikeness(damping, shown, float(np.mean(between)), float(np.mean(with_degree)))
+        scores.append(pagerank(graph, restart, damping=damping))
+    by_degree, *firsts = (set(top_k(row[: graph.memories], top).tolist()) for row in scores)
+    between = [len(a & b) / top for a, b in combinations(firsts, 2)]
+    with_degree = [len(first & by_degree) / top for first in firsts]
+    return DegreeLikeness(damping, top, float(np.mean(between)), float(np.mean(with_degree)))
 
 
 # Parts of the graph to draw: a concept's neighbourhood, some concepts, or the largest.
@@ -270,9 +252,7 @@ class Neighbourhood:
     edges_left_out: int = 0
 
 
-def around(
-    connection: Connection[Any], view: View, concept_id: int, *, depth: int = 1, limit: int = 100
-) -> Neighbourhood:
+def around(connection: Connection, view: View, concept_id: int, *, depth: int = 1, limit: int = 100) -> Neighbourhood:
     """Draw a concept with what its edges reach in `depth` steps, nearest and heaviest first, and its company."""
     concept_id = concept_rows.get(connection, concept_id, view).id
     drawn, ring, left_out = [concept_id], [concept_id], 0
@@ -288,23 +268,23 @@ def around(
     return _drawn(connection, view, drawn, left_out)
 
 
-def chosen(connection: Connection[Any], view: View, among: Sequence[int] | None, *, limit: int) -> Neighbourhood:
+def chosen(connection: Connection, view: View, among: Sequence[int] | None, *, limit: int) -> Neighbourhood:
     """Draw the first of these concepts, or of all those that most memories talk about, and what joins them."""
     ids, there = edge_rows.chosen_concepts(connection, view, among, limit=limit)
     return _drawn(connection, view, ids, there - len(ids))
 
 
-def _drawn(connection: Connection[Any], view: View, concept_ids: Sequence[int], left_out: int) -> Neighbourhood:
+def _drawn(connection: Connection, view: View, concept_ids: Sequence[int], left_out: int) -> Neighbourhood:
     concepts = edge_rows.drawn_concepts(connection, view, concept_ids)
-    small = len(concepts) <= TOGETHER_UP_TO
-    limit = None if small else EDGES_EACH * len(concepts)
-    edges, there = edge_rows.drawn_edges(connection, view, concept_ids, limit=limit)
-    left = there - len(edges)
-    if small and _is_now(view):
-        known = {frozenset((edge.source, edge.target)) for edge in edges}
+    is_small = len(concepts) <= TOGETHER_UP_TO
+    limit = None if is_small else EDGES_EACH * len(concepts)
+    edges, total = edge_rows.drawn_edges(connection, view, concept_ids, limit=limit)
+    edges_left_out = total - len(edges)
+    if is_small and _is_now(view):
+        joined = {frozenset((edge.source, edge.target)) for edge in edges}
         company = edge_rows.together(connection, view, concept_ids, TOGETHER, limit=3 * len(concepts))
-        edges += [line for line in company if frozenset((line.source, line.target)) not in known]
-    return Neighbourhood(tuple(concepts), tuple(edges), left_out, left)
+        edges += [line for line in company if frozenset((line.source, line.target)) not in joined]
+    return Neighbourhood(tuple(concepts), tuple(edges), left_out, edges_left_out)
 
 
 def _is_now(view: View) -> bool:

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.names import LONGEST, NameIndex, name_index, name_words
 from hopgate.memory import cleared
 from hopgate.store import memories, setting_rows
 from hopgate.store.graph import arrays, concept_rows, edge_rows, name_rows
 from hopgate.store.graph.name_rows import NameRow, of_small_groups
-
-if TYPE_CHECKING:
-    from psycopg import Connection
+from hopgate.store.rows import Connection
 
 # A mention that an extractor found weighs 1. Measured on dev: 6 to 10 are alike for titles, 0.25 to 0.5 for names
 # inside names.
@@ -75,7 +72,7 @@ def _is_name_in(word: str, name: str) -> bool:
     return letter.isalpha() and not letter.islower()
 
 
-def link_all(connection: Connection[Any]) -> None:
+def link_all(connection: Connection) -> None:
     """Link every memory to the concepts that it mentions and that its title names, and concepts to those in names."""
     link_memories(connection, memories.hold_open_ids(connection))
     concept_ids = arrays.concept_ids(connection).tolist()
@@ -83,7 +80,7 @@ def link_all(connection: Connection[Any]) -> None:
         link_names(connection, concept_ids[start : start + BATCH])
 
 
-def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
+def link_memories(connection: Connection, memory_ids: Sequence[int]) -> None:
     """Derive which concepts memories talk about: those that extractors mentioned, and the one that a title names.
 
     Only names that could be these memories' titles are looked up, so that adding a memory costs what the memory is
@@ -105,7 +102,7 @@ def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
         concept_rows.link_titles(connection, links, TITLE_WEIGHT)
 
 
-def link_names(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
+def link_names(connection: Connection, concept_ids: Sequence[int]) -> None:
     """Join concepts to those whose names are inside their own: "Mill Street, Norwich" to "Norwich"."""
     names: Texts = defaultdict(list)
     for row in name_rows.read(connection, concepts=concept_ids):
@@ -116,7 +113,7 @@ def link_names(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
     edge_rows.replace_name_links(connection, concept_ids, links, INSIDE_WEIGHT)
 
 
-def relink(connection: Connection[Any], changed: Sequence[NameRow], *, leaving_out: Sequence[int] = ()) -> None:
+def relink(connection: Connection, changed: Sequence[NameRow], *, leaving_out: Sequence[int] = ()) -> None:
     """Link anew what names touch that were added, removed or moved: memories titled so, and names that contain them.
 
     A name that more than `MAX_CARRIED` of them contain is a common word that says little about each, and to visit them
@@ -170,7 +167,7 @@ def _whole(titles: Iterable[str]) -> list[str]:
     return sorted(" ".join(words) for words in forms if len(words) <= LONGEST)
 
 
-def _indexes(connection: Connection[Any], wanted: Mapping[str, Collection[str]]) -> dict[str, NameIndex]:
+def _indexes(connection: Connection, wanted: Mapping[str, Collection[str]]) -> dict[str, NameIndex]:
     """Index the names of each scope that have some normal forms."""
     names: Texts = defaultdict(list)
     keys = [(scope, normal) for scope, normals in wanted.items() for normal in normals]

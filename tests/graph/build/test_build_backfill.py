@@ -19,7 +19,7 @@ from hopgate.graph.build import pipeline
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.scale.engine import Engine
-from hopgate.store.graph import fact_rows, graph_vectors
+from hopgate.store.graph import graph_vectors
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -76,14 +76,6 @@ def test_declared_late_is_as_good_as_declared_early(kb):
     assert len(late["edges"]) == 3  # as it was known first, as it ended, and what followed
     counts = kb.graph.counts()
     assert counts["retired"] == 1 and counts["invalidation_rate"] == 0.5 and counts["single_valued"] == 1
-
-
-def test_relations_that_mean_the_same_are_single_valued_together(kb):
-    with kb.store.transaction() as connection:
-        fact_rows.ensure_relations(connection, [("", raw) for raw in ("lives in", "living in", "knows")])
-        fact_rows.set_canonical(connection, "", {"living in": "lives in"})
-        assert set(fact_rows.declare(connection, ["lives in"], [])) == {("", "lives in"), ("", "living in")}
-        assert fact_rows.declare(connection, ["lives in"], []) == []
 
 
 def test_everything_is_embedded_and_only_what_is_new_is_embedded_again(kb, embedding):

@@ -11,7 +11,6 @@ import pytest
 from graph_content import Scripted, version
 
 from hopgate.demo import LAST_DAY, corpus
-from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found
 from hopgate.graph.build import curate
 from hopgate.graph.build.curate import Action
@@ -93,10 +92,8 @@ def test_what_gave_way_leaves_recall_but_for_the_time_before(notes, legs):
     assert seen() == seen(as_of=DAY + timedelta(9)) == {"moved"}
     assert "attic" in seen(as_of=then) and seen(known_at=then) == {"attic"}
     assert seen(include_superseded=True) == {"attic", "moved"}
-    assert notes.graph.restore(["attic"]) == 1 and notes.graph.restore(["attic"]) == 0
+    notes.upkeep.undo(notes.upkeep.log(limit=1)[0].id)
     assert "attic" in seen()
-    with pytest.raises(HopgateError, match="no memory"):
-        notes.graph.restore(["nobody"])
 
 
 @pytest.mark.parametrize("vault", ["table", "markdown"])

@@ -92,7 +92,7 @@ def grow(kb, resolution, said):
 
 def test_the_middle_band_stays_apart_and_is_listed(kb):
     said = {"a": found([Mention("Marilyn Monroe"), Mention("James Monroe")], []), "b": found([Mention("Monroe")], [])}
-    grow(kb, NameResolver(Canonicaliser(threshold=0.99, ask=0.2)), said)
+    grow(kb, NameResolver(canonicaliser=Canonicaliser(threshold=0.99, ask=0.2)), said)
     with kb.store.transaction() as connection:
         (listed,) = concept_rows.ambiguous(connection)
     assert listed.name == "Monroe" and listed.near in ("Marilyn Monroe", "James Monroe")

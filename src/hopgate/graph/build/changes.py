@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hopgate.errors import WithdrawnError
 from hopgate.extract.changes import model
@@ -36,11 +36,10 @@ from hopgate.store.graph import changes, fact_rows, name_rows, version
 from hopgate.store.graph.changes import OpenFact, Rival
 from hopgate.store.graph.fact_rows import FactRow, NamedFact
 from hopgate.store.graph.version import share
+from hopgate.store.rows import Connection
 from hopgate.times import moment
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.store.store import Store
 
 # Memories that are read in one transaction and written in another.
@@ -110,7 +109,7 @@ class Batch:
     sources: dict[int, Source] = field(default_factory=dict)
     notes: dict[int, ReadNote] = field(default_factory=dict)
 
-    def add(self, connection: Connection[Any], memory_ids: Collection[int]) -> None:
+    def add(self, connection: Connection, memory_ids: Collection[int]) -> None:
         """Read further memories, but for those that turned sensitive or went."""
         new_sources = read_alone(connection, {*memory_ids} - self.sources.keys())
         self.sources |= new_sources
@@ -135,7 +134,7 @@ def _batches(
         show(Progress(memories=done, total=len(waiting), seconds=seconds, stage=stage))
 
 
-def _waiting(identity: ExtractorIdentity, connection: Connection[Any]) -> list[int]:
+def _waiting(identity: ExtractorIdentity, connection: Connection) -> list[int]:
     """Ids of the memories to read, by day; after late arrivals the compared ones of later days near them wait again."""
     waiting = changes.waiting(connection, identity.hash)
     late_sources = read_alone(connection, changes.late_arrivals(connection, waiting))
@@ -147,7 +146,7 @@ def _waiting(identity: ExtractorIdentity, connection: Connection[Any]) -> list[i
     return waiting
 
 
-def _read_batch(waiting: Sequence[int], connection: Connection[Any]) -> Batch:
+def _read_batch(waiting: Sequence[int], connection: Connection) -> Batch:
     batch = Batch(waiting, changes.rivals(connection, waiting))
     batch.add(connection, {*waiting, *(rival.earlier_id for rival in batch.rivals)})
     return batch
@@ -206,7 +205,7 @@ def _pairs(
     return [(telling, best.get(id(telling))) for telling in tellings]
 
 
-def _find_earlier(batch: Batch, tellings: Sequence[Telling], connection: Connection[Any]) -> None:
+def _find_earlier(batch: Batch, tellings: Sequence[Telling], connection: Connection) -> None:
     """Fill `earlier` of each text: sentences of its own note first, then earlier notes for wholes and long notes."""
     wholes = {key: note.whole for key, note in batch.notes.items()}
     outward = [row for row in tellings if wholes[row.place.memory_id] in (None, row.place.sentence)]
@@ -255,7 +254,7 @@ def _refuted_rivals(batch: Batch) -> list[Rival]:
     return [rival for rival, *compared in zip(rivals, pairs, alone, strict=True) if model.refutes(*compared)]
 
 
-def _write_changes(batch: Batch, pairs: Sequence[Pair], refuted: Sequence[Rival], connection: Connection[Any]) -> None:
+def _write_changes(batch: Batch, pairs: Sequence[Pair], refuted: Sequence[Rival], connection: Connection) -> None:
     """Write what was read of memories that did not change or turn sensitive meanwhile; the others wait on."""
     deriving = share(connection)
     recorded_by_id = _locked(connection, batch.sources)
@@ -288,7 +287,7 @@ def _write_changes(batch: Batch, pairs: Sequence[Pair], refuted: Sequence[Rival]
         rederive_groups(connection, changed_ids)
 
 
-def _locked(connection: Connection[Any], sources: Mapping[int, Source]) -> dict[int, datetime]:
+def _locked(connection: Connection, sources: Mapping[int, Source]) -> dict[int, datetime]:
     """Lock the graph; give by id when those memories were recorded that are still what was read."""
     # Every writer of both locks memories first and the graph second, so that no two wait for each other.
     readable = extractions.readable(connection, list(sources.values())).values()
@@ -296,7 +295,7 @@ def _locked(connection: Connection[Any], sources: Mapping[int, Source]) -> dict[
     return {row.id: row.recorded_at for row in readable}
 
 
-def rederive_groups(connection: Connection[Any], memory_ids: Collection[int]) -> None:
+def rederive_groups(connection: Connection, memory_ids: Collection[int]) -> None:
     """Derive anew what follows from the facts of some memories and from those that can end them."""
     groups = fact_rows.groups(connection, memories=sorted(memory_ids))
     concepts = {end for group in groups for end in (group.src_id, group.dst_id) if end is not None}
@@ -351,14 +350,12 @@ def _overlap(one: str, other: str) -> float:
     return len(words & others) / (len(words | others) or 1)
 
 
-def _add_facts(
-    connection: Connection[Any], pair: Pair, change: StatedChange, recorded_at: datetime, scope: str
-) -> None:
+def _add_facts(connection: Connection, pair: Pair, change: StatedChange, recorded_at: datetime, scope: str) -> None:
     """Write a change as two facts: the former value with its end, and the new value, if any, with its beginning."""
     earlier_id, later_id = pair.earlier.memory_id, pair.later.place.memory_id
     spellings = {normalise(name): name for name in (change.thing, change.former, change.value) if name}
     wanted = {(scope, normal): (name, kind_of_value(name)) for normal, name in spellings.items()}
-    rows_by_name = name_rows.ensure(connection, wanted, {normal: initials(normal) for normal in spellings})
+    rows_by_name = name_rows.ensure(connection, wanted, initials)
     thing, former = (rows_by_name[scope, normalise(name)].id for name in (change.thing, change.former))
     relation = change.relation
     if relation == IS:
@@ -414,7 +411,7 @@ def _write_judged_ends(
     sources: Mapping[int, Source],
     open_facts: Mapping[int, Sequence[OpenFact]],
     answer_by_id: Mapping[int, Ended | None],
-    connection: Connection[Any],
+    connection: Connection,
 ) -> None:
     """Write the ends told by memories that did not change or turn sensitive meanwhile."""
     deriving = share(connection)

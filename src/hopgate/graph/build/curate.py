@@ -17,7 +17,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hopgate.errors import HopgateError
 from hopgate.extract.rules.dates import date_spans
@@ -26,12 +26,11 @@ from hopgate.extract.rules.words import LANGUAGES
 from hopgate.graph.names import name_words
 from hopgate.store import journal, memories, superseded
 from hopgate.store.graph import version
+from hopgate.store.rows import Connection
 from hopgate.store.superseded import Superseding
 from hopgate.times import moment, utc
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.memory import Memory
     from hopgate.store.superseded import StatedFact
 
@@ -181,7 +180,7 @@ class Curation:
 
 
 def proposals(
-    connection: Connection[Any], *, since: datetime | None = None, compared: dict[str, str] | None = None
+    connection: Connection, *, since: datetime | None = None, compared: dict[str, str] | None = None
 ) -> Iterator[Proposal]:
     """Go through memories in the order in which they became known and propose what each means for older ones.
 
@@ -226,15 +225,13 @@ def _older(
     return near
 
 
-def first_proposals(connection: Connection[Any], *, limit: int) -> Curation:
+def first_proposals(connection: Connection, *, limit: int) -> Curation:
     """Give the first proposals by which a memory would give way, in the order of `proposals`."""
     first = list(islice((proposal for proposal in proposals(connection) if proposal.gives_way), limit + 1))
     return Curation(tuple(first[:limit]), complete=len(first) <= limit)
 
 
-def apply(
-    connection: Connection[Any], chosen: Sequence[Proposal], compared: Mapping[str, str] | None = None
-) -> set[str]:
+def apply(connection: Connection, chosen: Sequence[Proposal], compared: Mapping[str, str] | None = None) -> set[str]:
     """Give the memories that proposals supersede their tombstones; return which, by their external ids.
 
     Where a text is not the one that was compared any more nothing was proposed about it.
@@ -251,7 +248,7 @@ def apply(
     return set(gave_way)
 
 
-def apply_all(connection: Connection[Any], chosen: Sequence[Proposal]) -> None:
+def apply_all(connection: Connection, chosen: Sequence[Proposal]) -> None:
     """Carry out all of these proposals, or refuse."""
     names = {proposal.gives_way for proposal in chosen if proposal.gives_way}
     if any(proposal.memory == proposal.older for proposal in chosen):
@@ -264,11 +261,9 @@ def apply_all(connection: Connection[Any], chosen: Sequence[Proposal]) -> None:
         )
 
 
-def restore(connection: Connection[Any], external_ids: Sequence[str]) -> int:
-    """Take the tombstones of memories back; return how many there were. Unknown ids are refused."""
+def restore(connection: Connection, external_ids: Sequence[str]) -> None:
+    """Take the tombstones of memories back; unknown ids are refused."""
     ids = list(memories.require(connection, external_ids))
     restored = superseded.take_back(connection, ids)
     journal.outdated(connection, journal.SUPERSEDE, ids)
-    if restored:
-        version.bump(connection, [back.scope for back in restored])
-    return len(restored)
+    version.bump(connection, [back.scope for back in restored])

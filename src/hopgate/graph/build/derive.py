@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from hopgate.graph.links import link_all, link_memories, relink
 from hopgate.graph.temporal import EdgeVersion, edge_history
 from hopgate.store.graph import edge_rows, fact_rows, graph_vectors, name_rows, version
 from hopgate.store.graph.edge_rows import EdgeRow
 from hopgate.store.graph.fact_rows import CanonicalFact, FactGroup
+from hopgate.store.rows import Connection
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.store.graph.name_rows import NameRow
 
 # Groups of facts derived in one statement, so that a backfill never holds all facts.
@@ -27,7 +26,7 @@ GROUPS = 5000
 
 
 def rederive(
-    connection: Connection[Any],
+    connection: Connection,
     *,
     concept_ids: Sequence[int] = (),
     memory_ids: Sequence[int] = (),
@@ -49,7 +48,7 @@ def rederive(
     version.bump(connection, scopes)
 
 
-def rederive_all(connection: Connection[Any]) -> None:
+def rederive_all(connection: Connection) -> None:
     """Derive every name, every memory's concepts and every edge anew from mentions and facts."""
     version.lock(connection)
     edge_rows.sort_in_memory(connection)
@@ -68,7 +67,7 @@ def rederive_all(connection: Connection[Any]) -> None:
     version.bump(connection)
 
 
-def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
+def revoke(connection: Connection, memory_ids: Sequence[int]) -> None:
     """Remove memories' mentions and facts, and what no other memory supports.
 
     Edges are derived again from the facts that remain, so that an interval which one of the memories had closed opens
@@ -95,13 +94,13 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     fact_rows.drop_unused_relations(connection, relations)
 
 
-def _scopes(connection: Connection[Any], memory_ids: Sequence[int], names: Sequence[NameRow]) -> set[str] | None:
+def _scopes(connection: Connection, memory_ids: Sequence[int], names: Sequence[NameRow]) -> set[str] | None:
     """The scopes of memories, and of the names that were read in them; None where one of them is not there any more."""
     by_memory = name_rows.scopes_of(connection, memory_ids)
     return {*by_memory.values(), *(name.scope for name in names)} if len(by_memory) == len({*memory_ids}) else None
 
 
-def derive(connection: Connection[Any], groups: Iterable[FactGroup]) -> None:
+def derive(connection: Connection, groups: Iterable[FactGroup]) -> None:
     """Replace the edges of groups by those of all their facts, in a fixed order; a group without facts loses them."""
     asked = set(groups)
     singles = {(group.src_id, group.relation) for group in asked if group.dst_id is None}

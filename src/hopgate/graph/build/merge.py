@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hopgate.errors import HopgateError
 from hopgate.graph.build.derive import rederive, revoke
@@ -20,10 +20,9 @@ from hopgate.store.graph import concept_rows, edge_rows, fact_rows, name_rows, v
 from hopgate.store.graph.concept_rows import Concept
 from hopgate.store.graph.visible import View
 from hopgate.store.journal import ASKED, BY_HAND, KEEP_APART
+from hopgate.store.rows import Connection
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.store.graph.concept_rows import Ambiguous
     from hopgate.store.graph.fact_rows import FactGroup
     from hopgate.store.graph.name_rows import NameRow
@@ -45,7 +44,7 @@ class Change:
     edges: int
 
 
-def merge_named(connection: Connection[Any], kept: str, merged: str, scope: str | None = None) -> Change:
+def merge_named(connection: Connection, kept: str, merged: str, scope: str | None = None) -> Change:
     """Make two concepts one, in this scope or in each that has both; unknown names are refused."""
     version.lock(connection)
     pairs = concept_rows.pairs(connection, normalise(kept), normalise(merged), scope)
@@ -59,7 +58,7 @@ def merge_named(connection: Connection[Any], kept: str, merged: str, scope: str 
     return Change(changes[0].kept, changes[0].other, names, memories, edges)
 
 
-def split_named(connection: Connection[Any], name: str, scope: str | None = None) -> list[Change]:
+def split_named(connection: Connection, name: str, scope: str | None = None) -> list[Change]:
     """Undo every merge into a concept, in this scope or in each that has it, the last one first."""
     version.lock(connection)
     view = View(scope if scope is None else (scope,))
@@ -68,7 +67,7 @@ def split_named(connection: Connection[Any], name: str, scope: str | None = None
     return [change for concept_id in with_merges or concepts[:1] for change in split(connection, concept_id)]
 
 
-def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: str = BY_HAND) -> Change:
+def merge(connection: Connection, kept_id: int, merged_id: int, *, method: str = BY_HAND) -> Change:
     """Make the second concept's names the first one's, and bring the graph into line; `method` says who decided."""
     if kept_id == merged_id:
         raise HopgateError("a concept cannot be merged with itself: name two")
@@ -85,7 +84,7 @@ def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: 
 
 @contextmanager
 def _moving(
-    connection: Connection[Any], names: Sequence[NameRow], concept_id: int, memory_ids: Sequence[int]
+    connection: Connection, names: Sequence[NameRow], concept_id: int, memory_ids: Sequence[int]
 ) -> Iterator[list[FactGroup]]:
     """Bring the graph into line with names that come to another concept: the groups that their facts leave, and join.
 
@@ -104,7 +103,7 @@ def _moving(
     )
 
 
-def join_aliases(connection: Connection[Any], memory_ids: Sequence[int] | None = None) -> None:
+def join_aliases(connection: Connection, memory_ids: Sequence[int] | None = None) -> None:
     """Make what a note's front matter lists as aliases names of what its title names, for these notes or for all.
 
     One that is called otherwise as well stays what it is: two people may be Jo. For all nothing is derived.
@@ -124,7 +123,7 @@ def join_aliases(connection: Connection[Any], memory_ids: Sequence[int] | None =
                     merge(connection, kept_id, other_id, method=FRONT_MATTER)
 
 
-def decide(pair: Ambiguous, same: bool, connection: Connection[Any]) -> bool | None:
+def decide(pair: Ambiguous, same: bool, connection: Connection) -> bool | None:
     """Carry out what a model said of two names; whether they became one, or none where that is not to be done.
 
     They may be one already, or a memory that had one of them may have turned sensitive since.
@@ -143,7 +142,7 @@ def decide(pair: Ambiguous, same: bool, connection: Connection[Any]) -> bool | N
     return True
 
 
-def keep_apart(connection: Connection[Any], name: str) -> None:
+def keep_apart(connection: Connection, name: str) -> None:
     """Decide that a name is not the one it resembles: it is proposed no more."""
     version.lock(connection)
     undecided = concept_rows.ambiguous(connection, name=name)
@@ -154,7 +153,7 @@ def keep_apart(connection: Connection[Any], name: str) -> None:
     journal.record(connection, KEEP_APART, name_ids=[pair.name_id, pair.near_id], score=pair.score)
 
 
-def undo_keep_apart(connection: Connection[Any], row: JournalRow) -> None:
+def undo_keep_apart(connection: Connection, row: JournalRow) -> None:
     """Leave two names undecided again."""
     version.lock(connection)
     if row.score is None or len(name_rows.read(connection, ids=row.name_ids)) < 2:
@@ -163,7 +162,7 @@ def undo_keep_apart(connection: Connection[Any], row: JournalRow) -> None:
     concept_rows.mark_ambiguous(connection, name_id, near_id, row.score)
 
 
-def split(connection: Connection[Any], concept_id: int) -> list[Change]:
+def split(connection: Connection, concept_id: int) -> list[Change]:
     """Undo every merge into a concept, the last one first; edges and mentions come back as they were."""
     version.lock(connection)
     kept = concept_rows.get(connection, concept_id)
@@ -173,7 +172,7 @@ def split(connection: Connection[Any], concept_id: int) -> list[Change]:
     return [_take_back(connection, kept, merged) for merged in merges]
 
 
-def undo_merge(connection: Connection[Any], merged: JournalRow) -> Change:
+def undo_merge(connection: Connection, merged: JournalRow) -> Change:
     """Undo one merge; one whose concept became part of another since is refused."""
     version.lock(connection)
     names = name_rows.read(connection, ids=merged.name_ids)
@@ -182,7 +181,7 @@ def undo_merge(connection: Connection[Any], merged: JournalRow) -> Change:
     return _take_back(connection, concept_rows.get(connection, merged.kept_id), merged)
 
 
-def _take_back(connection: Connection[Any], kept: Concept, merged: JournalRow) -> Change:
+def _take_back(connection: Connection, kept: Concept, merged: JournalRow) -> Change:
     """Give a merged concept its names back, and bring the graph into line."""
     assert merged.merged_id is not None and merged.merged_name is not None
     names = [row for row in name_rows.read(connection, concepts=[kept.id]) if row.id in merged.name_ids]
@@ -200,14 +199,14 @@ Ruling = tuple[list[int], int | None, bool]
 """Names, a name that a person put them together with or took them apart from, and whether together."""
 
 
-def take_apart(connection: Connection[Any]) -> list[Ruling]:
+def take_apart(connection: Connection) -> list[Ruling]:
     """Give every name a concept of its own, as before any clustering; return what people had ruled, to apply again."""
     rulings = journal.take_rulings(connection)
     name_rows.separate(connection)
     return rulings
 
 
-def apply_rulings(connection: Connection[Any], rulings: list[Ruling]) -> None:
+def apply_rulings(connection: Connection, rulings: list[Ruling]) -> None:
     """Bring a new clustering into line with what people decided; edges and mentions are not touched."""
     for name_ids, partner_id, together in rulings:
         rows = {row.id: row for row in name_rows.read(connection, ids=[*name_ids, partner_id or 0])}
@@ -241,7 +240,7 @@ class MergeProposal:
     least_similar: tuple[str, str, float]
 
 
-def merge_proposals(connection: Connection[Any], *, limit: int) -> list[MergeProposal]:
+def merge_proposals(connection: Connection, *, limit: int) -> list[MergeProposal]:
     """Propose to merge each undecided name's concept with that of the name it resembles, the most alike first."""
     proposals = []
     for pair in concept_rows.ambiguous(connection, limit=limit):
@@ -270,7 +269,7 @@ class RemovalPreview:
 
 
 def removal_preview(
-    connection: Connection[Any], external_ids: Sequence[str], scopes: Sequence[str] | None = None
+    connection: Connection, external_ids: Sequence[str], scopes: Sequence[str] | None = None
 ) -> RemovalPreview:
     """Take memories, by external id, out of the graph, see what is missing, and roll back; unknown ids are refused.
 

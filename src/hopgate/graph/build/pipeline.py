@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from hopgate.errors import WithdrawnError
-from hopgate.extract.extraction import ContextualExtractor, Extractor, ExtractorIdentity, Fact, Source, sources
+from hopgate.extract.extraction import ContextualExtractor, Extractor, ExtractorIdentity, Source, sources
 from hopgate.extract.files import Statement, WithStatements, read_statements
 from hopgate.extract.model.chat import statement_writer
 from hopgate.extract.rules.survey import Survey
@@ -23,20 +23,20 @@ from hopgate.graph.build.resolve import NameResolver, Scales, Tally, canonicalis
 from hopgate.graph.build.sink import GraphSink
 from hopgate.graph.canonicalise import Embed
 from hopgate.guard import guarded
-from hopgate.memory import Cleared, cleared
+from hopgate.memory import Cleared
 from hopgate.progress import Progress
 from hopgate.scale.engine import Engine, map_batches, with_shared
-from hopgate.store import extractions, memories, vectors
+from hopgate.store import clearance, extractions, memories, vectors
 from hopgate.store.extractions import StoreCache
 from hopgate.store.graph import graph_vectors
 from hopgate.store.graph.graph_vectors import StatementRow
 from hopgate.store.graph.version import build_lock
+from hopgate.store.rows import Connection
 from hopgate.times import moment
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from psycopg import Connection
 
     from hopgate.extract.model.judge import Judge
     from hopgate.store.fill import Embedding
@@ -73,12 +73,12 @@ class GraphBuilder:
 
         In a graph that is built, edges follow at once. Before the first build nothing does until it.
         """
-        extractor = as_extractor(extractor)
+        extractor, show = as_extractor(extractor), options.get("show", str)
         with build_lock(self._store) as whole:
             progress = self._extract(extractor, options, whole, self._resolution())
         if not whole:
-            self._read_changes(extractor, options.get("judge"), options.get("show", str))
-            self.embed(show=options.get("show", str))
+            self._read_changes(extractor, options.get("judge"), show)
+            self.embed(show=show)
         return progress
 
     def build(self, extractor: str | Extractor, **options: Unpack[BuildOptions]) -> Built:
@@ -89,8 +89,8 @@ class GraphBuilder:
         was broken off is taken up where it stopped.
         """
         extractor, show = as_extractor(extractor), options.get("show", str)
-        if statements := options.get("statements"):
-            extractor = WithStatements(extractor, self._state(statements))
+        if path := options.get("statements"):
+            extractor = WithStatements(extractor, self._store.run(partial(_store_statements, path)))
         single = {*getattr(text_reader(extractor), "single_valued", ()), *options.get("single_valued", ())}
         several = options.get("several_valued", ())
         with build_lock(self._store, rebuild=options.get("rebuild", False)) as whole:
@@ -111,29 +111,8 @@ class GraphBuilder:
         self.embed(show=options.get("show", str))
         return progress
 
-    def _state(self, path: str | Path) -> list[Statement]:
-        """Store a file's statements, all or none, but for those about sensitive memories; return those stored."""
-        with self._store.transaction() as connection:
-            names = memories.external_ids(connection)
-            statements = read_statements(path, set(names.values()))
-            ids = {name: key for key, name in names.items()}
-            by_id = memories.fetch_by_id(connection, sorted({ids[statement.doc_id] for statement in statements}))
-            cleared_names = {by_id[key].external_id for key, _ in cleared(by_id.items())}
-            open_statements = [statement for statement in statements if statement.doc_id in cleared_names]
-            rows = []
-            for statement in open_statements:
-                key = ids[statement.doc_id]
-                recorded_at = by_id[key].created_at
-                assert recorded_at is not None  # every stored memory has a date
-                times = moment(statement.valid_from), moment(statement.valid_to), recorded_at
-                rows.append(
-                    StatementRow(key, statement.statement, statement.subject or None, statement.confidence, *times)
-                )
-            graph_vectors.add_statements(connection, rows)
-        return open_statements
-
     def _resolution(self) -> NameResolver:
-        return NameResolver(embed=self._embedder(), scales=self._scales, forget=self._embedding.forget)
+        return NameResolver(self._embedder(), self._embedding.forget, self._scales)
 
     # Extraction: by the workers of an engine, or by a model as its run says.
 
@@ -229,8 +208,8 @@ class GraphBuilder:
         embed = self._embedder()
         if embed is None:
             return
-        tables: tuple[graph_vectors.Table, ...] = ("concept_edges", "statements")
-        tables = (*tables, "concepts") if concepts else tables
+        tables: list[graph_vectors.Table] = ["concept_edges", "statements"]
+        tables += ["concepts"] if concepts else []
         last_ids = dict.fromkeys(tables, 0)
         began, progress = time.monotonic(), Progress(stage="embedding facts and names")
         while last_ids:
@@ -248,8 +227,8 @@ class GraphBuilder:
                     # One of them is not what it was: the pages are read again.
                     continue
                 self._store.run(partial(graph_vectors.write_unchanged, rows, new_vectors))
-                done = progress.memories + len(texts)
-                progress = replace(progress, memories=done, seconds=time.monotonic() - began)
+                done, seconds = progress.memories + len(texts), time.monotonic() - began
+                progress = replace(progress, memories=done, seconds=seconds)
                 show(progress)
             last_ids = next_ids
         self._store.run(partial(graph_vectors.ensure_index, tables=tables))
@@ -267,6 +246,24 @@ class GraphBuilder:
         return self._embedding.embedder().documents([Cleared(text) for text in texts])
 
 
+def _store_statements(path: str | Path, connection: Connection) -> list[Statement]:
+    """Store a file's statements, all or none, but for those about sensitive memories; return those stored."""
+    ids = {name: key for key, name in memories.external_ids(connection).items()}
+    statements = read_statements(path, set(ids))
+    about = clearance.open_memories(connection, sorted({ids[statement.doc_id] for statement in statements}))
+    open_statements = [statement for statement in statements if ids[statement.doc_id] in about]
+    rows = []
+    for statement in open_statements:
+        key = ids[statement.doc_id]
+        made_at = about[key].created_at
+        assert made_at is not None  # every stored memory has a date
+        since, until = moment(statement.valid_from), moment(statement.valid_to)
+        row = (key, statement.statement, statement.subject or None, statement.confidence, since, until, made_at)
+        rows.append(StatementRow(*row))
+    graph_vectors.add_statements(connection, rows)
+    return open_statements
+
+
 @dataclass(frozen=True)
 class StatementSink:
     """Writes a model's statements into a store; one that is there already, as after a stopped run, stays as it is."""
@@ -279,19 +276,17 @@ class StatementSink:
 
     def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:  # noqa: ARG002
         """Write the statements of a batch, but for what may not be read any more."""
+        self.store.run(partial(self._write, batch))
 
-        def work(connection: Connection[Any]) -> None:
-            readable = extractions.readable(connection, [entry.source for entry in batch])
-            facts_by_memory = [(readable.get(str(entry.source.memory_id)), entry.extraction.facts) for entry in batch]
-            rows = [_statement_row(memory, fact) for memory, facts in facts_by_memory if memory for fact in facts]
-            graph_vectors.add_statements(connection, rows)
-
-        self.store.run(work)
-
-
-def _statement_row(memory: extractions.Readable, fact: Fact) -> StatementRow:
-    since = moment(fact.valid_from)
-    return StatementRow(memory.id, fact.object, fact.subject or None, fact.confidence, since, None, memory.recorded_at)
+    def _write(self, batch: Sequence[Extracted], connection: Connection) -> None:
+        readable = extractions.readable(connection, [entry.source for entry in batch])
+        rows = [
+            StatementRow(memory.id, fact.object, fact.subject or None, fact.confidence, moment(fact.valid_from), None,
+                         memory.recorded_at)
+            for entry in batch if (memory := readable.get(str(entry.source.memory_id)))
+            for fact in entry.extraction.facts
+        ]  # fmt: skip
+        graph_vectors.add_statements(connection, rows)
 
 
 def _batches(ids: Sequence[int], size: int) -> list[Sequence[int]]:

@@ -16,10 +16,9 @@ from hopgate.graph.names import normalise
 from hopgate.memory import Memory, cleared, thread_of
 from hopgate.store import clearance, extractions, memories, setting_rows
 from hopgate.store.graph import name_rows
+from hopgate.store.rows import Connection
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.store.store import Store
 
 # Kinds of the names in lower case that the rules find: such a name is one wherever the word stands.
@@ -36,13 +35,13 @@ def text_reader(extractor: Extractor) -> Extractor:
     return extractor.extractor if isinstance(extractor, WithStatements) else extractor
 
 
-def read_alone(connection: Connection[Any], memory_ids: Collection[int]) -> dict[int, Source]:
+def read_alone(connection: Connection, memory_ids: Collection[int]) -> dict[int, Source]:
     """Memories that are not sensitive, by id, each without the others of its thread."""
     open_memories = clearance.open_memories(connection, sorted(memory_ids)) if memory_ids else {}
     return {key: source for key, memory in open_memories.items() for source in with_turns([memory])}
 
 
-def shared_or(connection: Connection[Any], scope: str) -> str | None:
+def shared_or(connection: Connection, scope: str) -> str | None:
     """Whose words count beside those of a scope: its own alone, or all where scopes are shared."""
     return None if setting_rows.shares_scopes(connection) else scope
 
@@ -88,7 +87,7 @@ class Reader:
             raise HopgateError(stopped)
         return outcome
 
-    def _in_context(self, connection: Connection[Any], batch: Mapping[int, Memory]) -> list[Source]:
+    def _in_context(self, connection: Connection, batch: Mapping[int, Memory]) -> list[Source]:
         """Turn memories into sources with the turns before them and the names that others of their scope show."""
         scope_by_id = name_rows.scopes_of(connection, batch)
         scopes = {memory.external_id: scope_by_id[key] for key, memory in batch.items()}
@@ -120,7 +119,7 @@ class Read:
         self.extracted += batch
 
 
-def with_stored_turns(connection: Connection[Any], batch: Mapping[int, Memory]) -> Iterator[Source]:
+def with_stored_turns(connection: Connection, batch: Mapping[int, Memory]) -> Iterator[Source]:
     """Sources with the turns before them in the batch; for a thread's first one there, those in the store."""
     earlier: dict[str, tuple[Any, ...]] = {}
     threads: set[tuple[str | None, str]] = set()
@@ -134,7 +133,7 @@ def with_stored_turns(connection: Connection[Any], batch: Mapping[int, Memory]) 
         yield replace(source, before=source.before or earlier.get(str(source.memory_id), ()))
 
 
-def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str) -> Survey:
+def _looked_up(connection: Connection, batch: Sequence[Source], scope: str) -> Survey:
     """Survey a scope's part of a batch together with what the store knows of its words."""
     survey = Survey()
     for source in batch:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,10 @@ from hopgate.store import journal
 from hopgate.store.graph import concept_rows, fact_rows, graph_vectors, name_rows, version
 from hopgate.store.graph.name_rows import NameKey, NameRow
 from hopgate.store.graph.version import share
+from hopgate.store.rows import Connection
 from hopgate.store.vectors import set_vectors
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.store.store import Store
 
 # How alike names must be in a store: the same for a backfill and for a name that comes later.
@@ -68,6 +67,7 @@ Scales = dict[str, Callable[[NDArray[np.float32]], NDArray[np.float32]]]
 """How cosines become closeness in each scope; found once, from the first names there are."""
 
 
+@dataclass
 class NameResolver:
     """Resolves the new names of batches, each inside its batch's transaction; undecided ones stay apart and are listed.
 
@@ -75,46 +75,34 @@ class NameResolver:
     ----------
     embed : callable, optional
         Gives unit rows for names. Without it names are compared as strings only.
-    forget : callable, optional
+    forget : callable
         Drops texts from the cache that `embed` keeps.
     """
 
-    def __init__(
-        self,
-        canonicaliser: Canonicaliser | None = None,
-        embed: Embed | None = None,
-        scales: Scales | None = None,
-        forget: Callable[[Sequence[str]], None] | None = None,
-    ) -> None:
-        self._canonicaliser = canonicaliser or Canonicaliser(threshold=MERGE, ask=ASK)
-        self._embed = embed
-        self._forget = forget
-        self._vectors: dict[NameKey, NDArray[np.float32]] = {}
-        self._scales = {} if scales is None else scales
-        self.tally = Tally()
+    embed: Embed | None = None
+    forget: Callable[[Sequence[str]], object] = list
+    scales: Scales = field(default_factory=dict)
+    canonicaliser: Canonicaliser = field(default_factory=lambda: Canonicaliser(threshold=MERGE, ask=ASK))
+    tally: Tally = field(default_factory=Tally)
+    _vectors: dict[NameKey, NDArray[np.float32]] = field(default_factory=dict)
 
     def prepare(self, store: Store, spellings: Mapping[NameKey, str]) -> None:
         """Embed the names (by scope and normal form) that the store does not know, before its lock is taken."""
         self._vectors = {}
-        if self._embed is None:
+        if self.embed is None:
             return
         with store.transaction() as connection:
             used_keys = {row.key for row in name_rows.by_keys(connection, spellings) if row.uses}
-            for scope in {scope for scope, _ in spellings} - self._scales.keys():
+            for scope in {scope for scope, _ in spellings} - self.scales.keys():
                 sample = graph_vectors.sample(connection, scope, SAMPLE)
                 if len(sample) >= ENOUGH:
-                    self._scales[scope] = closeness(sample)
+                    self.scales[scope] = closeness(sample)
         new_keys = [key for key in spellings if key not in used_keys]
         if names := list(dict.fromkeys(spellings[key] for key in new_keys)):
-            vectors = dict(zip(names, self._embed(names), strict=True))
+            vectors = dict(zip(names, self.embed(names), strict=True))
             self._vectors = {key: vectors[spellings[key]] for key in new_keys}
 
-    def take_back(self, names: Iterable[str]) -> None:
-        """Drop from the embedding cache names of memories that turned sensitive, or went, after `prepare`."""
-        if self._forget is not None:
-            self._forget(list(names))
-
-    def __call__(self, connection: Connection[Any], new_rows: Sequence[NameRow]) -> None:
+    def __call__(self, connection: Connection, new_rows: Sequence[NameRow]) -> None:
         """Merge new names into the concepts they mean, or mark them ambiguous; the longest names first."""
         embedded = [row for row in new_rows if row.key in self._vectors]
         if embedded:
@@ -127,8 +115,8 @@ class NameResolver:
             unseen.discard(row.concept_id)
             self._resolve(connection, row, unseen)
 
-    def _resolve(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> None:
-        decision = self._canonicaliser.resolve(
+    def _resolve(self, connection: Connection, row: NameRow, unseen: set[int]) -> None:
+        decision = self.canonicaliser.resolve(
             ContextMention(row.name, row.kind), self._candidates(connection, row, unseen)
         )
         if decision.concept is None:
@@ -141,36 +129,38 @@ class NameResolver:
             concept_rows.mark_ambiguous(connection, row.id, near_row.id, decision.score)
             self.tally.ambiguous += 1
 
-    def _candidates(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> list[Candidate]:
-        words = tokens(row.normal)
-        parts_of_name = row.normal.split()
+    def _candidates(self, connection: Connection, row: NameRow, unseen: set[int]) -> list[Candidate]:
+        """The concepts that a name may mean, but for those whose names wait to be resolved."""
+        words, name_parts = tokens(row.normal), row.normal.split()
         # Every run of words in this name: a shorter name may be one of them.
-        runs = combinations(range(len(parts_of_name) + 1), 2)
-        parts = {" ".join(parts_of_name[start:end]) for start, end in runs}
-        shared = {*words, *(word for word in parts_of_name if comparison_form(word) in words)}
-        ids = name_rows.similar(connection, row.key, sorted(shared), sorted(parts), initials(row.normal), limit=SHARED)
-        near: dict[int, float | None] = {}
+        runs = {" ".join(name_parts[start:end]) for start, end in combinations(range(len(name_parts) + 1), 2)}
+        shared = {*words, *(word for word in name_parts if comparison_form(word) in words)}
+        ids = name_rows.similar(connection, row.key, sorted(shared), sorted(runs), initials(row.normal), limit=SHARED)
+        cosines: dict[int, float] = {}
         if (vector := self._vectors.get(row.key)) is not None:
-            nearest = graph_vectors.near_concepts(connection, row.scope, vector, NEIGHBOURS + 1)
-            cosines = {key: cosine for key, cosine in nearest if key != row.concept_id}
-            other_ids = [key for key in ids if key not in cosines and key != row.concept_id]
-            cosines |= graph_vectors.cosines(connection, vector, other_ids)
-            near = dict.fromkeys(cosines)
-            if scale := self._scales.get(row.scope):
-                near = dict(zip(cosines, scale(np.array([*cosines.values()], np.float32)).tolist(), strict=True))
-        rows_by_concept: dict[int, list[NameRow]] = {}
-        for other in name_rows.read(connection, concepts=sorted({*ids, *near} - {row.concept_id} - unseen)):
-            rows_by_concept.setdefault(other.concept_id, []).append(other)
+            cosines = dict(graph_vectors.near_concepts(connection, row.scope, vector, NEIGHBOURS + 1))
+            cosines |= graph_vectors.cosines(connection, vector, [key for key in ids if key not in cosines])
+        scale = self.scales.get(row.scope)
+        near = scale(np.array([*cosines.values()], np.float32)).tolist() if scale else [None] * len(cosines)
+        closeness_of = dict(zip(cosines, near, strict=True))
+        names: dict[int, list[NameRow]] = defaultdict(list)
+        for name in name_rows.read(connection, concepts=sorted({*ids, *cosines} - {row.concept_id} - unseen)):
+            names[name.concept_id].append(name)
         return [
             Candidate(
                 key,
-                tuple(one.name for one in sorted(rows, key=lambda one: (-one.uses, -len(one.name), one.name))[:NAMES]),
-                next((one.kind for one in rows if one.kind), None),
-                max(1, sum(one.uses for one in rows)),
-                near.get(key),
+                tuple(name.name for name in sorted(of_concept, key=_most_used)[:NAMES]),
+                next((name.kind for name in of_concept if name.kind), None),
+                max(1, sum(name.uses for name in of_concept)),
+                closeness_of.get(key),
             )
-            for key, rows in rows_by_concept.items()
+            for key, of_concept in names.items()
         ]
+
+
+def _most_used(row: NameRow) -> tuple[int, int, str]:
+    """Sorts a concept's names: first that of most mentions, of equals the longest."""
+    return -row.uses, -len(row.name), row.name
 
 
 # All names at once, while others write.
@@ -195,7 +185,7 @@ def canonicalise_store(store: Store, embed: Embed | None, show: Callable[[Progre
     The graph's lock is for the write alone; where the graph changed while its names were compared, once more.
     """
 
-    def at_once(connection: Connection[Any]) -> None:
+    def at_once(connection: Connection) -> None:
         version.lock(connection)
         material = _read_material(connection)
         _write_clusters(material, _clustered(material, embed), show, connection)
@@ -210,11 +200,11 @@ def canonicalise_store(store: Store, embed: Embed | None, show: Callable[[Progre
     store.run(at_once)
 
 
-def _is_unchanged(read_version: int, connection: Connection[Any]) -> bool:
+def _is_unchanged(read_version: int, connection: Connection) -> bool:
     return version.current(connection) == read_version
 
 
-def _read_material(connection: Connection[Any]) -> Material:
+def _read_material(connection: Connection) -> Material:
     return Material(
         version.current(connection),
         name_rows.read(connection),
@@ -247,7 +237,7 @@ def _write_clusters(
     material: Material,
     clusters: tuple[list[list[NameRow]], Relations],
     show: Callable[[Progress], object],
-    connection: Connection[Any],
+    connection: Connection,
 ) -> bool:
     """Merge each cluster's concepts into its most used name's; write nothing, and say so, if the graph changed."""
     version.lock(connection)
@@ -259,7 +249,7 @@ def _write_clusters(
     concept_of_name = {row.id: row.concept_id for row in current_rows}
     merges = []
     for members in name_clusters:
-        kept, *others = sorted(members, key=lambda row: (-row.uses, -len(row.name), row.name))
+        kept, *others = sorted(members, key=_most_used)
         merges += [(concept_of_name[kept.id], concept_of_name[other.id]) for other in others]
     journal.merge(connection, merges, method=f"global, threshold {MERGE}")
     join_aliases(connection)
@@ -271,7 +261,7 @@ def _write_clusters(
     return True
 
 
-def declare(connection: Connection[Any], single: Collection[str], several: Collection[str], whole: bool) -> None:
+def declare(connection: Connection, single: Collection[str], several: Collection[str], whole: bool) -> None:
     """Note which relations have one value at a time; edges follow at once, or at the end of a whole build."""
     if not whole:
         if not several and fact_rows.are_single_valued(connection, single):

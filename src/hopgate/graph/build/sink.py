@@ -6,10 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hopgate.errors import WithdrawnError
-from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source, State, bounded
+from hopgate.extract.extraction import Extraction, ExtractorIdentity, State, bounded
 from hopgate.extract.runner import Extracted
 from hopgate.graph.build.derive import rederive, revoke
 from hopgate.graph.build.merge import join_aliases
@@ -22,15 +22,14 @@ from hopgate.store.graph import fact_rows, name_rows, version
 from hopgate.store.graph.fact_rows import FactRow, MentionRow
 from hopgate.store.graph.name_rows import VALUE, NameKey, NameRow
 from hopgate.store.graph.version import share
+from hopgate.store.rows import Connection
 from hopgate.times import moment
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.graph.build.resolve import NameResolver
     from hopgate.store.store import Store
 
-Resolve = Callable[["Connection[Any]", Sequence[NameRow]], None]
+Resolve = Callable[["Connection", Sequence[NameRow]], None]
 
 # Names written in one turn under the graph's lock: resolving one takes about 10 ms of it.
 MAX_TURN = 200
@@ -42,7 +41,7 @@ _VALUE = re.compile(r"[€£$¥]?\d[\d.,:/-]*(?: ?(?:[^\W\d_]{1,3}|[€£$¥%]))
 
 
 def add(
-    connection: Connection[Any],
+    connection: Connection,
     batch: Sequence[tuple[Readable, Extraction]],
     *,
     deriving: bool = True,
@@ -56,25 +55,24 @@ def add(
     version.lock(connection)
     memory_ids = [memory.id for memory, _ in batch]
     scopes = name_rows.scopes_of(connection, memory_ids)
-    name_by_key = spellings((scopes[memory.id], extraction) for memory, extraction in batch)
-    rows_by_key = name_rows.ensure(connection, name_by_key, {normal: initials(normal) for _, normal in name_by_key})
+    names = spellings((scopes[memory.id], extraction) for memory, extraction in batch)
+    rows = name_rows.ensure(connection, names, initials)
     mentions, facts = [], []
     for memory, extraction in batch:
         scope = scopes[memory.id]
         for name, kind in names_used(extraction):
-            if row := rows_by_key.get((scope, normalise(name))):
+            if row := rows.get((scope, normalise(name))):
                 mentions.append(MentionRow(memory.id, row.id, name, kind))
         for fact in extraction.facts:
-            subject, object_ = (rows_by_key.get((scope, normalise(end))) for end in (fact.subject, fact.object))
+            subject, object_ = (rows.get((scope, normalise(end))) for end in (fact.subject, fact.object))
             start, end = moment(fact.valid_from), moment(fact.valid_to)
-            backwards = start is not None and end is not None and end < start
-            if subject is None or object_ is None or not fact.relation.strip() or backwards:
-                continue
-            facts.append(
-                FactRow(memory.id, subject.id, fact.relation[:MAX_NAME], object_.id, fact.confidence, start, end,
-                        memory.recorded_at, scope)
-            )  # fmt: skip
-    name_ids = [row.id for row in rows_by_key.values()]
+            is_backwards = start is not None and end is not None and end < start
+            if subject and object_ and fact.relation.strip() and not is_backwards:
+                facts.append(
+                    FactRow(memory.id, subject.id, fact.relation[:MAX_NAME], object_.id, fact.confidence, start, end,
+                            memory.recorded_at, scope)
+                )  # fmt: skip
+    name_ids, new_rows = [row.id for row in rows.values()], [row for row in rows.values() if row.is_new]
     # None of these has an answer to wait for: they travel together.
     with connection.pipeline():
         fact_rows.add_mentions(connection, mentions)
@@ -84,15 +82,13 @@ def add(
     if not deriving:
         version.bump(connection)
         return
-    new_ids = {row.id for row in rows_by_key.values() if row.is_new}
-    if resolve and new_ids:
-        resolve(connection, [row for row in rows_by_key.values() if row.is_new])
-    resolved_rows = name_rows.read(connection, ids=name_ids)
+    if resolve and new_rows:
+        resolve(connection, new_rows)
+    new_ids, resolved_rows = {row.id for row in new_rows}, name_rows.read(connection, ids=name_ids)
     new_names = [row for row in resolved_rows if row.id in new_ids]
-    touched_ids = list(memory_ids)
-    if older_mentions := mentions_of_new_names(connection, new_names, memory_ids):
-        fact_rows.add_mentions(connection, older_mentions)
-        touched_ids += sorted({row.memory_id for row in older_mentions})
+    older_mentions = mentions_of_new_names(connection, new_names, memory_ids)
+    fact_rows.add_mentions(connection, older_mentions)
+    touched_ids = [*memory_ids, *sorted({row.memory_id for row in older_mentions})]
     rederive(
         connection,
         concept_ids=sorted({row.concept_id for row in resolved_rows}),
@@ -106,33 +102,31 @@ def add(
 
 def spellings(extractions: Iterable[tuple[str, Extraction]]) -> dict[NameKey, tuple[str, str | None]]:
     """Every name of extractions, each with its scope, as (spelling, kind) by scope and normal form; the first win."""
-    name_by_key: dict[NameKey, tuple[str, str | None]] = {}
+    names: dict[NameKey, tuple[str, str | None]] = {}
     for scope, extraction in extractions:
         for name, kind in names_used(extraction):
             normal = normalise(name)
             if is_name(name, normal):
-                spelling, first = name_by_key.get((scope, normal), (name, None))
-                name_by_key[scope, normal] = (spelling, first or kind)
-    return name_by_key
+                spelling, first_kind = names.get((scope, normal), (name, None))
+                names[scope, normal] = (spelling, first_kind or kind)
+    return names
 
 
 def _portions(batch: Sequence[Extracted]) -> Iterator[list[Extracted]]:
     """Cut a batch where its names become too many for one turn under the graph's lock."""
-    portion: list[Extracted] = []
-    names: set[str] = set()
+    portion, names = list[Extracted](), set[str]()
     for entry in batch:
-        further = {name for name, _ in names_used(entry.extraction)}
-        if portion and len(names | further) > MAX_TURN:
+        names |= {name for name, _ in names_used(entry.extraction)}
+        if portion and len(names) > MAX_TURN:
             yield portion
-            portion, names = [], set()
+            portion, names = [], {name for name, _ in names_used(entry.extraction)}
         portion.append(entry)
-        names |= further
     if portion:
         yield portion
 
 
-def _name(source: Source) -> str:
-    return str(source.memory_id)
+def _name(entry: Extracted) -> str:
+    return str(entry.source.memory_id)
 
 
 class GraphSink:
@@ -160,33 +154,32 @@ class GraphSink:
             prepared = self._prepared(self._resolution, portion) if self._resolution else portion
             self._store.run(partial(self._write, prepared, identity))
 
-    def _write(self, batch: Sequence[Extracted], identity: ExtractorIdentity, connection: Connection[Any]) -> None:
+    def _write(self, batch: Sequence[Extracted], identity: ExtractorIdentity, connection: Connection) -> None:
         # Where a whole build was broken off meanwhile, nothing follows until the next.
-        deriving = share(connection) if self._deriving else False
+        deriving = self._deriving and share(connection)
         # Every writer of both locks memories first and the graph second, so that no two wait for each other.
-        sources = [entry.source for entry in batch]
-        readable = extractions.readable(connection, sources)
+        readable = extractions.readable(connection, [entry.source for entry in batch])
         version.lock(connection)
         # Whoever marks a turn that was read with a memory takes the graph's lock to remove what was made with it.
-        turns = [source for source in sources if source.before]
-        gone = {*map(_name, turns)} - extractions.readable(connection, turns, lock=False).keys() if turns else set()
-        readable = {name: row for name, row in readable.items() if name not in gone}
-        if self._resolution and (lost := [entry for entry in batch if _name(entry.source) not in readable]):
-            self._resolution.take_back({name for entry in lost for name, _ in names_used(entry.extraction)})
-        earlier_runs = extractions.recorded(connection, [row.id for row in readable.values()], identity)
+        beside = [entry.source for entry in batch if entry.source.before]
+        still = extractions.readable(connection, beside, lock=False) if beside else {}
+        gone = {str(source.memory_id) for source in beside} - still.keys()
+        entries = [entry for entry in batch if _name(entry) in readable.keys() - gone]
+        if self._resolution and (lost := [entry for entry in batch if entry not in entries]):
+            self._resolution.forget([name for entry in lost for name, _ in names_used(entry.extraction)])
+        is_final = extractions.recorded(connection, [readable[_name(entry)].id for entry in entries], identity)
         # What another build has written since is left as it is; a failed extraction does not replace an earlier one.
         rows = [
-            (readable[name], entry.extraction)
-            for name, entry in ((_name(entry.source), entry) for entry in batch)
-            if name in readable
-            and not earlier_runs.get(readable[name].id, False)
-            and not (readable[name].id in earlier_runs and entry.extraction.state is State.FAILED)
+            (memory, entry.extraction)
+            for memory, entry in ((readable[_name(entry)], entry) for entry in entries)
+            if not is_final.get(memory.id, False)
+            and not (memory.id in is_final and entry.extraction.state is State.FAILED)
         ]
-        if replaced_ids := [row.id for row, _ in rows if row.id in earlier_runs]:
+        if replaced_ids := [memory.id for memory, _ in rows if memory.id in is_final]:
             revoke(connection, replaced_ids)
         if rows:
             add(connection, rows, deriving=deriving, resolve=self._resolution)
-            extractions.record(connection, ((row.id, extraction) for row, extraction in rows), identity)
+            extractions.record(connection, ((memory.id, extraction) for memory, extraction in rows), identity)
 
     def _prepared(self, resolution: NameResolver, batch: Sequence[Extracted]) -> Sequence[Extracted]:
         """Embed a batch's names before the lock is taken; return it without memories that were withdrawn meanwhile."""
@@ -194,17 +187,16 @@ class GraphSink:
             sources = [entry.source for entry in batch]
             with self._store.transaction() as connection:
                 scopes = extractions.scopes(connection, sources)
-            batch = [entry for entry in batch if _name(entry.source) in scopes]
-            names = spellings((scopes[_name(entry.source)], entry.extraction) for entry in batch)
+            batch = [entry for entry in batch if _name(entry) in scopes]
+            names = spellings((scopes[_name(entry)], entry.extraction) for entry in batch)
             try:
                 with guarded(extractions.guard(self._store, sources)):
                     resolution.prepare(self._store, {key: name for key, (name, _) in names.items()})
+                return batch
             except WithdrawnError:
                 with self._store.transaction() as connection:
                     readable = extractions.readable(connection, sources, lock=False)
-                batch = [entry for entry in batch if _name(entry.source) in readable]
-            else:
-                return batch
+                batch = [entry for entry in batch if _name(entry) in readable]
 
 
 def names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
@@ -232,22 +224,20 @@ def is_name(name: str, normal: str) -> bool:
     return bool(normal) and len(normal) <= MAX_NAME and len(name) <= 2 * MAX_NAME
 
 
-def mentions_of_new_names(
-    connection: Connection[Any], new: Iterable[name_rows.NameRow], but: Collection[int]
-) -> list[MentionRow]:
+def mentions_of_new_names(connection: Connection, new: Iterable[NameRow], but: Collection[int]) -> list[MentionRow]:
     """Mentions of new names in memories that were read before the names were known."""
     mentions = []
-    by_scope: dict[str, list[name_rows.NameRow]] = defaultdict(list)
+    by_scope: dict[str, list[NameRow]] = defaultdict(list)
     for row in new:
         if row.kind in LOWER_KINDS and row.name.islower() and " " not in row.name:
             by_scope[row.scope].append(row)
     for scope, rows in by_scope.items():
         within = shared_or(connection, scope)
-        holders = memories.holding(connection, [(within, row.name) for row in rows], limit=MAX_CARRIED + 1)
-        holders_of = Counter(number for _, number in holders)
+        found = memories.holding(connection, [(within, row.name) for row in rows], limit=MAX_CARRIED + 1)
+        count = Counter(number for _, number in found)
         mentions += [
             MentionRow(memory, rows[number - 1].id, rows[number - 1].name, rows[number - 1].kind)
-            for memory, number in holders
-            if memory not in but and holders_of[number] <= MAX_CARRIED
+            for memory, number in found
+            if memory not in but and count[number] <= MAX_CARRIED
         ]
     return mentions

@@ -18,10 +18,9 @@ from hopgate.store.graph import arrays, version
 from hopgate.store.graph.arrays import Links, Stamp
 from hopgate.store.graph.concept_rows import TITLED
 from hopgate.store.graph.visible import View
+from hopgate.store.rows import Connection
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.store.store import Store
 
 WHOLE = View()
@@ -122,7 +121,7 @@ class GraphMatrix:
         return np.flatnonzero(ways).tolist()
 
 
-def load_matrix(connection: Connection[Any], view: View = WHOLE, *, superseded: bool = False) -> GraphMatrix:
+def load_matrix(connection: Connection, view: View = WHOLE, *, superseded: bool = False) -> GraphMatrix:
     """Load the graph, or that of some scopes, in bulk.
 
     The transaction should be a snapshot (`Store.snapshot`), so that version and rows agree. Without an as-of past edges
@@ -150,7 +149,7 @@ def load_matrix(connection: Connection[Any], view: View = WHOLE, *, superseded: 
         concept_ids=concept_ids,
         memory_scope=scope,
         scopes=scopes,
-        titles=mentions.where(np.array([name == TITLED for name in mentions.kinds], bool)[mentions.kind]),
+        titles=mentions.where(mentions.are(TITLED)),
         edges=edges,
         arcs=arcs,
         namesake_id=others,
@@ -249,7 +248,7 @@ class MatrixCache:
         self._readers: ThreadPoolExecutor | None = None
 
     def get(
-        self, connection: Connection[Any], view: View = WHOLE, *, superseded: bool = False, fresh: bool = False
+        self, connection: Connection, view: View = WHOLE, *, superseded: bool = False, fresh: bool = False
     ) -> GraphMatrix:
         """Give a matrix; one of the present version where it must be `fresh`, as in an evaluation."""
         key = Key(view, superseded)

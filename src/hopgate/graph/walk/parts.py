@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,9 +14,6 @@ from hopgate.graph.walk.config import PARTS
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import Pairs, mention_graph
 from hopgate.store.graph.edge_rows import NAME_INSIDE
-
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 _CUT: WeakKeyDictionary[GraphMatrix, dict[tuple[str, ...], GraphMatrix]] = WeakKeyDictionary()
 
@@ -33,7 +31,7 @@ def cut_to(matrix: GraphMatrix, parts: Collection[str]) -> GraphMatrix:
 
 def parts_of(matrix: GraphMatrix) -> dict[str, int]:
     """Count what a graph has of each part: arcs between memories, mentions of titles, other mentions, typed edges."""
-    of_title, inside = _of_title(matrix, mentions(matrix)), of_names(matrix)
+    of_title, inside = np.isin(_mentions(matrix).target, matrix.titles.target), of_names(matrix)
     return {
         "threads": len(matrix.arcs.source),
         "titles": int(of_title.sum()),
@@ -49,37 +47,35 @@ def with_parts(matrix: GraphMatrix, parts: Collection[str]) -> GraphMatrix:
     mentions are names, and so are edges that say that a name is inside another. Facts near a query go with the edges
     that they are.
     """
-    mentioned, inside = mentions(matrix), of_names(matrix)
-    of_title = _of_title(matrix, mentioned)
+    mentions, graph = _mentions(matrix), matrix.graph
+    of_title = np.isin(mentions.target, matrix.titles.target)
     kept = np.where(of_title, "titles" in parts, "names" in parts)
-    edges = matrix.edges.where(np.where(inside, "names" in parts, "facts" in parts))
-    arcs = matrix.arcs.where(np.full(len(matrix.arcs.source), "threads" in parts))
-    graph = mention_graph(
-        matrix.graph.memories,
-        matrix.graph.concepts,
-        Pairs(*(column[kept] for column in mentioned)),
-        edges=edges,
-        neighbours=arcs,
+    edges = matrix.edges.where(np.where(of_names(matrix), "names" in parts, "facts" in parts))
+    arcs, titles = (
+        links.where(np.full(len(links.source), part in parts))
+        for links, part in ((matrix.arcs, "threads"), (matrix.titles, "titles"))
     )
-    titles = matrix.titles.where(np.full(len(matrix.titles.source), "titles" in parts))
+    mentioned = Pairs(mentions.source[kept], mentions.target[kept], mentions.weight[kept])
+    graph = mention_graph(graph.memories, graph.concepts, mentioned, edges=edges, neighbours=arcs)
     return replace(matrix, graph=graph, titles=titles, edges=edges, arcs=arcs)
 
 
-def mentions(matrix: GraphMatrix) -> tuple[Ints, Ints, NDArray[np.float32]]:
+class _Mentions(NamedTuple):
     """The links of memories and concepts: a memory's number, a concept's, and the weight that is walked."""
-    graph = matrix.graph
-    ends = int(graph.indptr[graph.memories])
-    memory = np.repeat(np.arange(graph.memories), np.diff(graph.indptr[: graph.memories + 1]))
-    other = graph.indices[:ends].astype(np.int64)
-    shown = other >= graph.memories
-    return memory[shown], other[shown] - graph.memories, graph.weights[:ends][shown]
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    weight: NDArray[np.float32]
 
 
-def _of_title(matrix: GraphMatrix, mentioned: tuple[Ints, Ints, NDArray[np.float32]]) -> Mask:
-    return np.isin(mentioned[1], matrix.titles.target)
+def _mentions(matrix: GraphMatrix) -> _Mentions:
+    graph, last = matrix.graph, matrix.graph.indptr[matrix.graph.memories]
+    memory = np.repeat(np.arange(graph.memories), graph.degree[: graph.memories])
+    other = graph.indices[:last].astype(np.int64)
+    of_concept = other >= graph.memories
+    return _Mentions(memory[of_concept], other[of_concept] - graph.memories, graph.weights[:last][of_concept])
 
 
-def of_names(matrix: GraphMatrix) -> Mask:
+def of_names(matrix: GraphMatrix) -> NDArray[np.bool_]:
     """Which edges say only that a name is inside another."""
-    inside = np.array([relation == NAME_INSIDE for relation in matrix.edges.kinds] or [False])
-    return np.asarray(inside[matrix.edges.kind])
+    return matrix.edges.are(NAME_INSIDE)

@@ -6,16 +6,15 @@ import heapq
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hopgate.graph.walk.walk_graph import WalkGraph
 from hopgate.store import memories
 from hopgate.store.graph import arrays, concept_rows
 from hopgate.store.graph.arrays import ARC_KINDS, FOLLOWS, REPLIES
+from hopgate.store.rows import Connection
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.graph.walk.matrix import GraphMatrix
 
 # How a step between memories reads, along the arc and against it.
@@ -36,7 +35,7 @@ class PathPart(NamedTuple):
 
 
 def path_in_words(
-    connection: Connection[Any], matrix: GraphMatrix, start: Mapping[int, float], memory_id: int, *, damping: float
+    connection: Connection, matrix: GraphMatrix, start: Mapping[int, float], memory_id: int, *, damping: float
 ) -> tuple[PathPart, ...]:
     """Give the strongest path to a memory as names and relations in turn, the memory last.
 

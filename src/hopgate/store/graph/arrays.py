@@ -48,6 +48,10 @@ class Links:
     kinds: tuple[str, ...]
     id: NDArray[np.int64]
 
+    def are(self, kind: str) -> NDArray[np.bool_]:
+        """Which of them are of a kind."""
+        return np.isin(self.kind, [number for number, name in enumerate(self.kinds) if name == kind])
+
     def where(self, kept: NDArray[np.bool_]) -> Links:
         """Those of them that are kept."""
         columns = {name: getattr(self, name)[kept] for name in ("source", "target", "weight", "kind")}

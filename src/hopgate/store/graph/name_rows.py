@@ -58,14 +58,14 @@ class _NewName(NamedTuple):
 
 
 def ensure(
-    connection: Connection, wanted: Mapping[NameKey, tuple[str, str | None]], initials: Mapping[str, str]
+    connection: Connection, wanted: Mapping[NameKey, tuple[str, str | None]], initials: Callable[[str], str]
 ) -> dict[NameKey, NameRow]:
     """Find names by their scope and normal form, and give each that is new a concept of its own.
 
-    Each comes with its spelling and kind; `initials` are by normal form the first letters by which it may be called.
+    Each comes with its spelling and kind; `initials` gives by normal form the first letters by which it may be called.
     """
     known = {row.key: row for row in by_keys(connection, wanted)}
-    fresh = [_NewName(*key, *wanted[key], initials.get(key[1]) or None) for key in wanted if key not in known]
+    fresh = [_NewName(*key, *wanted[key], initials(key[1]) or None) for key in wanted if key not in known]
     insert(connection, "names", fresh)
     return known | {row.key: row for row in by_keys(connection, [(row.scope, row.normal) for row in fresh])}
 
