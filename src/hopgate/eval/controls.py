@@ -14,7 +14,6 @@ from hopgate.graph.walk.parts import of_names
 from hopgate.graph.walk.walk_graph import edge_graph
 
 Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 ROUNDS = 24
 """How often every arc may change ends, every second time by lot; on a sparse graph a few suffice."""
