@@ -99,9 +99,12 @@ def test_an_unknown_memory_is_refused(asked: KnowledgeBase) -> None:
         asked.explain("London", "nobody")
 
 
-def test_filters_without_what_removes_let_the_memory_through() -> None:
-    memory = Memory("m", "x", scope="home", created_at=JUNE, superseded_at=JUNE, superseded_by="n")
-    filters = Filters(scope=("work", "play"), exclude=(1, 2), known_at=MAY)
-    reasons, free = filtered_by(1, memory, filters)
-    assert len(reasons) == 3
-    assert filtered_by(1, memory, free) == ([], free) and free.exclude == (2,)
+def test_filters_without_what_removes_let_the_memory_through(asked: KnowledgeBase) -> None:
+    (key,) = [key for key, name in asked.id_map().items() if name == "old"]
+    memory = asked.get("old")
+    assert memory is not None
+    filters = Filters(scope=("work", "play"), exclude=(key, 0), known_at=datetime(2024, 4, 1, tzinfo=UTC), concepts=())
+    with asked.store.transaction() as connection:
+        reasons, free = filtered_by(connection, key, memory, filters)
+        assert [reason.split(":")[0] for reason in reasons] == ["scope", "exclude", "cluster", "known_at", "superseded"]
+        assert filtered_by(connection, key, memory, free) == ([], free) and free.exclude == (0,)

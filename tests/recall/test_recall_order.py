@@ -9,7 +9,7 @@ from recall_cases import CASES
 
 from hopgate.recall.fusers import RRF, TM2C2, MinMax
 from hopgate.recall.fusion import Pool, fused
-from hopgate.recall.lexical import is_exact, quoted
+from hopgate.recall.lexical import holds_all, quoted
 from hopgate.recall.order import half_and_half, placed
 from hopgate.recall.settings import Settings
 
@@ -66,8 +66,5 @@ def test_what_was_not_read_keeps_its_place_and_the_rest_changes_places(order, sc
 
 @pytest.mark.parametrize(("query", "content", "rare", "exact"), CASES["exact"])
 def test_exact_matching(query, content, rare, exact):
-    assert is_exact(query, content, rare) is exact
-
-
-def test_quoted_phrases():
-    assert quoted('a "b c" d “e” "') == ("b c", "e")
+    phrases = quoted(query) or rare
+    assert (bool(phrases) and holds_all(content, phrases)) is exact

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
@@ -11,13 +11,12 @@ from hopgate.passages import Extent, is_long
 from hopgate.recall.filters import Filters
 from hopgate.store import vectors
 from hopgate.store.memories import count_from_words, in_scopes
+from hopgate.store.rows import Connection
 from hopgate.store.vectors import to_sql
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from psycopg import Connection
-
 # The distance of a row of `memories`: the best of its passages speaks for it, or its own vector where that is better.
 BEST_DISTANCE = (
     "least(memories.embedding <=> %(vector)s::halfvec, (SELECT min(passages.embedding <=> %(vector)s::halfvec) "
@@ -54,7 +53,7 @@ _EXACT = {"distance": "(embedding <=> %(vector)s::halfvec) + 0", "tie": ", id"}
 
 
 def dense_leg(
-    connection: Connection[Any],
+    connection: Connection,
     vector: NDArray[np.float32],
     filters: Filters,
     *,
@@ -84,7 +83,7 @@ def dense_leg(
 
 
 def dense_scores(
-    connection: Connection[Any], vector: NDArray[np.float32], ids: Sequence[int], scopes: Sequence[str] | None = None
+    connection: Connection, vector: NDArray[np.float32], ids: Sequence[int], scopes: Sequence[str] | None = None
 ) -> dict[int, float]:
     """Give the cosine of the query's vector and each memory's, or its best passage's; none without a vector.
 
@@ -112,7 +111,7 @@ def nearest(condition: str, *, exact: bool, passages: bool = False) -> str:
 
 
 def near_passages(
-    connection: Connection[Any], vector: NDArray[np.float32], known: Mapping[int, Memory]
+    connection: Connection, vector: NDArray[np.float32], known: Mapping[int, Memory]
 ) -> dict[int, list[Extent]]:
     """Give the passages of those memories that are long, the nearest to the query first."""
     ids = [key for key, memory in known.items() if is_long(memory.content)]

@@ -16,7 +16,7 @@ from hopgate.recall.legs import Legs, RecallPipeline, run_legs
 from hopgate.recall.recall import recall
 from hopgate.recall.settings import MAX_DEPTH, RecallOptions, Settings, StoreSettings
 from hopgate.store import memories
-from hopgate.store.graph import concept_rows
+from hopgate.store.rows import Connection
 
 if TYPE_CHECKING:
     from hopgate.store.store import Store
@@ -96,13 +96,13 @@ def explain(
     settings = settings if legs is None else settings.only(legs)
     filters = read_filters(pipeline.store, superseded=superseded, **narrowed)
     pipeline = pipeline.set_as(settings)
-    key, memory = _known(pipeline.store, external_id)
-    if filters.scopes is not None and memory.superseded_by is not None:
-        # Of another scope's memory not even the id is said.
-        later = _known(pipeline.store, memory.superseded_by)[1]
-        memory = memory if later.scope in filters.scopes else replace(memory, superseded_by=None)
-    inside = _linked(pipeline.store, key, filters)
-    removed, open_filters = filtered_by(key, memory, filters, inside=inside)
+    with pipeline.store.transaction() as connection:
+        key, memory = _known(connection, external_id)
+        if filters.scopes is not None and memory.superseded_by is not None:
+            # Of another scope's memory not even the id is said.
+            later = _known(connection, memory.superseded_by)[1]
+            memory = memory if later.scope in filters.scopes else replace(memory, superseded_by=None)
+        removed, open_filters = filtered_by(connection, key, memory, filters)
     free = Query(text, open_filters)
     reports = _reports(pipeline, free, key, memory, settings)
     if not removed:
@@ -146,63 +146,45 @@ def _place(pipeline: RecallPipeline, query: Query, settings: Settings, external_
     return next(((hit.rank, hit.score) for hit in hits if hit.external_id == external_id), (None, 0.0))
 
 
-def filtered_by(key: int, memory: Memory, filters: Filters, *, inside: bool = True) -> tuple[list[str], Filters]:
+def filtered_by(connection: Connection, key: int, memory: Memory, filters: Filters) -> tuple[list[str], Filters]:
     """Say which filters leave a memory out, a sentence each; give filters that let it through and else are the same.
 
     Who may see the scopes asked for and the memory's own may not see a third, and its ranks would tell of it.
-
-    Examples
-    --------
-    >>> reasons, free = filtered_by(1, Memory("m1", "It hums.", scope="home"), Filters(scope="work", exclude=(1,)))
-    >>> reasons
-    ["scope: it is in 'home', and 'work' was asked for", 'exclude: it is among the ids that were left out']
-    >>> free.scope, free.exclude
-    (('work', 'home'), ())
     """
-    found, free = [], filters
-    if filters.scopes is not None and memory.scope not in filters.scopes:
-        place = "no scope" if memory.scope is None else repr(memory.scope)
-        found.append(f"scope: it is in {place}, and {', '.join(map(repr, filters.scopes))} was asked for")
-        free = replace(free, scope=None if memory.scope is None else [*filters.scopes, memory.scope])
-    if key in filters.exclude:
-        found.append("exclude: it is among the ids that were left out")
-        free = replace(free, exclude=tuple(other for other in filters.exclude if other != key))
-    if not inside:
-        found.append("cluster: it is linked to no concept of the cluster that was asked for")
-        free = replace(free, concepts=None)
-    if filters.known_at is not None and memory.created_at is not None and memory.created_at > filters.known_at:
-        found.append(f"known_at: it is of {_day(memory.created_at)}, which is after {_day(filters.known_at)}")
-        free = replace(free, known_at=None)
-    if _superseded(memory, filters):
-        taken = f" by {memory.superseded_by!r}" if memory.superseded_by else ""
-        found.append(
-            f"superseded: it is superseded{taken} since {_day(memory.superseded_at)}, and such memories were not asked "
-            "for (include_superseded, or --include-superseded)"
-        )
-    # By the new times: what was not superseded yet at the old ones may be now.
-    return found, replace(free, superseded=free.superseded or _superseded(memory, free))
+    place = "no scope" if memory.scope is None else repr(memory.scope)
+    by = f" by {memory.superseded_by!r}" if memory.superseded_by else ""
+    sentences = {
+        "scope": f"scope: it is in {place}, and {', '.join(map(repr, filters.scopes or ()))} was asked for",
+        "exclude": "exclude: it is among the ids that were left out",
+        "concepts": "cluster: it is linked to no concept of the cluster that was asked for",
+        "known_at": f"known_at: it is of {_day(memory.created_at)}, which is after {_day(filters.known_at)}",
+        "superseded": f"superseded: it is superseded{by} since {_day(memory.superseded_at)}, and such memories were "
+        "not asked for (include_superseded, or --include-superseded)",
+    }
+    opened: dict[str, Any] = {
+        "scope": None if memory.scope is None else [*(filters.scopes or ()), memory.scope],
+        "exclude": tuple(other for other in filters.exclude if other != key),
+        "concepts": None,
+        "known_at": None,
+        "superseded": True,
+    }
+    reasons, free = [], filters
+    for name, sentence in sentences.items():
+        # Each filter is asked alone; of what is superseded the times decide, which let the memory through by then.
+        alone = free if name == "superseded" else Filters(superseded=True, **{name: getattr(filters, name)})
+        condition, parameters = alone.sql()
+        statement = f"SELECT FROM memories WHERE id = %(key)s AND {condition}"
+        if connection.execute(statement, {**parameters, "key": key}).fetchone() is None:
+            reasons.append(sentence)
+            free = replace(free, **{name: opened[name]})
+    return reasons, free
 
 
-def _superseded(memory: Memory, filters: Filters) -> bool:
-    since = memory.superseded_at
-    times = [time for time in (filters.known_at, filters.as_of) if time is not None]
-    return since is not None and not filters.superseded and all(since <= time for time in times)
-
-
-def _linked(store: Store, key: int, filters: Filters) -> bool:
-    """Tell whether a memory is linked to the cluster that was asked for; it is where none was."""
-    if filters.concepts is None:
-        return True
-    with store.transaction() as connection:
-        return key in concept_rows.memories_of_concepts(connection, filters.concepts)
-
-
-def _known(store: Store, external_id: str) -> tuple[int, Memory]:
-    with store.transaction() as connection:
-        known = memories.fetch_by_id(connection, memories.ids_of(connection, [external_id]))
-    for key, memory in known.items():
-        return key, memory
-    raise UnknownMemoryError(external_id)
+def _known(connection: Connection, external_id: str) -> tuple[int, Memory]:
+    known = memories.fetch_by_id(connection, memories.ids_of(connection, [external_id]))
+    if not known:
+        raise UnknownMemoryError(external_id)
+    return next(iter(known.items()))
 
 
 def _reports(

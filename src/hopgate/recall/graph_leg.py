@@ -9,22 +9,20 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hopgate.graph.walk.config import PARTS, Part, Walk
 from hopgate.recall.filters import Filters, Query
 from hopgate.recall.fusers import MinMax
-from hopgate.store import setting_rows
 from hopgate.store.graph import edge_rows, graph_vectors, name_rows
 from hopgate.store.graph.graph_vectors import Nearest
-from hopgate.store.graph.visible import View
+from hopgate.store.graph.visible import View, view_of
+from hopgate.store.rows import Connection, values
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from psycopg import Connection
 
     from hopgate.graph.walk.matrix import GraphMatrix, MatrixCache
     from hopgate.graph.walk.paths import PathPart
@@ -54,7 +52,7 @@ class LookedUp(NamedTuple):
         What the query names.
     facts, statements : list of (int, float)
         The nearest facts, and the memories of the nearest statements, with their cosines, best first.
-    as_of, asked : datetime, str
+    asked : str
         As of when, and why, where the query itself says so.
     """
 
@@ -62,7 +60,6 @@ class LookedUp(NamedTuple):
     concepts: Sequence[int] = ()
     facts: Scored = ()
     statements: Scored = ()
-    as_of: datetime | None = None
     asked: str = ""
 
 
@@ -151,7 +148,7 @@ class GraphLeg:
                 return found
             then = replace(query, filters=replace(query.filters, as_of=moment))
             why = f"{moment:%Y-%m-%d}, because the query says “{asked.words}”"
-            return self._looked_up(connection, then)._replace(as_of=moment, asked=why)
+            return self._looked_up(connection, then)._replace(asked=why)
 
     def rank(
         self,
@@ -216,54 +213,41 @@ class GraphLeg:
         if "matrices" in vars(self):
             self.matrices.close()
 
-    def _looked_up(self, connection: Connection[Any], query: Query) -> LookedUp:
+    def _looked_up(self, connection: Connection, query: Query) -> LookedUp:
         """The concepts that a query names, the nearest facts and the nearest statements."""
         from hopgate.graph.links import concepts_in, name_runs
+        from hopgate.graph.walk.parts import cut_to
         from hopgate.graph.walk.seeds import NEAR_FACTS, NEAR_STATEMENTS
 
         filters, exact = query.filters, bool(query.exact)
-        matrix = self._matrix(connection, filters, fresh=exact)
+        scopes = None if filters.scopes is None else sorted(filters.scopes)
+        view = view_of(connection, scopes, filters.as_of, filters.known_at)
+        # Within walls the graph of these scopes is walked, and no more is read.
+        walked = View(view.graph_scopes, view.as_of, view.known_at)
+        matrix = self.matrices.get(connection, walked, superseded=filters.superseded, fresh=exact)
+        matrix = cut_to(matrix, self.parts)
         if not matrix.graph.arcs:
             return LookedUp(matrix)
-        condition, parameters = filters.sql()
-        shared = setting_rows.shares_scopes(connection)
-        scopes = None if filters.scopes is None else tuple(filters.scopes)
-        view = View(scopes, filters.as_of, filters.known_at, shared)
         names = name_rows.by_normal(connection, name_runs([query.text]), view.graph_scopes)
         concepts = concepts_in(query.text, names)
         if query.vector is None:
             return LookedUp(matrix, concepts)
         # Where there are few facts, comparing all is as quick as the index, which does not know whose they are.
         few = scopes is not None and len(matrix.edges.id) <= COMPARED_FACTS
-        facts = Nearest(query.vector, NEAR_FACTS, exact or few)
-        statements = Nearest(query.vector, NEAR_STATEMENTS, exact)
-        stated = "statements" in self.parts
+        facts = graph_vectors.near_facts(connection, view, Nearest(query.vector, NEAR_FACTS, exact or few))
+        if "statements" not in self.parts:
+            return LookedUp(matrix, concepts, facts)
+        nearest = Nearest(query.vector, NEAR_STATEMENTS, exact)
         return LookedUp(
-            matrix,
-            concepts,
-            graph_vectors.near_facts(connection, view, facts),
-            graph_vectors.near_statements(connection, view, condition, parameters, statements) if stated else (),
+            matrix, concepts, facts, graph_vectors.near_statements(connection, view, *filters.sql(), nearest)
         )
-
-    def _matrix(self, connection: Connection[Any], filters: Filters, *, fresh: bool = False) -> GraphMatrix:
-        """The graph at this time that a query walks; within walls that of its scopes, and no more is read."""
-        shared = filters.scopes is None or setting_rows.shares_scopes(connection)
-        scopes = None if shared or filters.scopes is None else tuple(sorted(filters.scopes))
-        view = View(scopes, filters.as_of, filters.known_at)
-        matrix = self.matrices.get(connection, view, superseded=filters.superseded, fresh=fresh)
-        from hopgate.graph.walk.parts import cut_to
-
-        return cut_to(matrix, self.parts)
 
     def _still_shown(self, memories: Collection[int], filters: Filters) -> set[int]:
         """Leave out what was deleted, marked, superseded or moved since the matrix was read."""
         condition, parameters = filters.sql()
+        statement = f"SELECT id FROM memories WHERE id = ANY(%(found)s) AND NOT is_sensitive AND {condition}"
         with self._store.transaction() as connection:
-            rows = connection.execute(
-                f"SELECT id FROM memories WHERE id = ANY(%(found)s) AND NOT is_sensitive AND {condition}",
-                {**parameters, "found": list(memories)},
-            )
-            return {row[0] for row in rows}
+            return set(values(connection, statement, {**parameters, "found": list(memories)}))
 
 
 def turns_beside(matrix: GraphMatrix, memories: Sequence[int], allowed: NDArray[np.bool_] | None = None) -> list[int]:

@@ -7,10 +7,9 @@ not see (no vector, sensitive, not linked) it gives no score, which fusion knows
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hopgate.recall.dense import dense_leg, dense_scores
 from hopgate.recall.filters import Query
@@ -19,7 +18,6 @@ from hopgate.recall.fusion import Id, Pool, fused
 from hopgate.recall.graph_leg import BASE_FUSER, NO_WALK, GraphLeg, GraphRanking, LookedUp
 from hopgate.recall.late import LateReading, late_reading
 from hopgate.recall.lexical import (
-    DEFAULT_RANKER,
     Leg,
     LexicalRanker,
     QueryWords,
@@ -30,11 +28,10 @@ from hopgate.recall.lexical import (
 from hopgate.recall.settings import Settings
 from hopgate.store import vectors
 from hopgate.store.graph import version
+from hopgate.store.rows import Connection
 from hopgate.store.vectors import tokens_of
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
@@ -122,7 +119,7 @@ def run_legs(pipeline: RecallPipeline, query: Query, settings: Settings) -> Legs
     if graph and looked_up:
         if len(found) > 1:
             with store.transaction() as connection:
-                scores = complete(connection, query, found, pool_of(found), ranker=settings.lexical_ranker)
+                scores = complete(connection, query, found, found, settings.lexical_ranker)
         base = fused(Pool.of(found, scores), BASE_FUSER).top()
         walked = graph.rank(query, looked_up, base, settings.depth, dense=scores.get("dense", ()))
     legs = Legs(replace(query, tokens=reading.result() if reading else None), found, scores, base)
@@ -158,7 +155,7 @@ def with_walk(
             scores["late"] = late.scored()
             found["late"] = scores["late"][: settings.depth]
         if len(found) > 1:
-            scores |= complete(connection, legs.query, found, pool_of(found), scores, ranker=settings.lexical_ranker)
+            scores |= complete(connection, legs.query, found, scores, settings.lexical_ranker)
     return replace(legs, found=found, scores=scores, graph=walked, late=late)
 
 
@@ -200,44 +197,37 @@ def pool_of(lists: Mapping[str, Sequence[tuple[Id, float]]]) -> set[Id]:
 
 
 def complete(
-    connection: Connection[Any],
+    connection: Connection,
     query: Query,
     found: Mapping[str, Leg],
-    pool: AbstractSet[int],
-    known: Mapping[str, Leg] | None = None,
-    *,
-    ranker: LexicalRanker = DEFAULT_RANKER,
+    known: Mapping[str, Leg],
+    ranker: LexicalRanker,
 ) -> dict[str, Leg]:
-    """Give the lexical and the dense leg with their scores of every memory of the pool that they can see.
+    """Give the lexical and the dense leg with their scores of every memory that any leg found and they can see.
 
     A leg that found nothing stays empty: it has nothing to say on this query. What it did not list gets its real score,
     but no more than the last of the list.
 
     Parameters
     ----------
-    found : mapping of leg name to list
-        What the legs found; lists other than these two legs' are left out.
-    known : mapping of leg name to list, optional
-        The legs as they were completed for a smaller pool: only what is new is asked for.
+    known : mapping of leg name to list
+        These two as they were found, or completed for fewer memories: only what is new is asked for.
     """
-    scopes = query.filters.scopes
+    scopes, pool = query.filters.scopes, pool_of(found)
     result: dict[str, Leg] = {}
     for name in ("lexical", "dense"):
-        leg = found.get(name)
-        if not leg:
+        if not found.get(name):
             continue
-        before = (known or found)[name]
-        missing = sorted(pool - {key for key, _ in before})
+        missing = sorted(pool - {key for key, _ in known[name]})
         scores: Mapping[int, float] = {}
-        if missing and name == "lexical":
-            words = query.words or query_words(connection, query.text, query.filters)
-            scores = lexical_scores(connection, words, missing, scopes, ranker=ranker)
+        if missing and name == "lexical" and query.words is not None:
+            scores = lexical_scores(connection, query.words, missing, scopes, ranker=ranker)
         elif missing and query.vector is not None:
             scores = dense_scores(connection, query.vector, missing, scopes)
         # What a leg did not list is not above what it did, though an index may have passed it over.
-        last = leg[-1][1]
+        last = found[name][-1][1]
         further = [(key, min(scores[key], last)) for key in missing if key in scores]
-        result[name] = sorted([*before, *further], key=lambda hit: -hit[1])
+        result[name] = sorted([*known[name], *further], key=lambda hit: -hit[1])
     return result
 
 

@@ -11,14 +11,12 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from hopgate.recall.filters import Filters
-from hopgate.store import memories
+from hopgate.store import memories, rows
 from hopgate.store.memories import in_scopes
-
-if TYPE_CHECKING:
-    from psycopg import Connection
+from hopgate.store.rows import Connection
 
 Leg = list[tuple[int, float]]
 LexicalRanker = Literal["bm25", "ts_rank"]
@@ -139,7 +137,7 @@ class QueryWords:
         return " | ".join(quoted_lexeme(lexeme) for lexeme in self.lexemes[start:stop])
 
 
-def query_words(connection: Connection[Any], query: str, filters: Filters) -> QueryWords:
+def query_words(connection: Connection, query: str, filters: Filters) -> QueryWords:
     """Look up a query's words; without memories in the scopes asked there are none."""
     row = connection.execute(_WORDS, {"query": query, "scopes": filters.scopes}).fetchone()
     assert row is not None
@@ -168,7 +166,7 @@ def quoted_lexeme(lexeme: str) -> str:
 
 
 def lexical_leg(
-    connection: Connection[Any],
+    connection: Connection,
     words: QueryWords,
     filters: Filters,
     *,
@@ -196,7 +194,7 @@ def lexical_leg(
 
 
 def lexical_scores(
-    connection: Connection[Any],
+    connection: Connection,
     words: QueryWords,
     ids: Sequence[int],
     scopes: Sequence[str] | None = None,
@@ -220,58 +218,50 @@ def lexical_scores(
     return {key: found.get(key, 0.0) for key in ids}
 
 
-def exact_matches(connection: Connection[Any], query: str, ids: Sequence[int]) -> set[int]:
-    """Give those of the memories that match the query exactly; texts are read only where the query may match one."""
-    rare = rare_words(connection, query)
-    if not rare and not quoted(query):
-        return set()
-    known = memories.fetch_by_id(connection, ids)
-    return {key for key, memory in known.items() if is_exact(query, memory.content, rare)}
+# Exact matches.
 
 
-def rare_words(connection: Connection[Any], query: str) -> list[str]:
-    """Give the query's words that few memories hold; none where it quotes phrases, which decide alone.
+def exact_matches(connection: Connection, query: str, ids: Sequence[int]) -> set[int]:
+    """Give those of the memories that hold every phrase that a query quotes, or all its rare words if it quotes none.
+
+    Texts are read only where the query may match one.
+    """
+    phrases = quoted(query) or rare_words(connection, query)
+    known = memories.fetch_by_id(connection, ids) if phrases else {}
+    return {key for key, memory in known.items() if holds_all(memory.content, phrases)}
+
+
+def rare_words(connection: Connection, query: str) -> list[str]:
+    """Give the query's words that few memories hold.
 
     A word that no memory holds is not among them: a slip of the pen must not cost the bonus.
     """
-    if quoted(query):
-        return []
     words = list(dict.fromkeys(_WORD.findall(query)))[:MAX_RARE_WORDS]
-    return [row[0] for row in connection.execute(_RARE, {"words": words, "most": RARE})]
+    return rows.values(connection, _RARE, {"words": words, "most": RARE})
 
 
-def quoted(query: str) -> tuple[str, ...]:
+def quoted(query: str) -> list[str]:
     """Give the phrases a query puts in double quotes.
 
     Examples
     --------
-    >>> quoted('who said "red team" on the "night shift"?')
-    ('red team', 'night shift')
+    >>> quoted('who said "red team" on the “night shift”?')
+    ['red team', 'night shift']
     """
     phrases = (straight or curly for straight, curly in _QUOTED.findall(query))
-    return tuple(phrase.strip() for phrase in phrases if phrase.strip())
+    return [phrase.strip() for phrase in phrases if phrase.strip()]
 
 
-def is_exact(query: str, content: str, rare: Collection[str] = ()) -> bool:
-    """Tell whether a memory matches a query exactly.
-
-    It does when its content holds every phrase the query quotes; or, where none is quoted, every one of the query's
-    `rare` words (`rare_words`). Case and white space do not count; a phrase matches whole words only.
+def holds_all(content: str, phrases: Collection[str]) -> bool:
+    """Tell whether a text holds every phrase, as whole words; case and white space do not count.
 
     Examples
     --------
-    >>> is_exact('"red team" plans', "The Red  Team met.")
-    True
-    >>> is_exact("error E4012 on boot", "We saw E40127.", rare=["E4012"])
-    False
+    >>> holds_all("The Red  Team met.", ["red team"]), holds_all("We saw E40127.", ["E4012"])
+    (True, False)
     """
-    wanted = quoted(query) or tuple(rare)
-    return bool(wanted) and all(_holds(content, phrase) for phrase in wanted)
-
-
-def _holds(content: str, phrase: str) -> bool:
-    words = r"\s+".join(re.escape(word) for word in phrase.split())
-    return bool(words) and re.search(rf"(?<!\w){words}(?!\w)", content, re.IGNORECASE) is not None
+    words = (r"\s+".join(map(re.escape, phrase.split())) for phrase in phrases)
+    return all(re.search(rf"(?<!\w){pattern}(?!\w)", content, re.IGNORECASE) for pattern in words)
 
 
 # BM25.
@@ -288,7 +278,7 @@ def idf(count: int, held_by: int) -> float:
     return math.log(1 + (count - held_by + 0.5) / (held_by + 0.5))
 
 
-def _by_bm25(connection: Connection[Any], words: QueryWords, filters: Filters, depth: int) -> Leg:
+def _by_bm25(connection: Connection, words: QueryWords, filters: Filters, depth: int) -> Leg:
     """Score the memories with the rarest words; then ask the index only for others that hold enough words to pass.
 
     A word adds less than (k1 + 1) · idf, so that the last place's score among the first is a bar for the others.
@@ -326,8 +316,8 @@ def _bm25_scores(words: QueryWords, condition: str) -> tuple[str, dict[str, Any]
         values[f"idf_{place}"] = (K1 + 1) * idf(words.memories, held_by)
         parts.append(f"(%(idf_{place})s::float8 * (1 - norm / (norm + {_COUNT.format(name=f'word_{place}')})))")
     norm = f"{K1} * ({1 - B} + {B} * hopgate_length(search_vector) / %(mean_length)s::float8)"
-    rows = f"SELECT id, search_vector || ''::tsvector AS v, {norm} AS norm FROM memories WHERE {condition} OFFSET 0"
-    return f"SELECT id, {' + '.join(parts)} AS score FROM ({rows}) AS candidates", values
+    found = f"SELECT id, search_vector || ''::tsvector AS v, {norm} AS norm FROM memories WHERE {condition} OFFSET 0"
+    return f"SELECT id, {' + '.join(parts)} AS score FROM ({found}) AS candidates", values
 
 
 def holding_enough(terms: Sequence[str], bounds: Sequence[float], bar: float) -> str:

@@ -12,10 +12,9 @@ from hopgate.recall.query_time import asked_time, asks_for_past
 from hopgate.store.graph import edge_rows
 from hopgate.store.graph.edge_rows import MemoryFact
 from hopgate.store.graph.visible import view_of
+from hopgate.store.rows import Connection
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.recall.filters import Query
 
 
@@ -142,7 +141,7 @@ def current_first(order: Sequence[int], ended: Mapping[int, Collection[int]]) ->
     return result
 
 
-def read_present(connection: Connection[Any], query: Query, ranked: Sequence[int], first: int) -> Present:
+def read_present(connection: Connection, query: Query, ranked: Sequence[int], first: int) -> Present:
     """Read the facts of the first of a ranking, and of what in it ended them."""
     filters, now = query.filters, datetime.now(UTC)
     asked = asked_time(query.text, now)

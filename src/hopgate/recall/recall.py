@@ -20,10 +20,9 @@ from hopgate.recall.order import Placed, half_and_half, placed
 from hopgate.recall.present import Present, current_first, read_present
 from hopgate.recall.settings import Settings
 from hopgate.store import memories
+from hopgate.store.rows import Connection
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.recall.rerank import Reranked
 
 # A memory without a date comes after all that have one.
@@ -75,7 +74,7 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
 
 
 def _final(
-    connection: Connection[Any], query: Query, ranking: Ranking[int], settings: Settings
+    connection: Connection, query: Query, ranking: Ranking[int], settings: Settings
 ) -> tuple[dict[int, Placed[int]], dict[int, Memory], Present]:
     """Apply bonus, prior and the least score; give the first of that order, their memories, and which are over.
 
@@ -97,9 +96,7 @@ def _final(
     return {hit.id: hit for hit in hits if hit.id in known}, known, present
 
 
-def _near_passages(
-    connection: Connection[Any], query: Query, known: Mapping[int, Memory]
-) -> Mapping[int, list[Extent]]:
+def _near_passages(connection: Connection, query: Query, known: Mapping[int, Memory]) -> Mapping[int, list[Extent]]:
     """The passages of the long ones, the nearest to the query first; none without a vector."""
     if query.vector is None or not any(is_long(memory.content) for memory in known.values()):
         return {}

@@ -16,10 +16,9 @@ from hopgate.recall.fusers import LEGS, MAX_WEIGHT, RRF, Fuser, Weighted, parse
 from hopgate.recall.lexical import DEFAULT_RANKER, LexicalRanker
 from hopgate.store import setting_rows
 from hopgate.store.graph import version
+from hopgate.store.rows import Connection
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from hopgate.store.store import Store
 
 SortBy = Literal["relevance", "importance", "recency"]
@@ -285,7 +284,7 @@ class StoreSettings:
         own = {name: value for name, value in changes.items() if name in setting_rows.STORE_SETTINGS}
         checked = _checked({name: value for name, value in changes.items() if name not in own}) | own
 
-        def write(connection: Connection[Any]) -> None:
+        def write(connection: Connection) -> None:
             for name, value in own.items():
                 setting_rows.check_own(connection, name, value)
             setting_rows.write(connection, checked, source)
@@ -297,7 +296,7 @@ class StoreSettings:
         if unknown := [name for name in names if name not in (*OPTIONS, *setting_rows.STORE_SETTINGS)]:
             raise HopgateError(f"there is no setting {unknown[0]!r}: there are {', '.join(OPTIONS)}")
 
-        def remove(connection: Connection[Any]) -> list[str]:
+        def remove(connection: Connection) -> list[str]:
             for name in setting_rows.STORE_SETTINGS.keys() & set(names):
                 setting_rows.check_own(connection, name, setting_rows.STORE_SETTINGS[name].values[0])
             return setting_rows.remove(connection, names)
