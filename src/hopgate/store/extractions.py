@@ -93,21 +93,22 @@ def readable(connection: Connection, read: Sequence[Source], *, lock: bool = Tru
     One that turned sensitive, changed or was deleted while its text was being read is not among them; nor is one that
     was read with the turns before it, where one of these turned sensitive or changed.
     """
-    locked = " FOR NO KEY UPDATE OF m" if lock else ""
-    rows = connection.execute(
-        f"SELECT external_id, id, created_at FROM memories m WHERE {NAMED} AND NOT is_sensitive ORDER BY id{locked}",
-        named([str(source.memory_id) for source in read]),
-    )
-    known = {row[0]: Readable(*row[1:]) for row in rows}
-    now = clearance.open_memories(connection, [row.id for row in known.values()])
     as_read = {str(source.memory_id): source for source in read}
-    same = {name: row for name, row in known.items() if row.id in now and _as_read(now[row.id], as_read[name])}
+    ids = memories.ids_of(connection, list(as_read))
+    if lock:
+        memories.lock(connection, ids)
+    open_now = clearance.open_memories(connection, ids)
+    same = {key: memory for key, memory in open_now.items() if _as_read(memory, as_read[memory.external_id])}
     before = {
-        name: {(now[row.id].scope, thread_of(now[row.id]) or "", text) for text in as_read[name].before}
-        for name, row in same.items()
+        key: {(memory.scope, thread_of(memory) or "", text) for text in as_read[memory.external_id].before}
+        for key, memory in same.items()
     }
     gone = memories.closed_turns(connection, set().union(*before.values()))
-    return {name: row for name, row in same.items() if not before[name] & gone}
+    return {
+        memory.external_id: Readable(key, memory.created_at)
+        for key, memory in same.items()
+        if memory.created_at and not before[key] & gone
+    }
 
 
 def _as_read(memory: Memory, source: Source) -> bool:

@@ -19,7 +19,7 @@ from psycopg import sql
 
 from hopgate.errors import HopgateError
 from hopgate.options import setting
-from hopgate.store.rows import Connection, value, values
+from hopgate.store.rows import Connection, fetch, value, values
 
 if TYPE_CHECKING:
     from hopgate.embed import Identity
@@ -187,27 +187,32 @@ def _triggers(connection: Connection) -> list[tuple[str, str, str]]:
 
 def _look_up(connection: Connection, owners: OwnersTable) -> _Table:
     schema, _, name = owners.name.rpartition(".")
-    rows = connection.execute(
-        "SELECT c.oid::regclass::text, quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname, "
-        "format_type(a.atttypid, NULL), a.attnotnull AND NOT a.atthasdef AND a.attidentity = '', a.attnum "
-        "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid "
-        "WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped "
-        "ORDER BY a.attnum",
-        (schema.strip('"'), name.strip('"')),
-    ).fetchall()
-    if not rows:
+    there = (
+        "SELECT quote_ident(nspname) || '.' || quote_ident(relname) FROM pg_class c "
+        "JOIN pg_namespace n ON n.oid = relnamespace WHERE (nspname, relname) = (%s, %s) AND relkind IN ('r', 'p')"
+    )
+    table = value(connection, there, (schema.strip('"'), name.strip('"')))
+    if table is None:
         raise HopgateError(f"there is no table {owners.name}: name the one that holds memories, as schema.table")
-    columns = {row[2]: _Column(row[2], row[3], row[4]) for row in rows}
+    listed = fetch(
+        connection,
+        _Column,
+        "SELECT attname AS name, format_type(atttypid, NULL) AS type, "
+        "attnotnull AND NOT atthasdef AND attidentity = '' AS required FROM pg_attribute "
+        "WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+        (table,),
+    )
+    columns = {column.name: column for column in listed}
     key = value(
         connection,
         "SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] "
         "WHERE i.indrelid = %s::regclass AND i.indisunique AND i.indnkeyatts = 1 AND i.indpred IS NULL "
         "AND a.attnotnull ORDER BY i.indisprimary DESC, i.indexrelid LIMIT 1",
-        (rows[0][1],),
+        (table,),
     )
     named = {name: columns.get(owners.columns.get(name, name)) for name in FIELDS}
     mapped = {name: column for name, column in named.items() if column is not None}
-    return _Table(rows[0][1], columns, columns[key] if key else None, mapped)
+    return _Table(table, columns, columns[key] if key else None, mapped)
 
 
 def conflicts(connection: Connection, owners: OwnersTable) -> Iterator[str]:

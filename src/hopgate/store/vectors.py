@@ -6,14 +6,14 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
 from hopgate.passages import passages
 from hopgate.store import memories
 from hopgate.store.memories import lock, waiting
-from hopgate.store.rows import Connection, insert, value, values
+from hopgate.store.rows import Connection, fetch, insert, value, values
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -46,15 +46,14 @@ class EmbeddingSpace:
 
 def space(connection: Connection) -> EmbeddingSpace | None:
     """The store's embedding space, or none while nothing is embedded."""
-    row = connection.execute(
-        f"SELECT identity, late, {_INDEXED}, EXISTS (SELECT 1 FROM passages) FROM embedding_space"
-    ).fetchone()
     # Late: with it comes numpy, which a lexical recall does without.
     from hopgate.embed.embedder import Identity
 
-    if row is None:
-        return None
-    return EmbeddingSpace(Identity(**row[0]), row[2], row[3], Identity(**row[1]) if row[1] else None)
+    def made(identity: dict[str, Any], late: dict[str, Any] | None, **there: bool) -> EmbeddingSpace:
+        return EmbeddingSpace(Identity(**identity), late=Identity(**late) if late else None, **there)
+
+    there = f"{_INDEXED} AS indexed, EXISTS (SELECT FROM passages) AS passages"
+    return next(iter(fetch(connection, made, f"SELECT identity, late, {there} FROM embedding_space")), None)
 
 
 def embedded(connection: Connection, ids: Sequence[int]) -> set[int]:
