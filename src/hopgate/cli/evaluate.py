@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from hopgate.cli.output import Shown, counted, pairs, progress, stages, table
-from hopgate.cli.parameters import (
-    PATH,
-    Where,
-    click_options,
-    count,
-    flag,
-    on_store,
-    path,
-    printed,
-    several,
-    values,
-)
+from hopgate.cli.parameters import PATH, Where, click_options, count, flag, on_store, path, printed, several, values
 from hopgate.errors import HopgateError
-
-if TYPE_CHECKING:
-    from hopgate.eval.data.dataset import Dataset
-    from hopgate.eval.plan import Plan
-    from hopgate.eval.verdict import Judgement
+from hopgate.eval import Dataset, Judgement, Plan, gate_runs, gate_store, read_dataset, record, run_gate
+from hopgate.eval.data import questions as own_questions
+from hopgate.eval.data.dataset import check_dataset, split_dataset
+from hopgate.eval.data.importers import import_dataset
+from hopgate.eval.gate import apply_settings
+from hopgate.eval.gate import replay as replayed
+from hopgate.eval.made_questions import made_dataset, store_triples
+from hopgate.eval.plan import declared
+from hopgate.eval.report import headline, looks, todo
+from hopgate.eval.verdict import over_sets
 
 PAGE = "page.html"
 # With --exit-code.
@@ -35,28 +29,15 @@ folder_argument = click.argument("folder", help="A folder in the BEIR layout.", 
 dev_share = click.option("--dev", type=float, default=0.5, help="Share of the queries that go to the split dev.")
 
 
-def _plan_options(function: Any) -> Any:
-    """Give the gate an option for all that a plan can declare; imported here, as the gate is heavy."""
-    from hopgate.eval.plan import Plan
-
-    return click_options(Plan)(function)
-
-
 @click.command("gate")
-@click.argument(
-    "datasets",
-    help="Folders in the BEIR layout; with --store, one with queries and qrels.",
-    nargs=-1,
-    type=PATH,
-    metavar="[DATASET]…",
-)
+@click.argument("datasets", help="Folders in the BEIR layout; with --store, queries and qrels.", nargs=-1, type=PATH)
 @flag("--store", "Judge a store's graph as it is, read-only.")
 @several("--runs", "Judge runs in TREC format: the bases', the challenger's last.", type=PATH)
 @path("--qrels", "For --runs: judgements, as TREC or as BEIR's .tsv.")
 @path("--queries", "For --runs: a queries.jsonl, for slices, scopes and clusters.")
 @path("--plan", "Declare all this in a file: read where it is there, written where not.")
 @path("--out", "Keep plan, runs, decision and page in this folder.")
-@_plan_options
+@click_options(Plan)
 @flag("--exit-code", "Exit with 0 OPEN, 10 CLOSED, 11 INCONCLUSIVE, 12 INVALID.")
 @flag("--apply", "Where a part opens, make the recommended arm the configuration of the store.")
 @flag("--force", "For --apply: also where nothing opens.")
@@ -84,16 +65,9 @@ def gate(
 
     Example: hopgate gate my-dataset --out gate-report
     """
-    from hopgate.eval.gate import apply_settings, gate_runs
-    from hopgate.eval.plan import declared
-    from hopgate.eval.verdict import over_sets
-
     for is_wrong, reason in (
         (force and not apply, "--force belongs to --apply: add it, or leave --force out"),
-        (
-            where.place is not None and not (store or apply),
-            "--data and --dsn name a store: add --store to judge its graph, or leave them out",
-        ),
+        (where.place and not store and not apply, "--data and --dsn name a store: add --store, or leave them out"),
         (runs and qrels is None, "--runs needs --qrels: the judgements that the runs are scored with"),
         (not runs and not datasets, "name a data set, or runs with --runs and --qrels"),
         (datasets[1:] and (store or apply), "--store and --apply are about one data set: name one"),
@@ -105,11 +79,9 @@ def gate(
         # `--runs base challenger` gives the option its first word, and the argument the others.
         judgements = [gate_runs([*runs, *datasets], qrels, queries=queries, plan=declaration, out=out)]
     else:
-        folders = [out / each.name if out and datasets[1:] else out for each in datasets]
-        judgements = [
-            _judge(where if store else None, dataset, declaration, folder)
-            for dataset, folder in zip(datasets, folders, strict=True)
-        ]
+        outs = [out / dataset.name if out and datasets[1:] else out for dataset in datasets]
+        place = where if store else None
+        judgements = [_judge(place, *each, declaration) for each in zip(datasets, outs, strict=True)]
     if apply and (judgements[0].opened or force):
         with where.opened() as kb:
             applied = apply_settings(judgements[0], kb)
@@ -126,11 +98,8 @@ def gate(
     return {**value, **({"applied": applied} if apply else {})}, lines, status
 
 
-def _judge(where: Where | None, folder: Path, plan: Plan, out: Path | None) -> Judgement:
+def _judge(where: Where | None, folder: Path, out: Path | None, plan: Plan) -> Judgement:
     """Judge a store's graph as it is where one is named, else that of a data set's own store."""
-    from hopgate.eval.data.dataset import read_dataset
-    from hopgate.eval.gate import gate_store, run_gate
-
     if where is None:
         with stages() as stage:
             return run_gate(read_dataset(folder), plan, out=out, stage=stage)
@@ -143,8 +112,6 @@ def _judge(where: Where | None, folder: Path, plan: Plan, out: Path | None) -> J
 
 def _lines(judgement: Judgement) -> list[object]:
     """The headline, what to do, the ladder, the checks and the arms."""
-    from hopgate.eval.report import headline, looks, todo
-
     claims = []
     for claim in judgement.claims:
         gain, interval = f"{claim.difference:+.3f}", "{:+.3f} to {:+.3f}".format(*claim.interval)
@@ -173,10 +140,6 @@ def report(folder: Path, verify: bool, fingerprint: str | None, replay: Path | N
 
     Example: hopgate report gate-report --verify
     """
-    from hopgate.eval import record
-    from hopgate.eval.data.dataset import read_dataset
-    from hopgate.eval.gate import replay as replayed
-
     if not verify and replay is None:
         judgement = record.judged(folder)
         return judgement, _lines(judgement)
@@ -195,9 +158,7 @@ def dataset() -> None:
 
 @dataset.command("import")
 @click.argument("layout", help="beir, trec, hotpotqa, musique, 2wiki, locomo or longmemeval.")
-@click.argument(
-    "file", help="The questions, as JSON or lines of it; for beir the folder, for trec judgements.", type=PATH
-)
+@click.argument("file", help="The questions, as JSON (lines); for beir its folder, for trec judgements.", type=PATH)
 @click.argument("folder", help="The folder to write: new or empty.", type=PATH, metavar="DIR")
 @path("--corpus", "For trec: a corpus.jsonl.")
 @path("--queries", "For trec: a queries.jsonl, or lines of an id, a tab and a text.")
@@ -211,8 +172,6 @@ def import_(layout: str, file: Path, folder: Path, **given: Any) -> Shown:
 
     Example: hopgate dataset import musique musique_ans_v1.0_dev.jsonl my-dataset
     """
-    from hopgate.eval.data.importers import import_dataset
-
     with progress("reading"):
         return _counts(import_dataset(layout, file, folder, **given))
 
@@ -229,8 +188,6 @@ def split(folder: Path, out: Path, dev: float) -> Shown:
 
     Example: hopgate dataset split my-dataset my-split --dev 0.3
     """
-    from hopgate.eval.data.dataset import split_dataset
-
     return _counts(split_dataset(folder, out, dev=dev))
 
 
@@ -244,8 +201,6 @@ def check(folder: Path) -> Shown:
 
     Example: hopgate dataset check my-dataset
     """
-    from hopgate.eval.data.dataset import check_dataset
-
     with progress("reading"):
         read, problems = check_dataset(folder)
     return _counts(read, problems=[]) if read else ({"problems": problems}, problems, 2)
@@ -271,22 +226,20 @@ def questions(where: Where, file: Path, out: Path | None, dev: float) -> Shown:
 
     Example: hopgate questions questions.md
     """
-    from hopgate.eval.data import questions as own
-
     if not file.exists():
-        file.write_text(own.questions_text({}, {}), encoding="utf-8")
+        file.write_text(own_questions.questions_text({}, {}), encoding="utf-8")
         line = f"{file}: write your questions into it, and run this again for candidates to tick"
         return {"questions": 0, "judged": 0}, line
-    asked = own.read_questions(file)
+    asked = own_questions.read_questions(file)
     if not asked:
         raise HopgateError(f"{file} holds no question yet: write one after each ##")
     judged = sum(any(boxes.values()) for boxes in asked.values())
     line = f"{file}: {counted(len(asked), 'question')}, {judged} judged; tick what answers, then add --out DIR"
     with where.opened() as kb:
         if out is None:
-            own.add_candidates(kb, file, asked)
+            own_questions.add_candidates(kb, file, asked)
         else:
-            written = own.write_judged(out, asked, set(kb.id_map().values()), dev=dev)
+            written = own_questions.write_judged(out, asked, set(kb.id_map().values()), dev=dev)
             # Without questions to tune on a gate is told to use what the store has.
             tune = "" if (out / "qrels" / "dev.tsv").exists() else " --tune none"
             without = f"{written} judged questions, {len(asked) - written} without a tick"
@@ -315,9 +268,6 @@ def build(where: Where, out: Path, dataset: Path | None, **given: Any) -> Shown:
 
     Example: hopgate slices build --dataset my-dataset --out my-hops
     """
-    from hopgate.eval.data.dataset import read_dataset
-    from hopgate.eval.made_questions import made_dataset, store_triples
-
     if dataset is not None:
         if where.place is not None:
             raise HopgateError("--dataset is made from files: leave --data and --dsn out, or leave it out")
