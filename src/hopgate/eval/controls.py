@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from hopgate.graph.walk.walk_graph import edge_graph
 
 Ints = NDArray[np.int64]
 
+OTHER = -2
 ROUNDS = 24
 """How often every arc may change ends, every second time by lot; on a sparse graph a few suffice."""
 
@@ -33,70 +34,52 @@ def shuffled(matrix: GraphMatrix, part: str, seed: int = 0) -> GraphMatrix:
     part : str
         `threads`, `titles`, `names`, `facts`, or `concepts` for the last three at once.
     """
-    rng = np.random.default_rng(seed)
-    graph, memory = matrix.graph, matrix.graph.memories
-    first = np.repeat(np.arange(graph.nodes), np.diff(graph.indptr))
-    ends, weight = graph.indices.astype(np.int64), np.asarray(graph.weights)
-    once = first <= ends
-    first, ends, weight = first[once], ends[once], weight[once]
-    among_memories, among_concepts = ends < memory, first >= memory
-    rows: dict[str, Any] = {}
+    graph, memories = matrix.graph, matrix.graph.memories
+    left, right = np.repeat(np.arange(graph.nodes), np.diff(graph.indptr)), graph.indices.astype(np.int64)
+    once = left <= right
+    left, right, weight = left[once], right[once], np.asarray(graph.weights)[once]
+    kind = np.full(len(left), OTHER)
     if part in ("titles", "names", CONCEPTS):
-        mentions = ~among_memories & ~among_concepts
-        left, right = first[mentions], ends[mentions]
-        of_title = np.isin(right - memory, matrix.titles.target)
-        own_title = np.isin(_keys(left, right), _keys(matrix.titles.source, matrix.titles.target + memory))
-        free = ~own_title & (of_title if part == "titles" else ~of_title if part == "names" else True)
-        ends[mentions] = rewired(rng, left, right, free.astype(np.int64) - 1)
-    if part == "threads":
-        alike = matrix.memory_scope[matrix.arcs.source].astype(np.int64) << 8 | 1 << matrix.arcs.kind.astype(np.int64)
-        moved = _moved(rng, matrix.arcs.source, matrix.arcs.target, alike)
-        first[among_memories], ends[among_memories] = moved.of(first[among_memories], ends[among_memories])
-        rows = {"arcs": replace(matrix.arcs, source=moved.source, target=moved.target)}
-    if part in ("facts", CONCEPTS):
-        moved = _moved(rng, matrix.edges.source, matrix.edges.target, -of_names(matrix).astype(np.int64))
-        left, right = moved.of(first[among_concepts] - memory, ends[among_concepts] - memory)
-        first[among_concepts], ends[among_concepts] = left + memory, right + memory
-        rows = {"edges": replace(matrix.edges, source=moved.source, target=moved.target)}
-    return replace(matrix, graph=edge_graph(graph.nodes, first, ends, weight, memories=memory), **rows)
-
-
-class _Moved(NamedTuple):
-    """Pairs of nodes as one number each, ascending, with the new ends of each; and the new ends of every row."""
-
-    pairs: Ints
-    left: Ints
-    right: Ints
-    source: Ints
-    target: Ints
-
-    def of(self, first: Ints, second: Ints) -> tuple[Ints, Ints]:
-        """The new ends of these pairs, each in its place, so that its weight stays with it."""
-        place = np.searchsorted(self.pairs, _keys(first, second))
-        return self.left[place], self.right[place]
-
-
-def _moved(rng: np.random.Generator, sources: NDArray[Any], targets: NDArray[Any], alike: Ints) -> _Moved:
-    """Give new ends to every pair that rows join; a pair moves with all its rows, so that a walk's degrees stay.
-
-    It changes ends only with a pair whose rows are alike, and that has as many of them in each direction, so that each
-    node keeps how many rows leave and reach it. A pair with a row below 0 stays, and so does a loop.
-    """
-    source, target = sources.astype(np.int64), targets.astype(np.int64)
+        of_title = np.isin(right - memories, matrix.titles.target)
+        own_title = np.isin(_keys(left, right), _keys(matrix.titles.source, matrix.titles.target + memories))
+        moving = of_title if part == "titles" else ~of_title if part == "names" else True
+        mentions = (left < memories) & (right >= memories)
+        kind[mentions] = np.where(~own_title & moving, 0, -1)[mentions]
+    name = {"threads": "arcs", "facts": "edges", CONCEPTS: "edges"}.get(part)
+    if name is None:
+        ends = rewired(np.random.default_rng(seed), left, right, kind)
+        return replace(matrix, graph=edge_graph(graph.nodes, left, ends, weight, memories=memories))
+    # A pair moves with all rows that join it, so that a walk's degrees stay, and changes ends only with one whose rows
+    # are alike and as many in each direction, so that each node keeps how many rows leave and reach it.
+    links, base = getattr(matrix, name), memories if name == "edges" else 0
+    source, target = links.source.astype(np.int64) + base, links.target.astype(np.int64) + base
+    if name == "arcs":
+        alike = matrix.memory_scope[links.source].astype(np.int64) << 8 | 1 << links.kind.astype(np.int64)
+    else:
+        alike = 1 - 2 * of_names(matrix).astype(np.int64)
     pairs, of_row = np.unique(_keys(source, target), return_inverse=True)
-    count, low, high = len(pairs), pairs >> 32, pairs & 0xFFFFFFFF
-    upward = np.bincount(of_row, source == low[of_row], count)
+    keys = _keys(left, right)
+    unwalked = np.setdiff1d(pairs, keys)  # of weight 0
+    left, right = np.append(left, unwalked >> 32), np.append(right, unwalked & 0xFFFFFFFF)
+    weight, kind = np.append(weight, 0 * unwalked), np.append(kind, 0 * unwalked)
+    keys = np.append(keys, unwalked)
+    by_key = np.argsort(keys)
+    place = by_key[np.searchsorted(keys[by_key], pairs)]
     # The end that more rows leave comes first, the lower one where as many do: the order of rows says nothing.
-    rises = 2 * upward >= np.bincount(of_row, minlength=count)
-    left, right = np.where(rises, low, high), np.where(rises, high, low)
-    forward = source == left[of_row]
+    count = len(pairs)
+    falls = 2 * np.bincount(of_row, source <= target, count) < np.bincount(of_row, minlength=count)
+    left[place], right[place] = np.where(falls, (right[place], left[place]), (left[place], right[place]))
+    forward = source == left[place][of_row]
     kinds = np.zeros((count, 3), np.int64)
     np.bitwise_or.at(kinds[:, 0], of_row, alike)
     kinds[:, 1], kinds[:, 2] = np.bincount(of_row, forward, count), np.bincount(of_row, ~forward, count)
-    _, kind = np.unique(kinds, axis=0, return_inverse=True)
-    ends = rewired(rng, left, right, np.where((kinds[:, 0] < 0) | (left == right), -1, kind.ravel()))
-    ours, theirs = left[of_row], ends[of_row]
-    return _Moved(pairs, left, ends, np.where(forward, ours, theirs), np.where(forward, theirs, ours))
+    same = 1 + np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
+    kind[place] = np.where((kinds[:, 0] < 0) | (left[place] == right[place]), -1, same)
+    ends = rewired(np.random.default_rng(seed), left, right, kind)
+    ours, theirs = left[place][of_row] - base, ends[place][of_row] - base
+    moved = replace(links, source=np.where(forward, ours, theirs), target=np.where(forward, theirs, ours))
+    walked = edge_graph(graph.nodes, left, ends, weight, memories=memories)
+    return replace(matrix, graph=walked, **{name: moved})
 
 
 def rewired(rng: np.random.Generator, left: Ints, right: Ints, kind: Ints) -> Ints:
@@ -112,7 +95,7 @@ def rewired(rng: np.random.Generator, left: Ints, right: Ints, kind: Ints) -> In
     left, right : arrays of int
         The arcs, whose pairs are distinct, whichever end comes first.
     kind : array of int
-        Arcs exchange ends within their kind; those below 0 stay.
+        Arcs exchange ends within their kind; those below 0 stay, and `OTHER` ones are never in the way either.
 
     Returns
     -------
@@ -125,7 +108,7 @@ def rewired(rng: np.random.Generator, left: Ints, right: Ints, kind: Ints) -> In
     >>> sorted(rewired(np.random.default_rng(0), left, right, np.zeros(4, int)).tolist())
     [4, 5, 6, 7]
     """
-    ends, free = right.copy(), np.flatnonzero(kind >= 0)
+    ends, free, like = right.copy(), np.flatnonzero(kind >= 0), kind != OTHER
     for turn in range(ROUNDS if len(free) > 1 else 0):
         drawn = rng.permutation(free)
         order = drawn[np.argsort(kind[drawn], kind="stable")][turn % 2 :]
@@ -134,7 +117,7 @@ def rewired(rng: np.random.Generator, left: Ints, right: Ints, kind: Ints) -> In
         old = np.stack([_keys(left[here], ends[here]), _keys(left[there], ends[there])])
         new = np.stack([_keys(left[here], ends[there]), _keys(left[there], ends[here])])
         keys, place, times = np.unique(new, return_inverse=True, return_counts=True)
-        fresh = (~np.isin(keys, _keys(left, ends)) & (times == 1))[place.reshape(new.shape)].all(axis=0)
+        fresh = (~np.isin(keys, _keys(left[like], ends[like])) & (times == 1))[place.reshape(new.shape)].all(axis=0)
         loops = (left[here] == ends[there]) | (left[there] == ends[here])
         allowed = fresh & ~loops & ~np.isin(old, keys).any(axis=0)
         here, there = here[allowed], there[allowed]
