@@ -136,7 +136,7 @@ def test_the_recommended_rung_is_applied_with_its_parts_and_its_fingerprint(
 ) -> None:
     judgement = judged[0]
     arms = judgement.evidence.arms
-    assert arms["base + names"].parts == ("names",) and arms["base + names + facts"].parts == ("names", "facts")
+    assert arms["base + names"].parts == ["names"] and arms["base + names + facts"].parts == ["names", "facts"]
     # With the fewest parts that opened, with a part that nothing above it improves on, and with none.
     rungs = {rung.part: rung for rung in judgement.evidence.rungs}
     base = replace(rungs["names"], arm="rrf")
@@ -145,7 +145,7 @@ def test_the_recommended_rung_is_applied_with_its_parts_and_its_fingerprint(
         applied = apply_settings(replace(judgement, claims=(claim,)), store)
         settings = store.settings()
         assert (repr(settings.fuser), settings.parts) == (applied["fuser"], parts)
-        assert applied["fuser"] == arms[chosen.arm].configuration and applied["parts"] == parts
+        assert applied["fuser"] == arms[chosen.arm].configuration and tuple(applied["parts"]) == parts
     assert f"gate {judgement.fingerprint}" in store.store_settings.resolve().sources.values()
 
 

@@ -232,7 +232,7 @@ def test_a_record_that_was_edited_is_a_sentence_and_no_traceback(tmp_path: Path,
     if change == "a base that is none":
         values["bases"].append("nobody")
     else:
-        values["arms"]["base"]["entering"] = []
+        values["arms"]["base"]["entering"] = ["x"]
     (tmp_path / "evidence.json").write_text(json.dumps([] if change == "a list" else values))
     assert "were changed" in verify(tmp_path)[0]
     with pytest.raises(HopgateError, match="is not what a gate saved"):

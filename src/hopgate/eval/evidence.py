@@ -74,8 +74,8 @@ class Arm:
 
     run: Ids = field(repr=False)
     configuration: str = ""
-    entering: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    parts: tuple[Part, ...] = ()
+    entering: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    parts: Sequence[Part] = ()
     reread: bool = False
 
 
@@ -89,8 +89,8 @@ class Rung:
 
     part: str
     arm: str
-    over: tuple[str, ...]
-    shuffled: tuple[str, ...] = field(default=(), repr=False)
+    over: Sequence[str]
+    shuffled: Sequence[str] = field(default=(), repr=False)
     cost: Cost = field(default=NO_COST, compare=False)  # it is measured, and never the same again
 
 
@@ -121,14 +121,14 @@ class Evidence:
     queries: Mapping[str, Query] = field(repr=False)
     qrels: Qrels = field(repr=False)
     arms: Mapping[str, Arm] = field(default_factory=dict, repr=False)
-    bases: tuple[str, ...] = ()
-    rungs: tuple[Rung, ...] = ()
+    bases: Sequence[str] = ()
+    rungs: Sequence[Rung] = ()
     tuned: Qrels = field(default_factory=dict, repr=False)
     slices: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
-    provenance: tuple[str, str] = UNKNOWN
+    provenance: Sequence[str] = UNKNOWN
     look: int = 0
     left_out: int = 0
-    doubts: tuple[str, ...] = ()
+    doubts: Sequence[str] = ()
 
     @cached_property
     def gold(self) -> Mapping[str, set[str]]:

@@ -132,11 +132,11 @@ class Ladder:
             progress(1)
         return arms
 
-    def _with_graph(self, pools: Pools, base: Fuser, parts: tuple[Part, ...]) -> Arm:
+    def _with_graph(self, pools: Pools, base: Fuser, parts: Sequence[Part]) -> Arm:
         fuser = self._choice(graph_grid(DEFAULT_FUSER, base), pools, heard=self.evidence.reported)
         return self._read(replace(self._arm(fuser, pools), parts=parts))
 
-    def _shuffles(self, rung: Rung, parts: tuple[Part, ...], base: Fuser) -> dict[str, Arm]:
+    def _shuffles(self, rung: Rung, parts: Sequence[Part], base: Fuser) -> dict[str, Arm]:
         """Shuffle what would open: each shuffle is walked, fused and tuned as the part itself was."""
         plan, arms = self.evidence.plan, {}
         progress = self.stage(f"shuffling {rung.part}", plan.shuffles)

@@ -60,8 +60,8 @@ def load(folder: Path) -> Evidence:
             # An empty list has no line; only runs that somebody brought may lack one.
             run = {query: list[str]() for query in values["qrels"] if row["configuration"]}
             run |= {unquote(query): [unquote(id) for id, _ in ranking] for query, ranking in listed.items()}
-            arms[name] = Arm(**_tuples({**row, "run": run}, "entering"))
-        rungs = tuple(Rung(**_tuples({**row, "cost": Cost(**row["cost"])})) for row in values["rungs"])
+            arms[name] = Arm(**{**row, "run": run, "entering": dict(row["entering"])})
+        rungs = [Rung(**{**row, "cost": Cost(**row["cost"])}) for row in values["rungs"]]
         for name in (*values["bases"], *(name for rung in rungs for name in (rung.arm, *rung.over, *rung.shuffled))):
             arms[name]
         values |= {
@@ -71,7 +71,7 @@ def load(folder: Path) -> Evidence:
             "rungs": rungs,
             "slices": {name: frozenset(queries) for name, queries in values["slices"].items()},
         }
-        return Evidence(**_tuples(values))
+        return Evidence(**values)
     except (KeyError, TypeError, ValueError, AttributeError, OSError):
         raise HopgateError(f"{path} is not what a gate saved: run the gate again") from None
 
@@ -145,12 +145,6 @@ def _fields(value: Any) -> Any:
     if is_dataclass(value):
         return {each.name: getattr(value, each.name) for each in fields(value)}
     return sorted(value)
-
-
-def _tuples(values: dict[str, Any], *inside: str) -> dict[str, Any]:
-    """JSON's lists as the tuples that they were, also within the mappings that are named."""
-    plain = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    return plain | {name: _tuples(values[name]) for name in inside}
 
 
 def _json(value: Any) -> str:
