@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import replace
 from itertools import combinations
 from random import Random
-from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
@@ -14,13 +13,10 @@ from hypothesis import strategies as st
 from matrix_world import EDGES, MENTIONS, RELATIONS, TITLE, Edges, Mentions, matrix_of, mentions_of
 
 from hopgate.eval.controls import rewired, shuffled
-from hopgate.eval.data.dataset import Query
 from hopgate.eval.evidence import CONCEPTS
-from hopgate.eval.ladder import Asking
+from hopgate.eval.ladder import dealt
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import edge_graph
-from hopgate.recall.graph_leg import LookedUp
-from hopgate.recall.settings import Settings
 from hopgate.store.graph.arrays import Links
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 
@@ -117,14 +113,10 @@ def test_arcs_between_memories_stay_within_their_scope() -> None:
 
 
 def test_statements_are_dealt_out_among_the_memories_of_their_scope() -> None:
-    queries = [Query(f"q{at}", "?", {"scope": f"s{at % 2}"}) for at in range(6)]
-    found = {query.id: [(10 * (at % 2) + at, 0.9), (10 * (at % 2), 0.5)] for at, query in enumerate(queries)}
-    asked: Any = {name: (None, LookedUp(matrix_of({}, []), statements=listed)) for name, listed in found.items()}
-    nothing: Any = None
-    asking = Asking(nothing, queries, Settings(), asked, {})
-    dealt = [asking._dealt(seed) for seed in range(20)]
-    for each in dealt:
+    stated = [(f"s{at % 2}", [(10 * (at % 2) + at, 0.9), (10 * (at % 2), 0.5)]) for at in range(6)]
+    shuffles = [dealt(stated, seed) for seed in range(20)]
+    for shuffle in shuffles:
         for scope, memories in (("s0", {0, 2, 4}), ("s1", {10, 11, 13, 15})):
-            moved = {memory: other for (own, memory), other in each.items() if own == scope}
+            moved = {memory: other for (own, memory), other in shuffle.items() if own == scope}
             assert set(moved) == set(moved.values()) == memories
-    assert asking._dealt(3) == dealt[3] and len({tuple(each.values()) for each in dealt}) > 1
+    assert dealt(stated, 3) == shuffles[3] and len({tuple(shuffle.values()) for shuffle in shuffles}) > 1

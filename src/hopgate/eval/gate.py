@@ -16,7 +16,7 @@ from hopgate.eval.checks import Status, compared_facts, related
 from hopgate.eval.data.dataset import Dataset, Query, read_queries
 from hopgate.eval.data.runs import Run, ordered, ranks_against_scores, read_qrels, read_run, relevant
 from hopgate.eval.evidence import RUNS, Arm, Cost, Evidence, Rung
-from hopgate.eval.ladder import Ladder, Reader, Stage, ask, quiet
+from hopgate.eval.ladder import Asking, Ladder, Reader, Stage, quiet
 from hopgate.eval.ledger import Ledger
 from hopgate.eval.plan import OWN_STATEMENTS, Plan
 from hopgate.eval.slices import reported_slices
@@ -159,7 +159,7 @@ def _climbed(
     settings = replace(settings, k=plan.k, depth=plan.depth)
     if settings.walk is not None:
         kb.graph_leg.walk = settings.walk
-    asking = ask(kb, queries, settings, stage("asking", len(queries)), late=not plan.without_late)
+    asking = Asking(kb, queries, settings, stage("asking", len(queries)), late=not plan.without_late)
     reader = Reader(queries, dataset.texts) if plan.rerank else None
     return Ladder(asking, known, cost, stage, reader).climb()
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -171,54 +171,43 @@ class Ladder:
         return replace(built, query_ms=1000 * seconds, megabytes=with_parts(largest, parts).bytes / 1e6)
 
 
-def ask(
-    kb: KnowledgeBase, queries: Sequence[Query], settings: Settings, progress: Advance, *, late: bool = True
-) -> Asking:
-    """Ask each query inside its scope without the graph, vectors exactly, and look up what the graph leg needs.
-
-    Of the settings depth, k and the lexical ranker count: as recall is set.
-    """
-    kb.keep_queries()
-    asked = replace(settings, fuser=BASE_FUSER.reweighed(late=float(late)))
-    recorded = {}
-    for query in queries:
-        legs, _ = kb.legs(
-            query.text, settings=asked, scope=query.scope, exact=True,
-            as_of=query.moment("as_of"), known_at=query.moment("known_at"),
-        )  # fmt: skip
-        started = fused(Pool.of(legs.found, legs.scores), BASE_FUSER).top()
-        recorded[query.id] = replace(legs, base=started), kb.graph_leg.look_up(legs.query)
-        progress(1)
-    return Asking(kb, queries, settings, recorded, kb.id_map())
-
-
-@dataclass(frozen=True)
 class Asking:
     """A store asked by its legs for some queries, so that the graph leg can walk again on a changed graph.
 
-    `recorded` has what each query found without the graph, and what the graph leg looks up for it.
+    Each query is asked inside its scope, without the graph and vectors exactly, and what the graph leg needs is looked
+    up. Of the settings depth, k and the lexical ranker count: as recall is set.
     """
 
-    kb: KnowledgeBase
-    queries: Sequence[Query]
-    settings: Settings
-    recorded: Mapping[str, tuple[Legs, LookedUp]]
-    names: Mapping[int, str]
-    _tokens: dict[int, MemoryTokens] = field(default_factory=dict, repr=False)
+    def __init__(
+        self, kb: KnowledgeBase, queries: Sequence[Query], settings: Settings, progress: Advance, *, late: bool = True
+    ) -> None:
+        self.kb, self.queries, self.settings = kb, queries, settings
+        self._names, self._tokens = kb.id_map(), dict[int, MemoryTokens]()
+        self._found: dict[str, tuple[Legs, LookedUp]] = {}
+        kb.keep_queries()
+        asked = replace(settings, fuser=BASE_FUSER.reweighed(late=float(late)))
+        for query in queries:
+            legs, _ = kb.legs(
+                query.text, settings=asked, scope=query.scope, exact=True,
+                as_of=query.moment("as_of"), known_at=query.moment("known_at"),
+            )  # fmt: skip
+            started = fused(Pool.of(legs.found, legs.scores), BASE_FUSER).top()
+            self._found[query.id] = replace(legs, base=started), kb.graph_leg.look_up(legs.query)
+            progress(1)
 
     @property
     def base(self) -> Pools:
         """What words and vectors found, and late interaction over both."""
-        return {query: self._pool(legs) for query, (legs, _) in self.recorded.items()}
+        return {query: self._pool(legs) for query, (legs, _) in self._found.items()}
 
     @property
     def matrices(self) -> list[GraphMatrix]:
         """The graphs that are walked: one, or one for each scope."""
-        return [*dict.fromkeys(looked_up.matrix for _, looked_up in self.recorded.values())]
+        return [*dict.fromkeys(looked_up.matrix for _, looked_up in self._found.values())]
 
     def parts(self) -> tuple[Part, ...]:
         """The parts that the graph has."""
-        counts = Counter(statements=sum(len(looked_up.statements) for _, looked_up in self.recorded.values()))
+        counts = Counter(statements=sum(len(looked_up.statements) for _, looked_up in self._found.values()))
         for matrix in self.matrices:
             counts.update(parts_of(matrix))
         return tuple(part for part in PARTS if counts[part])
@@ -231,13 +220,14 @@ class Asking:
         matrices = {matrix: with_parts(matrix, parts) for matrix in self.matrices}
         if shuffle not in ("", "statements"):
             matrices = {matrix: shuffled(kept, shuffle, seed) for matrix, kept in matrices.items()}
-        dealt = self._dealt(seed) if shuffle in ("statements", CONCEPTS) else {}
+        stated = [(query.scope, self._found[query.id][1].statements) for query in self.queries]
+        moved = dealt(stated, seed) if shuffle in ("statements", CONCEPTS) else {}
         pools, spent = {}, 0.0
         for query in self.queries:
-            legs, looked_up = self.recorded[query.id]
+            legs, looked_up = self._found[query.id]
             matrix = matrices[looked_up.matrix]
             statements = looked_up.statements if "statements" in parts else ()
-            statements = [(dealt.get((query.scope, memory), memory), cosine) for memory, cosine in statements]
+            statements = [(moved.get((query.scope, memory), memory), cosine) for memory, cosine in statements]
             changed = looked_up._replace(matrix=matrix, statements=statements)
             began, dense = time.perf_counter(), legs.scores.get("dense", ())
             walked = self.kb.graph_leg.rank(legs.query, changed, legs.base, self.settings.depth, dense=dense)
@@ -245,26 +235,30 @@ class Asking:
             pools[query.id] = self._pool(with_walk(self.kb.store, legs, walked, matrix, self.settings, self._tokens))
         return pools, spent / max(1, len(self.queries))
 
-    def _dealt(self, seed: int) -> dict[tuple[str | None, int], int]:
-        """Deal statements out anew: which memory's statements become which one's, among those asked for in a scope."""
-        rng, dealt = np.random.default_rng(seed), {}
-        for scope in sorted({query.scope for query in self.queries}, key=str):
-            asked = [self.recorded[query.id][1].statements for query in self.queries if query.scope == scope]
-            memories = sorted({memory for statements in asked for memory, _ in statements})
-            for memory, other in zip(memories, rng.permutation(memories).tolist(), strict=True):
-                dealt[scope, memory] = other
-        return dealt
-
     def _pool(self, legs: Legs) -> Pool[str]:
         """What a query's legs listed and scored, by external ids."""
         found, scores = (
             {
-                leg: [(self.names[key], score) for key, score in hits.get(leg, ()) if key in self.names]
+                leg: [(self._names[key], score) for key, score in hits.get(leg, ()) if key in self._names]
                 for leg in legs.found
             }
             for hits in (legs.found, legs.scores)
         )
         return Pool.of(found, scores)
+
+
+def dealt(
+    stated: Iterable[tuple[str | None, Iterable[tuple[int, float]]]], seed: int
+) -> dict[tuple[str | None, int], int]:
+    """Deal statements out anew: which memory's statements become which one's, among those asked for in a scope."""
+    memories: defaultdict[str | None, set[int]] = defaultdict(set)
+    for scope, statements in stated:
+        memories[scope].update(memory for memory, _ in statements)
+    rng, moved = np.random.default_rng(seed), dict[tuple[str | None, int], int]()
+    for scope in sorted(memories, key=str):
+        own = sorted(memories[scope])
+        moved |= {(scope, memory): other for memory, other in zip(own, rng.permutation(own).tolist(), strict=True)}
+    return moved
 
 
 class Reader:
