@@ -19,7 +19,6 @@ from hopgate.eval.data.dataset import Query
 from hopgate.eval.evidence import UNKNOWN, Arm, Cost, Evidence, Rung
 from hopgate.eval.ledger import Ledger
 from hopgate.eval.plan import Plan
-from hopgate.eval.report import headline, todo
 from hopgate.eval.verdict import Judgement, over_sets
 from hopgate.extract.files import Triple
 from hopgate.memory import Memory
@@ -31,7 +30,7 @@ WON = gains(120, 1.5)
 def said(judgement: Judgement) -> str:
     """All that a gate says in words."""
     findings = [f"{check.name} {check.status.value}: {check.finding}" for check in judgement.checks]
-    return "\n".join([headline(judgement), todo(judgement), judgement.main.reason, *findings])
+    return "\n".join([judgement.headline, judgement.todo, judgement.main.reason, *findings])
 
 
 def groups(count: int, of: int, about: Any = "new") -> Evidence:
@@ -183,12 +182,12 @@ def test_parts_are_judged_one_over_the_other_and_the_headline_is_about_concepts(
 
     judgement = decided("alike")
     assert judgement.opened == ("threads",) and judgement.recommended == "graph"
-    assert headline(judgement).startswith("CLOSED: the concept graph does not earn its place")
-    assert "What opened: the order of turns" in headline(judgement)
+    assert judgement.headline.startswith("CLOSED: the concept graph does not earn its place")
+    assert "What opened: the order of turns" in judgement.headline
     # All together opened and no part of it did: all together is recommended.
     judgement = decided("more")
     assert judgement.opened == ("threads", "concepts") and judgement.recommended == "more"
-    line = headline(judgement)
+    line = judgement.headline
     assert "What opened, too: the order of turns." in line and len(re.findall(r"\d+(?:\.\d+)?", line)) <= 10
 
 
@@ -303,9 +302,9 @@ def test_one_run_twice_is_no_comparison_and_questions_without_an_answer_count_no
         file.writelines(f"empty{at} 0 nothing 0\n" for at in range(600))
     after = gate_runs([one, other], qrels, ledger=NOBODY)
     assert before.verdict == after.verdict == "OPEN" and after.main.difference == before.main.difference
-    assert "the last run, other, earns its place" in headline(after) and "graph" not in headline(after)
+    assert "the last run, other, earns its place" in after.headline and "graph" not in after.headline
     assert "600 queries without an answer are left out" in said(after) and "copies unknown" in said(after)
-    assert todo(after) == "use other"
+    assert after.todo == "use other"
 
 
 def test_looks_at_ids_alone_are_told_apart_by_their_answers(folder: Path) -> None:

@@ -143,7 +143,6 @@ def gate(kb: KnowledgeBase, place: Path, synthetic: Corpus) -> Path:
     from hopgate.eval.gate import gate_store
     from hopgate.eval.ledger import Ledger
     from hopgate.eval.plan import Plan
-    from hopgate.eval.report import headline
 
     read = read_dataset(questions(place, synthetic), kb.export())
     count = sum(map(len, read.splits.values()))
@@ -152,6 +151,6 @@ def gate(kb: KnowledgeBase, place: Path, synthetic: Corpus) -> Path:
     )
     with stages() as stage:
         judgement = gate_store(kb, read, Plan(shuffles=19), out=place / "report", stage=stage, ledger=Ledger(None))
-    say(f"\n{headline(judgement)}")
+    say(f"\n{judgement.headline}")
     say("\nAn illustration, not evidence: this corpus was made up. On your own data: hopgate gate DIR\n")
     return place / "report" / REPORT

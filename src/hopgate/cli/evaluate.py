@@ -18,7 +18,6 @@ from hopgate.eval.gate import apply_settings
 from hopgate.eval.gate import replay as replayed
 from hopgate.eval.made_questions import made_dataset, store_triples
 from hopgate.eval.plan import declared
-from hopgate.eval.report import headline, looks, todo
 from hopgate.eval.verdict import over_sets
 
 PAGE = "page.html"
@@ -120,12 +119,12 @@ def _lines(judgement: Judgement) -> list[object]:
     measures = [str(measure) for measure in judgement.evidence.measures]
     arms = [[name, *(f"{own[measure]:.3f}" for measure in measures)] for name, own in judgement.values.items()]
     return [
-        headline(judgement),
-        f"what to do now: {todo(judgement)}",
+        judgement.headline,
+        f"what to do now: {judgement.todo}",
         table(("part", "verdict", "gain", "interval", "over", "cost"), claims, title="parts", right=("gain",)),
         table(("check", "status", "finding"), checks, title="checks"),
         table(("arm", *measures), arms, title="arms", right=measures),
-        f"{looks(judgement)}; fingerprint {judgement.fingerprint}",
+        f"{judgement.looks}; fingerprint {judgement.fingerprint}",
     ]
 
 

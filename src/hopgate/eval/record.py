@@ -15,11 +15,11 @@ from hopgate.eval.data.dataset import Query
 from hopgate.eval.data.runs import Qrels, read_run, write_run
 from hopgate.eval.evidence import Arm, Cost, Evidence, Ids, Rung
 from hopgate.eval.plan import FILE, plan_of, plan_text
-from hopgate.eval.report import page
 from hopgate.eval.verdict import Judgement, judge
 from hopgate.options import from_toml
 
 EVIDENCE, DECISION, PAGE, RUNS = "evidence.json", "gate.json", "page.html", "runs"
+SHOWN_QUERIES = 200
 
 
 def save(folder: Path, evidence: Evidence) -> Judgement:
@@ -120,9 +120,29 @@ def without_ids(evidence: Evidence, hidden: frozenset[str]) -> Evidence:
     )
 
 
+def _page(judgement: Judgement) -> str:
+    """The page; it holds no text of a memory, and the same judgement gives the same bytes."""
+    from jinja2 import Environment, PackageLoader
+
+    environment = Environment(loader=PackageLoader("hopgate.eval", "."), autoescape=True, trim_blocks=True)
+    main, evidence = judgement.main, judgement.evidence
+    ours, theirs = (evidence.values(name) for name in (main.arm, main.over))
+    most_different = sorted(evidence.reported, key=lambda name: (-abs(ours[name] - theirs[name]), name))
+    text: str = environment.get_template("page.html.j2").render(
+        judgement=judgement,
+        evidence=evidence,
+        main=main,
+        widest=max(0.1, *(abs(limit) for claim in judgement.claims for limit in claim.interval)),
+        measures=[str(measure) for measure in evidence.measures],
+        queries=[(evidence.queries[name].text, ours[name], theirs[name]) for name in most_different[:SHOWN_QUERIES]],
+        plan=plan_text(evidence.plan),
+    )
+    return text + "\n"
+
+
 def _follows(judgement: Judgement) -> dict[str, str]:
     """The files that follow from the others."""
-    return {DECISION: _json(judgement.to_dict()), PAGE: page(judgement)}
+    return {DECISION: _json(judgement.to_dict()), PAGE: _page(judgement)}
 
 
 def _fingerprint(folder: Path) -> str:

@@ -15,6 +15,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.checks import Check, Status, check_all
 from hopgate.eval.evidence import CONCEPTS, RUNS, TITLES, Cost, Evidence, Rung
 from hopgate.eval.inference import Differences, Pooled, holm, pooled, rank_p, spent
+from hopgate.eval.measures import Recall
 from hopgate.eval.plan import LEAST_CLUSTERS
 
 IMAGINED = 0.25
@@ -126,6 +127,65 @@ class Judgement:
             return self.evidence.strongest(self.evidence.bases)
         return sorted(opened, key=lambda claim: (claim.part != "threads", claim.part != CONCEPTS))[-1].arm
 
+    @property
+    def headline(self) -> str:
+        """What was found, about what, and at what cost, in one paragraph of at most ten numbers."""
+        main, evidence = self.main, self.evidence
+        name = f"{main.title}, {main.arm}," if main.part == RUNS else main.title
+        if main.verdict is Verdict.INVALID:
+            return f"INVALID: {main.reason}. The figures mean nothing."
+        measure = evidence.plan.primary
+        low, high = main.interval
+        gloss = ", the share of the answers that is found," if isinstance(measure, Recall) else ""
+        words = {
+            Verdict.OPEN: f"{name} earns its place",
+            Verdict.CLOSED: f"{name} does not earn its place",
+            Verdict.INCONCLUSIVE: f"whether {name} earns its place is not decided",
+        }[main.verdict]
+        parts = [
+            f"{main.verdict.value}: {words}. {measure}{gloss} changes by {main.difference:+.3f} "
+            f"({low:+.3f} to {high:+.3f}) over {main.over}, "
+            f"on {main.queries} questions in {main.clusters} groups; {main.reason}."
+        ]
+        if main.part != RUNS:
+            parts.append(f"Cost: {main.cost}.")
+        others = [claim.title for claim in self.claims if claim is not main and claim.verdict is Verdict.OPEN]
+        if others:
+            parts.append(f"What opened{', too' if main.verdict is Verdict.OPEN else ''}: {', '.join(others)}.")
+        if evidence.plan.about == "these":
+            parts.append("This is about further questions on these conversations, not about others.")
+        if evidence.plan.deviations:
+            parts.append(f"Declared: {', '.join(evidence.plan.deviations)}.")
+        return " ".join(parts)
+
+    @property
+    def todo(self) -> str:
+        """What to do now."""
+        main, evidence = self.main, self.evidence
+        failed = [check for check in self.checks if check.status is Status.FAIL]
+        if failed:
+            return f"mend what the check of {failed[0].name} found, and run the gate again"
+        if self.opened:
+            how = " (hopgate gate --store --apply sets it)" if evidence.arms[self.recommended].configuration else ""
+            return f"use {self.recommended}{how}"
+        if main.verdict is Verdict.CLOSED:
+            return f"do without {main.title}: use {self.recommended}"
+        queries, groups = main.needed
+        return (
+            f"go on with {self.recommended}; to decide about a gain of {evidence.plan.worthwhile:g}, judge some "
+            f"{queries:,} new questions in {groups:,} groups"
+        )
+
+    @property
+    def looks(self) -> str:
+        """Which look at these questions this was, as far as it is known."""
+        look = self.evidence.look
+        if not look:
+            return "looks at these questions are not counted here"
+        if look == 1:
+            return "no look at these questions is recorded here before this one"
+        return f"look {look} at these questions: the level that is left is {self.level:.3g}"
+
     @cached_property
     def values(self) -> dict[str, dict[str, float]]:
         """Arm → measure → mean over the reported queries, but for shuffled graphs."""
@@ -139,12 +199,10 @@ class Judgement:
 
     def to_dict(self) -> dict[str, Any]:
         """Give what a program may read of it."""
-        from hopgate.eval.report import headline, todo
-
         return {
             "verdict": self.verdict.value,
-            "headline": headline(self),
-            "todo": todo(self),
+            "headline": self.headline,
+            "todo": self.todo,
             "fingerprint": self.fingerprint,
             "base": self.evidence.strongest(self.evidence.bases),
             "challenger": self.main.arm,
