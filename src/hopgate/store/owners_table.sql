@@ -73,7 +73,7 @@ BEGIN
   IF current_setting('hopgate.writing_back', true) = 'on' THEN
     RETURN NULL;
   ELSIF TG_OP = 'TRUNCATE' THEN
-    DELETE FROM memories WHERE row_key IS NOT NULL;
+    PERFORM hopgate_follow(array_agg(row_key), NULL) FROM memories WHERE row_key IS NOT NULL HAVING count(*) > 0;
   ELSIF TG_OP = 'INSERT' THEN
     PERFORM hopgate_follow(array_agg(DISTINCT @key::text), NULL) FROM came HAVING count(*) > 0;
   ELSIF TG_OP = 'DELETE' THEN
