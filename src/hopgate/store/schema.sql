@@ -749,15 +749,17 @@ BEGIN
 END
 $body$;
 
--- Concepts, these or all, by their names, the most used first, and without those that have none; gives those that are
--- called otherwise now. A name that is
--- used as often as a longer one never stands alone: "Pi 4" brings "Pi", and is what it is called.
-CREATE FUNCTION hopgate_name_concepts(ids bigint[]) RETURNS SETOF bigint
+-- Concepts, these or all, by their names, the most used first, and without those that have none. A name that is used as
+-- often as a longer one never stands alone: "Pi 4" brings "Pi", and is what it is called. What is called otherwise now
+-- loses the vectors that were made of its old name.
+CREATE FUNCTION hopgate_name_concepts(ids bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
 BEGIN
   DELETE FROM concepts c WHERE id = ANY(ids) AND NOT EXISTS (SELECT FROM concept_names WHERE concept_id = c.id);
-  RETURN QUERY WITH named AS (
-    UPDATE concepts c SET canonical_name = n.names[1], aliases = n.names, kind = n.kind FROM (
+  WITH named AS (
+    UPDATE concepts c SET canonical_name = n.names[1], aliases = n.names, kind = n.kind,
+      embedding = CASE WHEN old.canonical_name = n.names[1] THEN c.embedding END
+    FROM (
       SELECT concept_id, array_agg(name ORDER BY uses DESC, length(name) DESC, name) AS names,
         (array_agg(kind ORDER BY uses DESC, length(name) DESC, name) FILTER (WHERE kind IS NOT NULL))[1] AS kind
       FROM concept_names WHERE ids IS NULL OR concept_id = ANY(ids) GROUP BY concept_id
@@ -765,7 +767,8 @@ BEGIN
     WHERE c.id = n.concept_id AND (c.canonical_name, c.aliases, c.kind) IS DISTINCT FROM (n.names[1], n.names, n.kind)
     RETURNING c.id, old.canonical_name <> c.canonical_name AS is_new
   )
-  SELECT id FROM named WHERE is_new;
+  UPDATE concept_edges e SET embedding = NULL FROM named
+  WHERE is_new AND named.id IN (e.src_id, e.dst_id) AND embedding IS NOT NULL;
 END
 $body$;
 

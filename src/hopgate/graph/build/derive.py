@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from hopgate.graph.links import link_all, link_memories, relink
 from hopgate.graph.temporal import EdgeVersion, edge_history
-from hopgate.store.graph import edge_rows, fact_rows, graph_vectors, name_rows, version
+from hopgate.store.graph import edge_rows, fact_rows, name_rows, version
 from hopgate.store.graph.edge_rows import EdgeRow
 from hopgate.store.graph.fact_rows import CanonicalFact, FactGroup
 from hopgate.store.rows import Connection
@@ -41,7 +41,7 @@ def rederive(
     added, removed or moved: other memories may have these as titles, and other names may contain them. Memories that
     are being revoked are left out, even where a title links them. By default all this may be of any scope.
     """
-    graph_vectors.forget(connection, name_rows.rename(connection, concept_ids))
+    name_rows.rename(connection, concept_ids)
     link_memories(connection, memory_ids)
     derive(connection, groups)
     relink(connection, names, leaving_out=[*memory_ids, *leaving_out])
@@ -55,8 +55,7 @@ def rederive_all(connection: Connection) -> None:
     # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
     fact_rows.analyse(connection)
     name_rows.refresh(connection)
-    # One that is called otherwise loses the vectors of its old name.
-    graph_vectors.forget(connection, name_rows.rename(connection))
+    name_rows.rename(connection)
     link_all(connection)
     edge_rows.drop_unfounded(connection)
     groups = fact_rows.groups(connection)

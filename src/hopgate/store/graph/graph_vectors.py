@@ -88,15 +88,6 @@ def count_pending(connection: Connection, table: Table) -> int:
     return int(value(connection, f"SELECT count(*) FROM {table} WHERE embedding IS NULL{facts}"))
 
 
-def forget(connection: Connection, concept_ids: Sequence[int]) -> None:
-    """Drop the vectors that were made of these concepts' names."""
-    ids = list(concept_ids)
-    connection.execute("UPDATE concepts SET embedding = NULL WHERE id = ANY(%s)", (ids,))
-    connection.execute(
-        "UPDATE concept_edges SET embedding = NULL WHERE src_id = ANY(%s) OR dst_id = ANY(%s)", (ids, ids)
-    )
-
-
 def ensure_index(connection: Connection, tables: Collection[Table] = tuple(_TEXTS)) -> None:
     """Build the HNSW indexes of some tables: of concepts' names, and of facts and statements once there are enough.
 

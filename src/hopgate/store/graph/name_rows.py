@@ -165,14 +165,12 @@ def refresh(connection: Connection, name_ids: Sequence[int] | None = None) -> No
     connection.execute("SELECT hopgate_spell_names(%s)", (None if name_ids is None else list(name_ids),))
 
 
-def rename(connection: Connection, concept_ids: Sequence[int] | None = None) -> list[int]:
+def rename(connection: Connection, concept_ids: Sequence[int] | None = None) -> None:
     """Set concepts' canonical name, aliases and kind from their names, the most used first; of all by default.
 
-    Those of them that have no name left go, and their edges by the foreign keys. Gives the concepts whose canonical
-    name changed: their vectors are those of the old name.
+    Those of them that have no name left go, and their edges by the foreign keys.
     """
-    ids = None if concept_ids is None else list(concept_ids)
-    return values(connection, "SELECT hopgate_name_concepts(%s)", (ids,))
+    connection.execute("SELECT hopgate_name_concepts(%s)", (None if concept_ids is None else list(concept_ids),))
 
 
 def separate(connection: Connection, name_ids: Sequence[int] | None = None) -> None:
