@@ -78,11 +78,11 @@ def copies(evidence: Evidence) -> tuple[Status, str]:
     if not tuned and not any(arm.configuration for arm in _compared(evidence).values()):
         return Status.UNKNOWN, "what these runs were tuned on is not known"
     share = "share words, an answer or a scope with reported ones"
-    if found := related(evidence.queries, evidence.tuned, evidence.qrels, evidence.plan.relevant_from):
-        told = f"{len(found)} of {tuned} questions that were tuned on {share}"
-        return Status.FAIL, f"{told}: divide the data with hopgate dataset split"
-    told = f"{count} reported questions, apart from {tuned} tuned ones" if tuned else "nothing was tuned on"
-    return Status.PASS, told + (f"; {evidence.left_out} were left out, which {share}" if evidence.left_out else "")
+    if shared := related(evidence.queries, evidence.tuned, evidence.qrels, evidence.plan.relevant_from):
+        finding = f"{len(shared)} of {tuned} questions that were tuned on {share}"
+        return Status.FAIL, f"{finding}: divide the data with hopgate dataset split"
+    finding = f"{count} reported questions, apart from {tuned} tuned ones" if tuned else "nothing was tuned on"
+    return Status.PASS, finding + (f"; {evidence.left_out} were left out, which {share}" if evidence.left_out else "")
 
 
 def related(queries: Mapping[str, Query], tuned: Qrels, reported: Qrels, least: int = 1) -> set[str]:
@@ -127,18 +127,18 @@ def compared_facts(evidence: Evidence, memories: Iterable[Memory], triples: Sequ
     does not have stand in facts on that answer; of the reported ones no more should than of those that were tuned on.
     """
     texts = {memory.external_id: _words(f"{memory.title or ''} {memory.text}") for memory in memories}
-    said: dict[str, set[str]] = defaultdict(set)
+    stated: dict[str, set[str]] = defaultdict(set)
     foreign = 0
     for triple in triples:
         words = _words(triple.subject) | _words(triple.object)
         foreign += not words <= texts.get(triple.doc_id, frozenset())
-        said[triple.doc_id] |= words | _words(triple.relation)
+        stated[triple.doc_id] |= words | _words(triple.relation)
 
     def leaks(name: str, grades: Mapping[str, int]) -> bool:
         words = {word for word in _words(evidence.queries[name].text) if len(word) > 3}
         for memory in relevant(grades, evidence.plan.relevant_from):
             new = words - texts.get(memory, frozenset())
-            if len(new) >= 2 and len(new & said[memory]) >= NEAR * len(new):
+            if len(new) >= 2 and len(new & stated[memory]) >= NEAR * len(new):
                 return True
         return False
 
@@ -166,23 +166,23 @@ def judged(evidence: Evidence) -> tuple[Status, str]:
                 sum(grade is not None for grade in part) / max(1, len(part)) for part in (grades, others)
             )
         low, high = min(shares, key=lambda arm: shares[arm]), max(shares, key=lambda arm: shares[arm])
-        told = f"of the first {k} of {high} {shares[high]:.0%} are judged, of {low} {shares[low]:.0%}"
+        finding = f"of the first {k} of {high} {shares[high]:.0%} are judged, of {low} {shares[low]:.0%}"
         # Who finds more answers has more judged, too: what is no answer must have been judged more often as well.
         if shares[high] - shares[low] > JUDGED_APART < wrong[high] - wrong[low]:
-            return Status.FAIL, f"{told}: judge what {low} found (hopgate questions pools over all legs)"
-        return Status.PASS, told
-    found = {
+            return Status.FAIL, f"{finding}: judge what {low} found (hopgate questions pools over all legs)"
+        return Status.PASS, finding
+    recalls = {
         arm: [len(evidence.gold[name].intersection(top)) / len(evidence.gold[name]) for name, top in tops.items()]
         for arm, tops in first.items()
     }
-    whole = [arm for arm, shares in found.items() if min(shares) == 1]
+    whole = [arm for arm, shares in recalls.items() if min(shares) == 1]
     if len(whole) != 1 or len(first) == 1 or len(names) < FEW_FOR_POOL:
         return Status.PASS, "only answers are listed: what is not counts as wrong, for every arm alike"
-    told = f"every answer is among the first {k} of {whole[0]}, as if only what it found had been judged"
+    finding = f"every answer is among the first {k} of {whole[0]}, as if only what it found had been judged"
     arms = [rung.arm for rung in evidence.rungs]
-    if whole[0] in arms or all(round(sum(found[arm]) / len(names), 9) >= 1 - JUDGED_APART for arm in arms):
-        return Status.UNKNOWN, f"{told}, or as it is where an arm finds everything"
-    return Status.FAIL, f"{told}: judge what the others found, with 0 where it is no answer"
+    if whole[0] in arms or all(round(sum(recalls[arm]) / len(names), 9) >= 1 - JUDGED_APART for arm in arms):
+        return Status.UNKNOWN, f"{finding}, or as it is where an arm finds everything"
+    return Status.FAIL, f"{finding}: judge what the others found, with 0 where it is no answer"
 
 
 def reachable(evidence: Evidence) -> tuple[Status, str]:
@@ -212,13 +212,13 @@ def barred(entered: int, listed: int) -> bool:
 def clusters(evidence: Evidence) -> tuple[Status, str]:
     """Whether there are enough questions, and enough groups of them, for a general claim."""
     queries, groups = len(evidence.reported), len(set(evidence.clusters.values()))
-    told = f"{queries} questions in {groups} groups"
+    finding = f"{queries} questions in {groups} groups"
     if not any(query.cluster or query.scope for query in evidence.queries.values()):
-        told += ", as far as is known: no question names its conversation"
+        finding += ", as far as is known: no question names its conversation"
     if queries < LEAST_QUERIES or groups < LEAST_CLUSTERS:
         hint = ", or declare --about these" if queries >= LEAST_QUERIES and evidence.plan.about == "new" else ""
-        return Status.SHORT, f"{told}: {LEAST_QUERIES} in {LEAST_CLUSTERS} are the least{hint}"
-    return Status.PASS, told
+        return Status.SHORT, f"{finding}: {LEAST_QUERIES} in {LEAST_CLUSTERS} are the least{hint}"
+    return Status.PASS, finding
 
 
 def _compared(evidence: Evidence) -> dict[str, Arm]:

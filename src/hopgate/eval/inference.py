@@ -99,8 +99,8 @@ class Differences:
             return math.inf
         sums, sizes = self._sums_and_sizes
         share = sizes / sizes.sum()
-        found = float(np.sqrt(((sums - sizes * self.mean) ** 2 / (1.0 - share)).sum()) / sizes.sum())
-        return found if found > _SAME else 0.0
+        error = float(np.sqrt(((sums - sizes * self.mean) ** 2 / (1.0 - share)).sum()) / sizes.sum())
+        return error if error > _SAME else 0.0
 
     @cached_property
     def df(self) -> float:
@@ -132,8 +132,8 @@ class Differences:
         """
         if self.groups < 2:
             return 1.0
-        found = self if imagined is None else self.imagining(imagined)
-        return min(1.0, found.mean + (found.error * _t(alpha, found.df) if found.error else 0.0))
+        known = self if imagined is None else self.imagining(imagined)
+        return min(1.0, known.mean + (known.error * _t(alpha, known.df) if known.error else 0.0))
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Both limits, each at half of `alpha`: the lower as it is, the upper with the best possible query added."""

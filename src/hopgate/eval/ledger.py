@@ -59,13 +59,13 @@ class Ledger:
         """
         if self.path is None:
             return 0
-        seen: Counter[str] = Counter()
+        looks: Counter[str] = Counter()
         for number, row in json_lines(self.path) if self.path.exists() else ():
             kept = row.get("questions")
             if not isinstance(kept, list) or not all(isinstance(each, str) for each in kept):
                 refuse(self.path, number, "this is no look: remove the line")
-            seen.update(set(kept))
-        return 1 + max((seen[key] for key in _keys(questions)), default=0)
+            looks.update(set(kept))
+        return 1 + max((looks[key] for key in _keys(questions)), default=0)
 
     def record(self, questions: Iterable[str], what: str) -> None:
         """Write a look down, with what it was for; before anything of it is shown."""

@@ -55,44 +55,44 @@ class Measure(ABC):
         return self._of([gains.get(memory, 0) for memory in ranked[: self.k]], gains) if gains else 0.0
 
     @abstractmethod
-    def _of(self, found: Sequence[int], gains: Mapping[str, int]) -> float:
+    def _of(self, ranking: Sequence[int], gains: Mapping[str, int]) -> float:
         """Score the gains in the order of the ranking, where `gains` are all that there are."""
 
 
 class Recall(Measure):
     """The share of the relevant memories that was found."""
 
-    def _of(self, found: Sequence[int], gains: Mapping[str, int]) -> float:
-        return sum(map(bool, found)) / len(gains)
+    def _of(self, ranking: Sequence[int], gains: Mapping[str, int]) -> float:
+        return sum(map(bool, ranking)) / len(gains)
 
 
 class NDCG(Measure):
     """Gains by grade, linear and discounted by rank as in trec_eval, over what the best order would have given."""
 
-    def _of(self, found: Sequence[int], gains: Mapping[str, int]) -> float:
-        return _discounted(found) / _discounted(sorted(gains.values(), reverse=True)[: self.k])
+    def _of(self, ranking: Sequence[int], gains: Mapping[str, int]) -> float:
+        return _discounted(ranking) / _discounted(sorted(gains.values(), reverse=True)[: self.k])
 
 
 class MRR(Measure):
     """One over the rank of the first relevant memory."""
 
-    def _of(self, found: Sequence[int], gains: Mapping[str, int]) -> float:  # noqa: ARG002
-        return next((1.0 / rank for rank, gain in enumerate(found, 1) if gain), 0.0)
+    def _of(self, ranking: Sequence[int], gains: Mapping[str, int]) -> float:  # noqa: ARG002
+        return next((1.0 / rank for rank, gain in enumerate(ranking, 1) if gain), 0.0)
 
 
 class MAP(Measure):
     """The precision at each relevant memory's rank, averaged over all relevant memories."""
 
-    def _of(self, found: Sequence[int], gains: Mapping[str, int]) -> float:
-        ranks = [rank for rank, gain in enumerate(found, 1) if gain]
-        return sum(seen / rank for seen, rank in enumerate(ranks, 1)) / len(gains)
+    def _of(self, ranking: Sequence[int], gains: Mapping[str, int]) -> float:
+        ranks = [rank for rank, gain in enumerate(ranking, 1) if gain]
+        return sum(count / rank for count, rank in enumerate(ranks, 1)) / len(gains)
 
 
 class Success(Measure):
     """1 where anything relevant was found at all, else 0."""
 
-    def _of(self, found: Sequence[int], gains: Mapping[str, int]) -> float:  # noqa: ARG002
-        return float(any(found))
+    def _of(self, ranking: Sequence[int], gains: Mapping[str, int]) -> float:  # noqa: ARG002
+        return float(any(ranking))
 
 
 KINDS: dict[str, type[Measure]] = {kind.__name__.lower(): kind for kind in (Recall, NDCG, MRR, MAP, Success)}
@@ -110,8 +110,8 @@ def parse_measure(text: str) -> Measure:
     >>> parse_measure("nDCG@10"), parse_measure("mrr")
     (ndcg@10, mrr)
     """
-    found = _SHAPE.fullmatch(text.strip().lower())
-    if found is None or found["name"] not in KINDS:
+    match = _SHAPE.fullmatch(text.strip().lower())
+    if match is None or match["name"] not in KINDS:
         known = ", ".join(f"{name}@k" for name in KINDS)
         raise HopgateError(f"{text!r} is not a measure: use one of {known}, or leave out @k to count the whole ranking")
-    return KINDS[found["name"]](int(found["k"]) if found["k"] else None)
+    return KINDS[match["name"]](int(match["k"]) if match["k"] else None)

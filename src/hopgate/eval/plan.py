@@ -107,8 +107,8 @@ def declared(path: Path | None, given: Mapping[str, Any]) -> Plan:
     kept = from_toml(path) if path is not None and path.exists() else {}
     for name, value in given.items():
         if name in kept and kept[name] != (list(value) if isinstance(value, tuple) else value):
-            told = f"{path} declares {name} = {kept[name]!r}, not {value!r}"
-            raise HopgateError(f"{told}: change the plan, or leave it out")
+            problem = f"{path} declares {name} = {kept[name]!r}, not {value!r}"
+            raise HopgateError(f"{problem}: change the plan, or leave it out")
     plan = plan_of({**kept, **given})
     if path is not None and not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -89,10 +89,10 @@ def verify(folder: Path, fingerprint: str | None = None) -> list[str]:
     fingerprint : str, optional
         What was printed when the gate was run. Without it somebody who saved a changed gate again is not found out.
     """
-    found, decision = _fingerprint(folder), folder / DECISION
-    differs = [] if fingerprint in (None, found) else [f"the fingerprint is {found}, not {fingerprint}"]
-    if not decision.is_file() or f'"fingerprint": "{found}"' not in decision.read_text(encoding="utf-8"):
-        return [*differs, f"plan, runs or evidence were changed: they have the fingerprint {found}"]
+    actual, decision = _fingerprint(folder), folder / DECISION
+    differs = [] if fingerprint in (None, actual) else [f"the fingerprint is {actual}, not {fingerprint}"]
+    if not decision.is_file() or f'"fingerprint": "{actual}"' not in decision.read_text(encoding="utf-8"):
+        return [*differs, f"plan, runs or evidence were changed: they have the fingerprint {actual}"]
     expected = _follows(judged(folder))
     for name, text in expected.items():
         path = folder / name
@@ -157,7 +157,7 @@ def _fingerprint(folder: Path) -> str:
 
 def _plain(name: str) -> str:
     """An id without what TREC's columns cannot hold; `unquote` gives it back."""
-    return re.sub(r"[\s%]", lambda found: quote(found[0], safe=""), name)
+    return re.sub(r"[\s%]", lambda match: quote(match[0], safe=""), name)
 
 
 def _fields(value: Any) -> Any:

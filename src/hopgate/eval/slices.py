@@ -39,10 +39,10 @@ def slice_of(text: str, queries: Mapping[str, Query]) -> frozenset[str]:
     frozenset({'a'})
     """
     first, *rest = re.split(r"\s+([|&-])\s+", text.strip())
-    found = _simple(first, queries)
-    for operator, name in zip(rest[::2], rest[1::2], strict=True):
-        found = _OPERATORS[operator](found, _simple(name, queries))
-    return found
+    names = _simple(first, queries)
+    for operator, other in zip(rest[::2], rest[1::2], strict=True):
+        names = _OPERATORS[operator](names, _simple(other, queries))
+    return names
 
 
 def reported_slices(
@@ -55,17 +55,17 @@ def reported_slices(
     first is given. Slices can be added, and none taken away.
     """
     asked = {name: queries[name] for name in reported}
-    found = {text: slice_of(text, asked) for text in (ALL, *declared)}
-    if empty := [text for text, held in found.items() if not held]:
+    slices = {text: slice_of(text, asked) for text in (ALL, *declared)}
+    if empty := [text for text, names in slices.items() if not names]:
         raise HopgateError(f"no reported question is in the slice {empty[0]}: declare one that has some")
     kinds = {f"{kind}={query.metadata[kind]}" for query in asked.values() for kind in KINDS if query.metadata.get(kind)}
     candidates = {text: _simple(text, asked) for text in sorted(kinds)}
     if (shown := list(memories)) and any((query.hops or 1) > 1 for query in asked.values()):
         candidates[NON_ADJACENT] = non_adjacent(reported, latent_space(shown))
-    for text, held in candidates.items():
-        if len(held) >= GUARDED and held not in found.values():
-            found[text] = held
-    return found
+    for text, names in candidates.items():
+        if len(names) >= GUARDED and names not in slices.values():
+            slices[text] = names
+    return slices
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +99,12 @@ def non_adjacent(qrels: Qrels, space: VectorSpace, neighbours: int = NEIGHBOURS)
     """Give the questions whose gold memories cannot be connected by steps between adjacent ones."""
     from scipy.sparse.csgraph import connected_components
 
-    found = set()
+    far = set()
     for query, gold in qrels.items():
         names = sorted(relevant(gold) & space.rows.keys())
         if len(names) >= 2 and connected_components(space.adjacent(names, neighbours))[0] > 1:
-            found.add(query)
-    return frozenset(found)
+            far.add(query)
+    return frozenset(far)
 
 
 def _simple(text: str, queries: Mapping[str, Query]) -> frozenset[str]:

@@ -57,24 +57,24 @@ class GateRun:
 
 def run(where: Path | str, questions: Path, folder: Path) -> None:
     """Run the gate that is begun in a folder, and say there how far it is."""
-    told = GateRun.read(folder)
+    record = GateRun.read(folder)
 
     def stage(title: str, total: int | None) -> Callable[[int], None]:
-        nonlocal told
-        told = told.kept(folder, stage=title, done=0, total=total)
+        nonlocal record
+        record = record.kept(folder, stage=title, done=0, total=total)
         return advance
 
     def advance(more: int) -> None:
-        nonlocal told
-        told = told.kept(folder, done=told.done + more)
+        nonlocal record
+        record = record.kept(folder, done=record.done + more)
 
     try:
         with hopgate.open(where, linger=0) as kb:
             dataset = read_dataset(questions, kb.export())
-            gate_store(kb, dataset, plan_of(told.options), out=folder, stage=stage)
-        told.kept(folder, state="done")
+            gate_store(kb, dataset, plan_of(record.options), out=folder, stage=stage)
+        record.kept(folder, state="done")
     except HopgateError as error:
-        told.kept(folder, state="failed", error=redacted(str(error)))
+        record.kept(folder, state="failed", error=redacted(str(error)))
 
 
 def _end(number: int, _: object) -> None:

@@ -84,8 +84,8 @@ def locomo(conversations: Rows, data: NewDataset) -> None:
                 text = f"{turn['speaker']}: {turn['text']}{photo}"
                 data.turn(name, text, scope=scope, category=session, created_at=when, thread=f"{scope}/{session}")
         for number, asked in enumerate(row["qa"]):
-            found = [pair for text in asked.get("evidence", ()) for pair in _LOCOMO_TURN.findall(text)]
-            gold = [turns[turn] for session, place in found if (turn := f"D{session}:{place}") in turns]
+            named = [pair for text in asked.get("evidence", ()) for pair in _LOCOMO_TURN.findall(text)]
+            gold = [turns[turn] for session, place in named if (turn := f"D{session}:{place}") in turns]
             kind, answer = LOCOMO_TYPES.get(asked["category"]), asked.get("answer")
             if kind and gold:
                 data.query(f"{scope}/q{number}", asked["question"], gold, scope=scope, type=kind, answer=answer)

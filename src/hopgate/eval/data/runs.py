@@ -86,8 +86,7 @@ def write_run(path: str | Path, run: Run, tag: str = "hopgate") -> None:
         scores = dict(ranking)
         for name in (query, tag, *scores):
             if name.split() != [name]:
-                told = f"{path}: TREC columns are parted by white space"
-                raise HopgateError(f"{told}, so the id {name!r} cannot be written")
+                raise HopgateError(f"{path}: columns are parted by white space, so the id {name!r} cannot be written")
         lines += [
             f"{query} Q0 {memory} {rank} {scores[memory]!r} {tag}" for rank, memory in enumerate(ordered(ranking), 1)
         ]
