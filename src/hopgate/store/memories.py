@@ -115,7 +115,7 @@ def _insert(connection: Connection, new: Sequence[Memory]) -> set[str]:
 
 def _update(connection: Connection, pairs: Sequence[tuple[int, Memory, Memory]]) -> Written:
     """Bring memories, given by id as they are stored and as they come, up to date; say what must be read again."""
-    differing = [(key, old, new) for key, old, new in pairs if new.source != old.source or not is_same(new, old)]
+    differing = [(key, old, new) for key, old, new in pairs if _differs(new, old)]
     moved = [key for key, old, new in differing if thread_of(old) and _moved(new, old)]
     followers = _followers(connection, moved)
     if differing:
@@ -153,18 +153,16 @@ def _as_json(memories: Iterable[Memory]) -> str:
     return json.dumps(list(given), ensure_ascii=False)
 
 
-def is_same(new: Memory, old: Memory) -> bool:
-    """Whether writing a memory over a stored one would change nothing: dates of arrival and marks stay."""
-    if new.is_sensitive and not old.is_sensitive:
-        return False
-    as_new = replace(
-        old,
-        is_sensitive=new.is_sensitive,
-        created_at=old.created_at if new.created_at else None,
-        superseded_by=old.superseded_by if new.superseded_by else None,
-        superseded_at=old.superseded_at if new.superseded_at else None,
+def _differs(new: Memory, old: Memory) -> bool:
+    """Whether writing a memory over a stored one changes it: dates of arrival and marks stay."""
+    written = replace(
+        new,
+        is_sensitive=new.is_sensitive or old.is_sensitive,
+        created_at=new.created_at or old.created_at,
+        superseded_by=new.superseded_by or old.superseded_by,
+        superseded_at=new.superseded_at or old.superseded_at,
     )
-    return as_new == new
+    return new.source != old.source or written != old
 
 
 def _moved(new: Memory, old: Memory) -> bool:
@@ -245,7 +243,7 @@ def _select(connection: Connection, condition: str, parameters: Mapping[str, Any
 
 def stream(connection: Connection) -> Iterator[Memory]:
     """Every memory by ascending id, without holding them all; to be read within one transaction."""
-    with connection.cursor(name="hopgate_memories", row_factory=rows.made(Memory)) as cursor:
+    with connection.cursor(name="hopgate_memories", row_factory=rows.row_factory(Memory)) as cursor:
         cursor.itersize = 2000
         yield from cursor.execute(f"SELECT {rows.columns(Memory)} FROM memory_fields ORDER BY id")
 

@@ -45,11 +45,11 @@ def columns_of(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:
 
 def fetch(connection: Connection, kind: Callable[..., Row], statement: str, parameters: Parameters = None) -> list[Row]:
     """Give the rows of a statement as values of a type, a column for each of its fields; arrays come as tuples."""
-    with connection.cursor(row_factory=made(kind)) as cursor:
+    with connection.cursor(row_factory=row_factory(kind)) as cursor:
         return cursor.execute(statement, parameters).fetchall()
 
 
-def made(kind: Callable[..., Row]) -> Callable[[psycopg.Cursor[Any]], Callable[[Sequence[Any]], Row]]:
+def row_factory(kind: Callable[..., Row]) -> Callable[[psycopg.Cursor[Any]], Callable[[Sequence[Any]], Row]]:
     """Give what makes values of a type of a cursor's rows, as psycopg asks for it."""
 
     def factory(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Row]:
@@ -81,11 +81,11 @@ def insert(connection: Connection, table: str, rows: Iterable[NamedTuple], *, ke
     names = columns(rows[0])
     new = ", ".join(f"excluded.{name}" for name in rows[0]._fields)
     known = f"({key}) DO UPDATE SET ({names}) = ROW ({new})" if key else "DO NOTHING"
-    statement = f"INSERT INTO {table} ({names}) SELECT {names} FROM {given(table)} ON CONFLICT {known}"
+    statement = f"INSERT INTO {table} ({names}) SELECT {names} FROM {incoming(table)} ON CONFLICT {known}"
     return connection.execute(statement, {"rows": as_json(rows)}).rowcount
 
 
-def given(table: str) -> str:
+def incoming(table: str) -> str:
     """The rows `%(rows)s`, which `as_json` writes, as a part of FROM: with the columns of a table, in their order."""
     return f"json_populate_recordset(NULL::{table}, %(rows)s::json)"
 

@@ -597,7 +597,7 @@ CREATE VIEW stated AS
   FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id
   JOIN relations r ON r.scope = f.scope AND r.raw = f.relation;
 -- And with the external ids of their memories, but for sensitive ones.
-CREATE VIEW said AS
+CREATE VIEW memory_facts AS
   SELECT stated.*, m.external_id AS memory FROM stated JOIN memories m ON m.id = memory_id WHERE NOT is_sensitive;
 
 

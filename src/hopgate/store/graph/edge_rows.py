@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from hopgate.store.graph.fact_rows import FactGroup
 from hopgate.store.graph.visible import View
-from hopgate.store.rows import Connection, as_json, columns, columns_of, fetch, given, values
+from hopgate.store.rows import Connection, as_json, columns, columns_of, fetch, incoming, values
 
 NAME_INSIDE = "has in its name"
 """The relation of a concept to one whose name is inside its own: no fact, and so neither dated nor embedded."""
@@ -45,7 +45,7 @@ def replace(connection: Connection, groups: Sequence[FactGroup], rows: Iterable[
         "was AS (SELECT DISTINCT ON (src_id, relation, dst_id) * FROM gone "
         "ORDER BY src_id, relation, dst_id, embedding IS NULL) "
         f"INSERT INTO concept_edges (scope, {columns(EdgeRow)}, embedding) "
-        f"SELECT c.scope, {columns(EdgeRow)}, was.embedding FROM {given('concept_edges')} AS r "
+        f"SELECT c.scope, {columns(EdgeRow)}, was.embedding FROM {incoming('concept_edges')} AS r "
         "JOIN concepts c ON c.id = r.src_id LEFT JOIN was USING (src_id, relation, dst_id)",
         {**dict(zip(("src", "relation", "dst"), columns_of(groups, 3), strict=True)), "rows": as_json(rows)},
     )

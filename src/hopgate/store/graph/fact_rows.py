@@ -139,12 +139,12 @@ _OF_MEMORIES = "(memory_id = ANY(%(ids)s) OR read_with = ANY(%(ids)s))"
 def of_memory(connection: Connection, memory_id: int, *, counting: bool = False) -> list[NamedFact]:
     """What a memory says; or what of it counts, the surest first."""
     which = "AND beside IS NULL ORDER BY weight DESC, id" if counting else "ORDER BY id"
-    return select(connection, NamedFact, f"said WHERE memory_id = %s {which}", (memory_id,))
+    return select(connection, NamedFact, f"memory_facts WHERE memory_id = %s {which}", (memory_id,))
 
 
 def all_named(connection: Connection) -> list[NamedFact]:
     """What each memory says; what two tell together is told by neither where it is replayed."""
-    return select(connection, NamedFact, "said WHERE read_with IS NULL ORDER BY memory_id, id")
+    return select(connection, NamedFact, "memory_facts WHERE read_with IS NULL ORDER BY memory_id, id")
 
 
 def existing(connection: Connection, fact_ids: Sequence[int]) -> set[int]:
