@@ -29,6 +29,7 @@ DIMENSION = 384
 QUERY_PROMPT = "Represent this sentence for searching relevant passages: "
 MAX_TOKENS = 512
 Row = TypeVar("Row")
+Text = TypeVar("Text")
 # One thread loads a model, and others that want it wait.
 _loading = threading.Lock()
 
@@ -64,6 +65,11 @@ def from_spec(rest: str) -> BgeSmall | None:
 def _workers() -> ThreadPoolExecutor:
     """Threads for texts side by side: to start some for each few texts took a sixth of their time."""
     return ThreadPoolExecutor(threads(), thread_name_prefix="hopgate-model")
+
+
+def side_by_side(read: Callable[[Text], Row], texts: Sequence[Text]) -> Iterator[Row]:
+    """What a function that runs a loaded model gives for each text, in order: on as many threads as there may be."""
+    return _workers().map(read, texts) if min(threads(), len(texts)) > 1 else map(read, texts)
 
 
 # A forked child has none of its parent's threads.
@@ -118,8 +124,7 @@ class Bundled:
         def one(encoding: Encoding) -> Row:
             return pick(self._session.run(None, _feed(encoding, mark))[0])
 
-        side_by_side = min(threads(), len(encodings)) > 1
-        yield from _workers().map(one, encodings) if side_by_side else map(one, encodings)
+        yield from side_by_side(one, encodings)
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:

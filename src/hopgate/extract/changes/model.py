@@ -10,17 +10,16 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.embed.bundled import BGE_SMALL, bundled_file, cores, session_options
+from hopgate.embed.bundled import BGE_SMALL, bundled_file, session_options, side_by_side
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
@@ -54,8 +53,6 @@ _ARTICLE = re.compile(
 )
 _LIKELY_WORD = re.compile(r"[^\W\d_]+|->|→|=>")
 _WEIGHTS = resources.files("hopgate.extract.changes").joinpath("weights")
-Row = TypeVar("Row")
-Read = TypeVar("Read")
 
 
 class Span(NamedTuple):
@@ -70,7 +67,8 @@ class Span(NamedTuple):
 class Compared(NamedTuple):
     """How likely a later note ends what an earlier one says, and the marked words of both, the surest first.
 
-    Of a note by itself, beside an empty one, `change` is how likely it tells of a change.
+    Of a note by itself, beside an empty one, `change` is how likely it tells of a change. No words are marked where
+    neither is likely.
     """
 
     end: float
@@ -122,14 +120,17 @@ def compared(earlier: str, later: str) -> Compared:
     vectors = (table[encoding.ids].astype(np.float32) - _ZERO) * _SCALE
     inputs = {"words": vectors[None], "later": is_later.astype(np.float32)[None, :, None]}
     logits: NDArray[np.float32] = session.run(None, inputs)[0][0]
+    change, end = (float(1 / (1 + np.exp(-logits[0, at]))) for at in (_CHANGE, _END))
+    change = change if not earlier else 0.0
+    if max(change, end) < TOLD:
+        return Compared(end, [], [], change)
     labels = np.exp(logits[:, :4] - logits[:, :4].max(axis=1, keepdims=True))
     labels /= labels.sum(axis=1, keepdims=True)
     of_earlier, of_later = (
         spans(text, offsets[is_here], labels[is_here], _LABELS)
         for text, is_here in ((earlier, ~is_later), (later, is_later))
     )
-    change, end = (float(1 / (1 + np.exp(-logits[0, at]))) for at in (_CHANGE, _END))
-    return Compared(end, of_earlier, of_later, change if not earlier else 0.0)
+    return Compared(end, of_earlier, of_later, change)
 
 
 def may_tell_change(text: str) -> bool:
@@ -157,16 +158,8 @@ def refutes(pair: Compared, alone: Compared) -> bool:
 
 def compared_all(pairs: Sequence[tuple[str, str]]) -> list[Compared]:
     """Compare an earlier note and a later one, for each pair; one by itself has an empty one before it."""
-    return on_all_cores(lambda pair: compared(*pair), pairs)
-
-
-def on_all_cores(read: Callable[[Row], Read], rows: Sequence[Row]) -> list[Read]:
-    """What a function that asks the model reads in each of some rows, in order."""
-    if len(rows) < 2 or cores() == 1:
-        return list(map(read, rows))
     _loaded()  # once, and not by each thread
-    with ThreadPoolExecutor(cores(), thread_name_prefix="hopgate-changes") as pool:
-        return list(pool.map(read, rows))
+    return list(side_by_side(lambda pair: compared(*pair), pairs))
 
 
 def spans(text: str, offsets: NDArray[np.int64], labels: NDArray[np.float32], names: Sequence[str]) -> list[Span]:
