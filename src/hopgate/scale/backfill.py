@@ -61,11 +61,11 @@ class BackfillOptions(TypedDict, total=False):
 
 
 class Rejected(NamedTuple):
-    """A row that no memory was made of; nothing of what it holds, for nobody knows whether it is sensitive."""
+    """A row that no memory was made of, or a memory that got no vector: nothing of what it holds."""
 
-    source: str  # the file or query
-    place: str  # the line or row in it
-    stage: str  # where it failed: "read", "embed" or "write"
+    source: str  # the file or query, or the store
+    place: str  # the line or row in it, or the memory's id
+    stage: str  # where it failed: "read", "write" or "embed"
     reason: str  # what was wrong with it, without its values
 
 
