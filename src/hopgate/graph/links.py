@@ -171,7 +171,7 @@ def _indexes(connection: Connection, wanted: Mapping[str, Collection[str]]) -> d
     """Index the names of each scope that have some normal forms."""
     names: Texts = defaultdict(list)
     keys = [(scope, normal) for scope, normals in wanted.items() for normal in normals]
-    for row in name_rows.by_keys(connection, keys):
+    for row in name_rows.read(connection, keys=keys):
         if row.uses:
             names[row.scope].append((row.name, row.concept_id))
     return {scope: name_index(names[scope]) for scope in wanted}

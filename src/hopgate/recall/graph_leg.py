@@ -228,7 +228,7 @@ class GraphLeg:
         matrix = cut_to(matrix, self.parts)
         if not matrix.graph.arcs:
             return LookedUp(matrix)
-        names = name_rows.by_normal(connection, name_runs([query.text]), view.graph_scopes)
+        names = name_rows.read(connection, normals=name_runs([query.text]), scopes=view.graph_scopes)
         concepts = concepts_in(query.text, names)
         if query.vector is None:
             return LookedUp(matrix, concepts)

@@ -112,7 +112,8 @@ def join_aliases(connection: Connection, memory_ids: Sequence[int] | None = None
     scopes = name_rows.scopes_of(connection, [row[0] for row in titles]) if titles else {}
     for memory_id, title, aliases in titles:
         normals = [normalise(name) for name in (title, *aliases)]
-        concepts = {row.normal: row.concept_id for row in name_rows.by_normal(connection, normals, [scopes[memory_id]])}
+        rows = name_rows.read(connection, normals=normals, scopes=[scopes[memory_id]])
+        concepts = {row.normal: row.concept_id for row in rows}
         if (kept_id := concepts.get(normals[0])) is None:
             continue
         for other_id in sorted({*concepts.values()} - {kept_id}):

@@ -142,7 +142,7 @@ def _looked_up(connection: Connection, batch: Sequence[Source], scope: str) -> S
     # Of "Tola's" the store knows Tola.
     starts = {word.replace("’", "'").removesuffix("'s") for word in survey.starts}
     normals = {normalise(word): word for word in (*lower, *starts)}
-    for row in name_rows.by_normal(connection, sorted(normals), [scope]):
+    for row in name_rows.read(connection, normals=sorted(normals), scopes=[scope]):
         word = normals[row.normal]
         if row.kind == "person":
             survey.introduced.setdefault(word, "person")

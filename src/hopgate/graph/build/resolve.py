@@ -92,7 +92,7 @@ class NameResolver:
         if self.embed is None:
             return
         with store.transaction() as connection:
-            used_keys = {row.key for row in name_rows.by_keys(connection, spellings) if row.uses}
+            used_keys = {row.key for row in name_rows.read(connection, keys=spellings) if row.uses}
             for scope in {scope for scope, _ in spellings} - self.scales.keys():
                 sample = graph_vectors.sample(connection, scope, SAMPLE)
                 if len(sample) >= ENOUGH:

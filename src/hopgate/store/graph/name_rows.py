@@ -64,13 +64,15 @@ def ensure(
 
     Each comes with its spelling and kind; `initials` gives by normal form the first letters by which it may be called.
     """
-    known = {row.key: row for row in by_keys(connection, wanted)}
+    known = {row.key: row for row in read(connection, keys=wanted)}
     fresh = [_NewName(*key, *wanted[key], initials(key[1]) or None) for key in wanted if key not in known]
-    insert(connection, "names", fresh)
-    return known | {row.key: row for row in by_keys(connection, [(row.scope, row.normal) for row in fresh])}
+    if insert(connection, "names", fresh):
+        known |= {row.key: row for row in read(connection, keys=[(row.scope, row.normal) for row in fresh])}
+    return known
 
 
-# Which names are asked for, by the argument of `read`.
+# Which names are asked for, by the argument of `read`. Texts come as one, since to write some hundred as an array takes
+# psycopg a millisecond.
 _WHICH = {
     "ids": "id = ANY(%(ids)s)",
     "concepts": "concept_id = ANY(%(concepts)s)",
@@ -78,36 +80,25 @@ _WHICH = {
     "memories": "id IN (SELECT name_id FROM mentions WHERE memory_id = ANY(%(memories)s) "
     "UNION SELECT unnest(ARRAY[subject_id, object_id]) FROM facts "
     "WHERE memory_id = ANY(%(memories)s) OR read_with = ANY(%(memories)s))",
+    "keys": "(scope, normal) IN (SELECT key ->> 0, key ->> 1 FROM jsonb_array_elements(%(keys)s::jsonb) AS w (key))",
+    "normals": "normal = ANY(ARRAY(SELECT jsonb_array_elements_text(%(normals)s::jsonb))) AND uses > 0",
+    "scopes": "scope = ANY(%(scopes)s)",
 }
 
 
-def read(connection: Connection, **which: Sequence[int]) -> list[NameRow]:
-    """Names in the order of arrival: of these `ids`, of these `concepts`, or of these `memories`.
+def read(connection: Connection, **which: Collection[Any] | None) -> list[NameRow]:
+    """Names in the order of arrival: of these `ids`, `concepts` or `memories`, or with these `keys`.
 
-    By default every name that a memory mentions, without those that facts alone point at.
+    With these `normals`, and by default, those alone that a memory mentions, and not facts alone; of these `scopes`,
+    where some are given.
     """
-    conditions = " AND ".join(_WHICH[name] for name in which) or "uses > 0"
-    return _read(connection, conditions, **{name: list(ids) for name, ids in which.items()})
-
-
-def by_keys(connection: Connection, keys: Collection[NameKey]) -> list[NameRow]:
-    """Names by their scopes and normal forms; unknown ones are left out."""
-    # As one text: to write some hundred as an array takes psycopg a millisecond.
-    these = "SELECT key ->> 0, key ->> 1 FROM jsonb_array_elements(%(keys)s::jsonb) AS w (key)"
-    given = json.dumps(list(keys), ensure_ascii=False)
-    return _read(connection, f"(scope, normal) IN ({these})", keys=given) if keys else []
-
-
-def by_normal(connection: Connection, normals: Sequence[str], scopes: Sequence[str] | None) -> list[NameRow]:
-    """Names that memories of some scopes, or of any, mention, by their normal forms; unknown ones are left out."""
-    # As one text: a title's runs of words are some hundred, and psycopg takes a millisecond to write them as an array.
-    return _read(
-        connection,
-        "normal = ANY(ARRAY(SELECT jsonb_array_elements_text(%(normals)s::jsonb))) AND uses > 0 "
-        "AND (%(scopes)s::text[] IS NULL OR scope = ANY(%(scopes)s))",
-        normals=json.dumps(list(normals), ensure_ascii=False),
-        scopes=None if scopes is None else list(scopes),
-    )
+    asked = {name: list(these) for name, these in which.items() if these is not None}
+    where = " AND ".join(_WHICH[name] for name in asked) or "uses > 0"
+    parameters = {
+        name: json.dumps(these, ensure_ascii=False) if name in ("keys", "normals") else these
+        for name, these in asked.items()
+    }
+    return select(connection, NameRow, f"names WHERE {where} ORDER BY id", parameters)
 
 
 def scopes_of(connection: Connection, memory_ids: Collection[int]) -> dict[int, str]:
@@ -124,10 +115,6 @@ def aliases_of_titles(connection: Connection, memory_ids: Sequence[int] | None) 
     """The notes, of these or of all, whose front matter says how else their title is called: id, title, aliases."""
     which = "" if memory_ids is None else "WHERE memory_id = ANY(%(ids)s)"
     return connection.execute(f"SELECT * FROM title_aliases {which}", {"ids": memory_ids}).fetchall()
-
-
-def _read(connection: Connection, which: str, **parameters: Any) -> list[NameRow]:
-    return select(connection, NameRow, f"names WHERE {which} ORDER BY id", parameters)
 
 
 def spelt(names: Sequence[str], connection: Connection) -> bool:
