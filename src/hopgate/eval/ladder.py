@@ -126,15 +126,15 @@ class Ladder:
         arms = {leg: self._arm(RRF(**{name: int(name == leg) for name in LEGS}), pools) for leg in BASE if leg in there}
         for name, kind in KINDS.items():
             # A base may bar what it will: each of its legs is a base of its own.
-            arms[name] = self._arm(self._choice(base_grid(kind), pools, heard=()), pools)
+            arms[name] = self._tuned(base_grid(kind), pools, heard=())
             if self.reader is not None:
                 arms[f"{name}, read again"] = self._read(arms[name])
             progress(1)
         return arms
 
     def _with_graph(self, pools: Pools, base: Fuser, parts: Sequence[Part]) -> Arm:
-        fuser = self._choice(graph_grid(DEFAULT_FUSER, base), pools, heard=self.evidence.reported)
-        return self._read(replace(self._arm(fuser, pools), parts=parts))
+        arm = self._tuned(graph_grid(DEFAULT_FUSER, base), pools, heard=self.evidence.reported)
+        return self._read(replace(arm, parts=parts))
 
     def _shuffles(self, rung: Rung, parts: Sequence[Part], base: Fuser) -> dict[str, Arm]:
         """Shuffle what would open: each shuffle is walked, fused and tuned as the part itself was."""
@@ -146,10 +146,10 @@ class Ladder:
             progress(1)
         return arms
 
-    def _choice(self, grid: list[Fuser], pools: Pools, heard: Sequence[str]) -> Fuser:
+    def _tuned(self, grid: list[Fuser], pools: Pools, heard: Sequence[str]) -> Arm:
         plan = self.evidence.plan
         gold = {query: relevant(grades, plan.relevant_from) for query, grades in self.evidence.tuned.items()}
-        return tuned(grid, pools, gold, heard, plan.k)
+        return self._arm(tuned(grid, pools, gold, heard, plan.k), pools)
 
     def _arm(self, fuser: Fuser, pools: Pools) -> Arm:
         """What the legs found, fused as recall does."""

@@ -281,24 +281,34 @@ def write_dataset(out: Path, data: NewDataset, dev: float) -> Dataset:
 
     Where that fails nothing half made stays.
     """
-    existed, splits = out.exists(), divide(data.queries, data.gold, dev, given=data.split_of)
+    existed = out.exists()
     if existed and (not out.is_dir() or any(out.iterdir())):
         raise HopgateError(f"{out} is not empty: give a new folder")
     out.mkdir(parents=True, exist_ok=True)
     try:
         write_rows(out / "corpus.jsonl", data.corpus.values())
-        write_queries(out, data.queries.values())
         for name, rows in (("triples", data.triples), ("statements", data.statements)):
             if rows:
                 write_rows(out / f"{name}.jsonl", rows)
-        for split, qrels in splits.items():
-            write_qrels(out / "qrels" / f"{split}.tsv", qrels)
+        write_questions(out, data, dev)
         return read_dataset(out)
     except BaseException:
         shutil.rmtree(out)
         if existed:
             out.mkdir()
         raise
+
+
+def write_questions(folder: Path, data: NewDataset, dev: float) -> None:
+    """Write the queries of a folder, and their judgements in the splits that `divide` makes."""
+    splits = divide(data.queries, data.gold, dev, given=data.split_of)
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = ({"_id": query.id, "text": query.text, "metadata": dict(query.metadata)} for query in data.queries.values())
+    write_rows(folder / "queries.jsonl", rows)
+    for path in (folder / "qrels").glob("*.tsv"):
+        path.unlink()
+    for split, qrels in splits.items():
+        write_qrels(folder / "qrels" / f"{split}.tsv", qrels)
 
 
 def split_dataset(folder: str | Path, out: str | Path, *, dev: float = 0.5) -> Dataset:
@@ -359,12 +369,6 @@ def together(keys: Mapping[str, Iterable[Hashable]]) -> dict[str, str]:
     _, groups = connected_components(coo_array(([1] * len(links), ends), shape=(len(keys), len(keys))), directed=False)
     first: dict[int, str] = {}
     return {name: first.setdefault(group, name) for name, group in zip(keys, groups.tolist(), strict=True)}
-
-
-def write_queries(folder: Path, queries: Iterable[Query]) -> None:
-    """Write a folder's `queries.jsonl`."""
-    rows = ({"_id": query.id, "text": query.text, "metadata": dict(query.metadata)} for query in queries)
-    write_rows(folder / "queries.jsonl", rows)
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import Query, divide, write_queries
-from hopgate.eval.data.runs import read_qrels, write_qrels
+from hopgate.eval.data.dataset import NewDataset, Query, write_questions
+from hopgate.eval.data.runs import read_qrels
 from hopgate.jsonl import refuse
 from hopgate.memory import cleared
 
@@ -114,25 +114,18 @@ def write_judged(folder: Path, questions: Questions, known: Collection[str], *, 
 
     A candidate without a tick is judged with the grade 0. A question keeps the split that it has in the folder already.
     """
-    queries: dict[str, Query] = {}
-    grades: dict[str, dict[str, int]] = {}
+    data = NewDataset()
     for text, boxes in questions.items():
         gold = [memory for memory, ticked in boxes.items() if ticked]
         if unknown := set(gold).difference(known):
             raise HopgateError(f"the store has no memory {min(unknown)!r}: correct its id in the questions")
         if gold:
             name = f"q-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
-            queries[name] = Query(name, text, {"hops": len(gold)})
-            grades[name] = {memory: int(ticked) for memory, ticked in boxes.items() if memory in known}
-    if not queries:
+            grades = {memory: int(ticked) for memory, ticked in boxes.items() if memory in known}
+            data.add(Query(name, text, {"hops": len(gold)}), grades)
+    if not data.queries:
         raise HopgateError("no box is ticked: put an x into the boxes of the memories that answer a question")
-    paths = [folder / "qrels" / f"{split}.tsv" for split in ("dev", "test")]
-    given = {name: path.stem for path in paths if path.exists() for name in read_qrels(path)}
-    splits = divide(queries, grades, dev, given=given)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_queries(folder, queries.values())
-    for path in paths:
-        path.unlink(missing_ok=True)
-        if path.stem in splits:
-            write_qrels(path, splits[path.stem])
-    return len(queries)
+    for path in (folder / "qrels").glob("*.tsv"):
+        data.split_of |= dict.fromkeys(read_qrels(path), path.stem)
+    write_questions(folder, data, dev)
+    return len(data.queries)
