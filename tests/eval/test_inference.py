@@ -141,14 +141,17 @@ def test_sets_that_agree_are_a_weighted_mean_and_sets_that_do_not_are_spread():
     assert same.difference == pytest.approx(0.05)
     assert same.error == pytest.approx(1 / math.sqrt(sum(1 / error**2 for error in (0.01, 0.02, 0.02, 0.03))))
     # Equal errors: tau² is the variance of the estimates less that of each.
-    apart = pooled([0.0, 0.1, 0.2], [0.03] * 3, 0.05)
+    apart = pooled([0.0, 0.1, 0.2], [0.03] * 3, 0.2)
     assert apart.difference == pytest.approx(0.1)
     assert apart.error == pytest.approx(0.1 / math.sqrt(3))
     low, high = apart.next_set
-    spread = (high - low) / 2 / stats.t.ppf(0.975, 1)
+    spread = (high - low) / 2 / stats.t.ppf(0.9, 1)
     assert spread**2 - apart.error**2 == pytest.approx(0.01 - 0.0009)
     assert low < apart.interval[0] and high > apart.interval[1]
-    assert pooled([0.0, 0.1], [0.03] * 2, 0.05).next_set is None
+    assert pooled([0.0, 0.1], [0.03] * 2, 0.05).next_set is None and pooled([0.0, 1.0], [0.1] * 2, 0.05).interval == (
+        -1,
+        1,
+    )
     for wrong in ([0.1], [0.0]), ([0.1, 0.2], [0.1, 0.0]), ([0.1, 0.2], [0.1, math.inf]):
         with pytest.raises(ValueError, match="two sets or more"):
             pooled(*wrong, 0.05)

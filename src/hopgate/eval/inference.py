@@ -233,11 +233,13 @@ def pooled(estimates: Sequence[float], errors: Sequence[float], alpha: float) ->
         between = float(brentq(lambda value: weighed(value)[2] - free, 0.0, most, xtol=1e-15))
     weights, mean, squares = weighed(between)
     error = math.sqrt(max(1.0, squares / free) / float(weights.sum()))
-    reach, further = _t(alpha / 2, free) * error, None
-    if free > 1:
-        beyond = _t(alpha / 2, free - 1) * math.hypot(math.sqrt(between), error)
-        further = mean - beyond, mean + beyond
-    return Pooled(len(gains), mean, (mean - reach, mean + reach), further, error)
+
+    def limits(free: int, error: float) -> tuple[float, float]:
+        reach = _t(alpha / 2, free) * error
+        return max(-1.0, mean - reach), min(1.0, mean + reach)
+
+    next_set = limits(free - 1, math.hypot(math.sqrt(between), error)) if free > 1 else None
+    return Pooled(len(gains), mean, limits(free, error), next_set, error)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
