@@ -30,6 +30,9 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"is_sensitive": "true"}, "is_sensitive", "true or false"),
     ({"metadata": {"is_sensitive": 1}}, "is_sensitive", "true or false"),
     ({"is_sensitive": True, "metadata": {"is_sensitive": False}}, "is_sensitive", "twice"),
+    ({"metadata": {"is_sensitive": None}}, "is_sensitive", "empty"),
+    ({"extra": {"a": [{"b": {"Private": 1}}]}}, "Private", "top level"),
+    ({"metadata": {"extra": {"secret": True}}}, "secret", "top level"),
     # Dates.
     ({"createdAt": "2024-05-01"}, "createdAt", "created_at"),
     ({"metadata": {"date": "2024-05-01"}}, "date", "created_at"),
@@ -46,6 +49,8 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     # Texts in the wrong place, or of the wrong kind.
     ({"metadata": {"title": "NAS"}}, "title", "top level"),
     ({"tags": [1]}, "tags", "list of strings"),
+    ({"tags": [["secret"]]}, "tags", "list of strings"),
+    ({"tags": {"secret": True}}, "secret", "top level"),
     ({"extra": "x"}, "extra", "an object"),
 ]
 

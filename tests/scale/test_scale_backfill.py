@@ -162,25 +162,6 @@ def test_sensitive_memories_by_flag_rule_or_mark_reach_no_model(
     _digest(kb)
 
 
-def test_a_rule_that_comes_while_a_batch_is_embedded_holds(
-    kb: KnowledgeBase, other: str, endpoint: WordEndpoint, dsn: str, tmp_path: Path
-) -> None:
-    marked = threading.Event()
-
-    def vector(text: str) -> list[float]:
-        if not marked.is_set():
-            marked.set()
-            with hopgate.open(dsn) as beside:
-                beside.add_sensitivity(SensitivityRules(tags=("private",)))
-        return embed(text)
-
-    endpoint.vector = vector
-    kb.backfill(write_shards(tmp_path / "s", [*notes(5), TAGGED], 1), embedder=endpoint.spec, batch=10)
-    kept = kb.get("tagged")
-    assert kept is not None and kept.is_sensitive
-    _digest(kb)
-
-
 def test_two_runs_at_once_double_nothing(kb: KnowledgeBase, other: str, endpoint: WordEndpoint, tmp_path: Path) -> None:
     shards = write_shards(tmp_path / "shards", notes(48), 2)
 

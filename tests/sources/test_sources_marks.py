@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from hopgate.errors import HopgateError
 from hopgate.guard import SensitivityRules
 from hopgate.memory import Memory
 from hopgate.sources.read import checked_memories, read_source
-from hopgate.sources.source import LeftOutWarning, ReadOptions
+from hopgate.sources.source import LeftOutWarning
 
 RULES = SensitivityRules(tags=("secret",))
 
@@ -86,32 +85,6 @@ def test_a_flag_of_a_table(tmp_path: Path, cell: str, sensitive: bool | None) ->
         assert isinstance(memory, HopgateError)
     else:
         assert isinstance(memory, Memory) and memory.is_sensitive is sensitive
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"extra": {"is_sensitive": True}},
-        {"extra": {"a": [{"b": {"Private": 1}}]}},
-        {"metadata": {"extra": {"secret": True}}},
-        {"metadata": {"meta": {"is_sensitive": True}}},
-        {"meta": {"is_sensitive": True}},
-        {"is_sensitive": None},
-        {"is_sensitive": "true"},
-        {"is_sensitive": 1},
-        {"metadata": {"is_sensitive": None}},
-        {"isSensitive": True},
-        {"tags": {"secret": True}},
-        {"tags": [["secret"]]},
-        {"tags": [None, "secret"]},
-    ],
-    ids=json.dumps,
-)
-def test_a_line_whose_mark_is_in_no_place_for_it_is_refused(tmp_path: Path, record: dict[str, object]) -> None:
-    (tmp_path / "corpus.jsonl").write_text(json.dumps({"_id": "m1", "text": BODY, **record}))
-    options = ReadOptions(keep_unknown=True)
-    [(_, refused)] = checked_memories(tmp_path / "corpus.jsonl", options=options)
-    assert isinstance(refused, HopgateError) and "1234" not in str(refused)
 
 
 def test_tags_that_look_the_same_are_the_same() -> None:
