@@ -162,7 +162,7 @@ def test_the_shares_add_up_to_the_score_and_what_a_leg_could_not_see_has_no_rank
         assert sum(share.contribution for share in shares.values()) == pytest.approx(score)
         for leg, share in shares.items():
             if unseen[leg][pool.ids.index(id)]:
-                assert (share.rank, share.score, share.seen) == (None, None, False)
+                assert (share.rank, share.score) == (None, None)
 
 
 def test_what_is_no_list_of_a_leg_is_refused():

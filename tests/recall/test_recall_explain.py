@@ -85,6 +85,7 @@ def test_a_leg_says_why_it_does_not_have_a_memory(asked: KnowledgeBase) -> None:
     assert "weight is 0" in plain.legs["graph"].reason and "no leg lists it" in plain.sentence
     waiting = asked.explain("a boat", "new")
     assert "waits for a vector" in waiting.legs["dense"].reason
+    assert "it has no tokens" in waiting.legs["late"].reason
     assert "the graph does not have it" in waiting.legs["graph"].reason
 
 

@@ -31,7 +31,7 @@ def test_final_is_fused_and_bonus_times_the_prior(importance, prior, matched, bo
     for hit in hits:
         assert hit.prior == prior + (1 - prior) * importance.get(hit.id, 0.5)
         # The bonus is worth what a further leg of this weight gives to its first.
-        assert hit.bonus == (fuser.top(bonus) if hit.id in matched else 0.0)
+        assert hit.bonus == (bonus * fuser.largest_unit if hit.id in matched else 0.0)
         assert hit.score == pytest.approx((scores[hit.id] + hit.bonus) * hit.prior)
     assert all(one.score >= two.score * (1 - 1e-9) for one, two in itertools.pairwise(hits))
 

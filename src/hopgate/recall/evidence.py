@@ -115,66 +115,41 @@ def arcs_between(matrix: GraphMatrix, memories: Sequence[int]) -> Arcs:
     known = np.flatnonzero(nodes >= 0)
     rows = graph.matrix[nodes[known]]
     place, other = np.repeat(known, np.diff(rows.indptr)), rows.indices
-    turns = other < graph.memories
     # The pool's places by nodes: one look finds whether the other end of an arc is in the pool.
     place_of = np.full(graph.memories, -1)
     place_of[nodes[known]] = known
-    ends = place_of[other[turns]]
+    turns = np.flatnonzero(other < graph.memories)
+    turns = turns[place_of[other[turns]] >= 0]
     weight = np.minimum(rows.data[turns] / (FULL_WEIGHT * STEP), 1.0) ** TURN_POWER
-    found = [_Pairs(place[turns][ends >= 0], ends[ends >= 0], weight[ends >= 0], THREADS)]
-    groups = _Groups.of(other[~turns] - graph.memories, place[~turns])
-    count = graph.mentioning[groups.concepts]
+    threads = (place[turns], place_of[other[turns]], weight, THREADS)
+    # Who mentions what, by concept.
+    mentions = np.flatnonzero(other >= graph.memories)
+    mentions = mentions[np.argsort(other[mentions], kind="stable")]
+    concept, member = other[mentions] - graph.memories, place[mentions]
+    count = graph.mentioning[concept]
     rarity = np.where(count <= COMMON, 1 - RARITY * np.log(np.maximum(count, 1)), 0)
     joining = np.flatnonzero(rarity > 0)
-    first = np.repeat(joining, groups.sizes[joining])
-    members = groups.members[_ranges(groups.begin[joining], groups.sizes[joining])]
-    found.append(groups.paired(members, first, rarity[first], NAMES))
+    first, second = _equal(concept[joining], concept)
+    names = (member[joining][first], member[second], rarity[second], NAMES)
     about = place_of[matrix.titles.source]
-    titled = np.flatnonzero((about >= 0) & np.isin(matrix.titles.target, groups.concepts))
-    title = np.searchsorted(groups.concepts, matrix.titles.target[titled])
-    named = groups.paired(about[titled], title, np.ones(len(titled)), TITLES)
-    return _arcs([*found, named, named._replace(source=named.target, target=named.source)])
+    first, second = _equal(matrix.titles.target[about >= 0], concept)
+    titled, named = about[about >= 0][first], member[second]
+    ones = np.ones(len(first))
+    return _arcs([threads, names, (titled, named, ones, TITLES), (named, titled, ones, TITLES)])
 
 
-class _Pairs(NamedTuple):
-    source: Places
-    target: Places
-    weight: NDArray[Any]
-    part: str
-
-
-class _Groups(NamedTuple):
-    """The memories of a pool by the concepts that they mention: those of the n-th stand from `begin[n]` on."""
-
-    concepts: NDArray[Any]
-    begin: Places
-    sizes: Places
-    members: Places
-
-    @classmethod
-    def of(cls, concept: NDArray[Any], memory: Places) -> _Groups:
-        order = np.argsort(concept, kind="stable")
-        concepts, begin, sizes = np.unique(concept[order], return_index=True, return_counts=True)
-        return cls(concepts, begin, sizes, memory[order])
-
-    def paired(self, memory: Places, group: Places, weight: NDArray[Any], part: str) -> _Pairs:
-        """Join each of these memories with all members of its group."""
-        sizes = self.sizes[group]
-        members = self.members[_ranges(self.begin[group], sizes)]
-        return _Pairs(np.repeat(memory, sizes), members, np.repeat(weight, sizes), part)
-
-
-def _ranges(begin: Places, sizes: Places) -> Places:
-    """The numbers from each begin on, so many of each, one range after another."""
+def _equal(keys: NDArray[Any], ascending: NDArray[Any]) -> tuple[Places, Places]:
+    """Give the places of all pairs of equal values, one of `keys` and one of others in ascending order."""
+    begin = np.searchsorted(ascending, keys, "left")
+    sizes = np.searchsorted(ascending, keys, "right") - begin
     before = np.cumsum(sizes) - sizes
-    places: Places = np.arange(int(sizes.sum())) + np.repeat(begin - before, sizes)
-    return places
+    return np.repeat(np.arange(len(keys)), sizes), np.arange(int(sizes.sum())) + np.repeat(begin - before, sizes)
 
 
-def _arcs(found: Sequence[_Pairs]) -> Arcs:
-    """Put pairs together, by their source; a memory is not joined to itself."""
-    source, target, weight = (np.concatenate([pairs[column] for pairs in found]) for column in range(3))
-    part = np.repeat([pairs.part for pairs in found], [len(pairs.source) for pairs in found])
+def _arcs(found: Sequence[tuple[Places, Places, NDArray[Any], str]]) -> Arcs:
+    """Put sources, targets and weights of several parts together, by their source; none is joined to itself."""
+    source, target, weight = (np.concatenate([arcs[column] for arcs in found]) for column in range(3))
+    part = np.repeat([arcs[3] for arcs in found], [len(arcs[0]) for arcs in found])
     kept = np.flatnonzero(source != target)
     order = kept[np.argsort(source[kept], kind="stable")]
     return Arcs(source[order], target[order], weight[order].astype(np.float32), part[order])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hopgate.errors import UnknownMemoryError
 from hopgate.memory import Memory
@@ -17,9 +17,8 @@ from hopgate.recall.recall import recall
 from hopgate.recall.settings import MAX_DEPTH, RecallOptions, Settings, StoreSettings
 from hopgate.store import memories
 from hopgate.store.rows import Connection
-
-if TYPE_CHECKING:
-    from hopgate.store.store import Store
+from hopgate.store.store import Store
+from hopgate.store.vectors import tokens_of
 
 _FILTERS = ("scope", "exclude", "as_of", "known_at", "cluster")
 
@@ -105,45 +104,29 @@ def explain(
         removed, open_filters = filtered_by(connection, key, memory, filters)
     free = Query(text, open_filters)
     reports = _reports(pipeline, free, key, memory, settings)
-    if not removed:
-        rank, _ = _place(pipeline, Query(text, filters), settings, external_id)
-        if rank is not None:
-            sentence = f"{external_id} is hit {rank} of at most {settings.k} ({_ranks(reports)})"
-            return Explanation(external_id, True, rank, reports, (), sentence)
-    rank, score = _place(pipeline, free, replace(settings, k=MAX_DEPTH, min_score=None), external_id)
-    filtered = bool(removed)
+    ranks = ", ".join(f"{leg} {report.rank}" for leg, report in reports.items() if report.rank is not None)
+    hits = [] if removed else recall(pipeline, free, settings)
+    for hit in hits:
+        if hit.external_id == external_id:
+            sentence = f"{external_id} is hit {hit.rank} of at most {settings.k} ({ranks})"
+            return Explanation(external_id, True, hit.rank, reports, (), sentence)
+    hits = recall(pipeline, free, replace(settings, k=MAX_DEPTH, min_score=None))
+    rank, score = next(((hit.rank, hit.score) for hit in hits if hit.external_id == external_id), (None, 0.0))
+    otherwise = f"; without that it would be at rank {rank}" if removed and rank is not None else ""
     if rank is not None and not removed:
         if settings.min_score is not None and score < settings.min_score:
             removed.append(f"min_score: its score {score:.4f} is less than {settings.min_score:g}")
         if rank > settings.k:
             removed.append(f"k: it comes at rank {rank}, and {settings.k} are returned")
-    sentence = _absence(external_id, rank, reports, removed, filtered=filtered)
-    return Explanation(external_id, False, rank, reports, tuple(removed), sentence)
-
-
-def _absence(
-    name: str, rank: int | None, reports: Mapping[str, LegReport], removed: Sequence[str], *, filtered: bool
-) -> str:
-    """Say in short why a memory is no hit."""
-    listed = _ranks(reports)
     if removed:
-        otherwise = f"; without that it would be at rank {rank}" if filtered and rank is not None else ""
-        return f"{name} is not here: {'; '.join(removed)}{otherwise}"
-    if rank is not None:
-        return f"{name} comes at rank {rank} ({listed})"
-    reasons = "; ".join(f"{leg}: {report.reason}" for leg, report in reports.items() if report.rank is None)
-    deeper = f"; deeper down: {listed}" if listed else ""
-    return f"{name} is not here: no leg lists it ({reasons or 'each goes less deep'}){deeper}"
-
-
-def _ranks(reports: Mapping[str, LegReport]) -> str:
-    return ", ".join(f"{leg} {report.rank}" for leg, report in reports.items() if report.rank is not None)
-
-
-def _place(pipeline: RecallPipeline, query: Query, settings: Settings, external_id: str) -> tuple[int | None, float]:
-    """A memory's rank among the hits of a recall, and its score."""
-    hits = recall(pipeline, query, settings)
-    return next(((hit.rank, hit.score) for hit in hits if hit.external_id == external_id), (None, 0.0))
+        sentence = f"{external_id} is not here: {'; '.join(removed)}{otherwise}"
+    elif rank is not None:
+        sentence = f"{external_id} comes at rank {rank} ({ranks})"
+    else:
+        reasons = "; ".join(f"{leg}: {report.reason}" for leg, report in reports.items() if report.rank is None)
+        deeper = f"; deeper down: {ranks}" if ranks else ""
+        sentence = f"{external_id} is not here: no leg lists it ({reasons or 'each goes less deep'}){deeper}"
+    return Explanation(external_id, False, rank, reports, tuple(removed), sentence)
 
 
 def filtered_by(connection: Connection, key: int, memory: Memory, filters: Filters) -> tuple[list[str], Filters]:
@@ -194,42 +177,48 @@ def _reports(
     usual = run_legs(pipeline, query, settings)
     deep: Legs | None = None
     reports: dict[str, LegReport] = {}
-    for name, weight in settings.fuser.weights.items():
+    for leg, weight in settings.fuser.weights.items():
         if weight == 0:
-            reports[name] = LegReport(None, None, "its weight is 0, so that it did not run")
-            continue
-        report = _listed(usual, name, key, "it lists it")
-        if report is None:
+            reports[leg] = LegReport(None, None, "its weight is 0, so that it did not run")
+        elif place := _place(usual, leg, key):
+            reports[leg] = LegReport(*place, "it lists it")
+        else:
             deep = deep or run_legs(pipeline, query, replace(settings, depth=MAX_DEPTH))
-            report = _listed(deep, name, key, f"the leg lists {settings.depth}, and this comes after them")
-        reports[name] = report or _unlisted(pipeline.store, deep or usual, name, key, memory)
+            if place := _place(deep, leg, key):
+                reports[leg] = LegReport(*place, f"the leg lists {settings.depth}, and this comes after them")
+            else:
+                reports[leg] = _unlisted(pipeline.store, deep, leg, key, memory)
     return reports
 
 
-def _listed(legs: Legs, name: str, key: int, reason: str) -> LegReport | None:
-    listed = legs.found.get(name, [])
-    for rank, (other, score) in zip(shared_ranks([score for _, score in listed]), listed, strict=True):
-        if other == key:
-            return LegReport(rank, score, reason)
-    return None
+def _place(legs: Legs, leg: str, key: int) -> tuple[int, float] | None:
+    """A memory's rank and score in a leg's list."""
+    listed = legs.found.get(leg, [])
+    ranks = shared_ranks([score for _, score in listed])
+    return next(((rank, score) for rank, (other, score) in zip(ranks, listed, strict=True) if other == key), None)
 
 
-def _unlisted(store: Store, legs: Legs, name: str, key: int, memory: Memory) -> LegReport:
-    """Say why a leg does not have a memory however deep it goes."""
+def _unlisted(store: Store, legs: Legs, leg: str, key: int, memory: Memory) -> LegReport:
+    """Say why a leg does not list a memory however deep it goes."""
     score, reason = None, f"it is not among the first {MAX_DEPTH}"
-    if name == "lexical":
-        if len(legs.found.get(name, ())) < MAX_DEPTH:
+    if leg == "lexical":
+        if len(legs.found.get(leg, ())) < MAX_DEPTH:
             reason = "no word of the query is in it"
     elif memory.is_sensitive:
         reason = "it is sensitive: it has neither a vector nor a place in the graph"
-    elif name == "graph":
+    elif leg == "graph":
         reason = _not_walked_to(legs, key)
-    elif legs.query.vector is None:
-        reason = "the store has no vectors: run hopgate embed"
-    else:
+    elif leg == "late":
+        with store.transaction() as connection:
+            has_tokens = legs.late is not None and key in tokens_of(connection, [key])
+        others = f"no other leg has it among its first {MAX_DEPTH}"
+        reason = others if has_tokens else "it has no tokens: hopgate embed makes them where the store keeps any"
+    elif leg == "dense" and legs.query.vector is not None:
         with store.transaction() as connection:
             score = dense_scores(connection, legs.query.vector, [key]).get(key)
         reason = reason if score is not None else "it waits for a vector: run hopgate embed"
+    elif leg == "dense":
+        reason = "the store has no vectors: run hopgate embed"
     return LegReport(None, score, reason)
 
 

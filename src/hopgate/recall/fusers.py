@@ -59,13 +59,10 @@ class Weighted:
         """Give the same fuser with other weights for the legs named."""
         return replace(self, **weights)
 
-    def top(self, weight: float) -> float:
-        """Give the most that a leg of this weight adds to a score: what its first gets."""
-        return weight
-
-    def weight_for(self, score: float) -> float:
-        """Give the weight at which `top` is this score: every weight above it scores more."""
-        return score
+    @property
+    def largest_unit(self) -> float:
+        """What a leg gives to its first at weight 1, and to none more."""
+        return 1.0
 
     def __repr__(self) -> str:
         own = [each.name for each in fields(self) if each.name not in LEGS]
@@ -94,13 +91,10 @@ class RRF(Weighted):
 
     k: float = setting(60.0, "what is added to every rank", low=0)
 
-    def top(self, weight: float) -> float:
-        """Give the most that a leg of this weight adds to a score: what its first gets."""
-        return weight / (self.k + 1)
-
-    def weight_for(self, score: float) -> float:
-        """Give the weight at which `top` is this score: every weight above it scores more."""
-        return score * (self.k + 1)
+    @property
+    def largest_unit(self) -> float:
+        """What a leg gives to its first at weight 1, and to none more."""
+        return 1 / (self.k + 1)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -14,39 +14,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
 from hopgate.recall.fusers import LEGS, MINIMA, RRF, TM2C2, Fuser
+from hopgate.recall.hit import LegPart
 
 Id = TypeVar("Id", int, str)
 Scored: TypeAlias = Sequence[tuple[Id, float]]
 """(id, score), best first, no id twice."""
 Floats: TypeAlias = NDArray[np.float64]
-
-
-class Share(NamedTuple):
-    """One leg's part in a memory's score.
-
-    Parameters
-    ----------
-    rank : int, optional
-        The memory's rank in the leg's list; none where the leg did not list it.
-    score : float, optional
-        The leg's real score of it; none where the leg could not see it.
-    contribution : float
-        What the leg adds: its unit times its weight.
-    seen : bool
-        Whether the leg could see the memory. Where not, the contribution is what the leg is expected to give.
-    """
-
-    rank: int | None
-    score: float | None
-    contribution: float
-    seen: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,29 +188,28 @@ class Ranking(Generic[Id]):
         """Give the memories with their scores, best first."""
         return [(self.pool.ids[place], float(self.scores[place])) for place in self.order]
 
-    def shares(self, id: Id) -> dict[str, Share]:
+    def shares(self, id: Id) -> dict[str, LegPart]:
         """Give each weighted leg's part in a memory's score; a leg that saw it and gave it nothing is left out.
+
+        What could not see it gave it neither rank nor score, and is expected to give the contribution.
 
         Examples
         --------
         >>> found = {"lexical": [("secret", 9.0), ("a", 3.0)], "dense": [("a", 0.9)]}
         >>> ranking = fused(Pool.of(found, {"dense": {"a": 0.9}}), RRF())
-        >>> ranking.shares("secret")["dense"].rank, ranking.shares("secret")["dense"].seen
-        (None, False)
+        >>> ranking.shares("secret")["dense"]
+        LegPart(rank=None, score=None, contribution=0.01639344262295082)
         """
         place = self.pool.ids.index(id)
         shares = {}
         for leg, unit in zip(self.units.legs, self.units.values[:, place], strict=True):
             row = self.pool.legs.index(leg)
             rank, score = self.pool.ranks[row, place], self.pool.scores[row, place]
-            share = Share(
-                int(rank) if math.isfinite(rank) else None,
-                None if math.isnan(score) else float(score),
-                float(self.fuser.weights[leg] * unit),
-                seen=not self.pool.unseen[row, place],
-            )
-            if share.rank is not None or share.contribution or not share.seen:
-                shares[leg] = share
+            contribution = float(self.fuser.weights[leg] * unit)
+            if self.pool.unseen[row, place]:
+                shares[leg] = LegPart(None, None, contribution)
+            elif math.isfinite(rank) or contribution:
+                shares[leg] = LegPart(int(rank) if math.isfinite(rank) else None, float(score), contribution)
         return shares
 
 

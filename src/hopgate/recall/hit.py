@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LegPart:
-    """One leg's part in a hit: the memory's rank in its list (none: not listed), its real score, and what that adds."""
+    """One leg's part in a hit: the memory's rank in its list (none: not listed), its real score, and what that adds.
+
+    A leg that could not see the memory has no score of it, and is expected to add so much.
+    """
 
     rank: int | None
     score: float | None

@@ -56,7 +56,7 @@ def placed(
     >>> [hit.id for hit in placed(ranking, {}, exact_match=2, matched={"c"})]
     ['c', 'a', 'b']
     """
-    bonus = ranking.fuser.top(exact_match)
+    bonus = exact_match * ranking.fuser.largest_unit
     hits = []
     for id, score in ranking.top():
         extra = bonus if id in matched else 0.0

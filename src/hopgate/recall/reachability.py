@@ -155,11 +155,11 @@ def bound(
         scores["disjoint"] = sorted((score for column in flat for score in column), reverse=True)[k - 1]
         scores["worst"] = _hardest(flat, k)
     if prior < 1 or exact_match:
-        bonus = fuser.top(exact_match)
+        bonus = exact_match * fuser.largest_unit
         hard = scores["worst"] + bonus
         scores["best_after"] = prior * scores["best"] - bonus
         scores["worst_after"] = hard / prior if prior else hard * math.inf
-    needed = {case: fuser.weight_for(score) if score > 0 else 0.0 for case, score in scores.items()}
+    needed = {case: score / fuser.largest_unit if score > 0 else 0.0 for case, score in scores.items()}
     return Bound(leg, fuser, k, needed)
 
 
@@ -252,7 +252,7 @@ def on_lists(
     needed = {}
     for query, pool in pools.items():
         hits = placed(fused(pool, without), importance or {}, prior)
-        needed[query] = fuser.weight_for(hits[k - 1].score) if len(hits) >= k else 0.0
+        needed[query] = hits[k - 1].score / fuser.largest_unit if len(hits) >= k else 0.0
     return ListReach(leg, fuser, k, needed)
 
 

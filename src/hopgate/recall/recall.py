@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.memory import Memory, cleared
-from hopgate.passages import Extent, is_long
+from hopgate.passages import Extent
 from hopgate.recall.dense import near_passages
 from hopgate.recall.filters import Query
 from hopgate.recall.fusion import Ranking, fused
-from hopgate.recall.hit import Hit, LegPart, Passage
+from hopgate.recall.hit import Hit, Passage
 from hopgate.recall.legs import Legs, RecallPipeline, pool_of, run_legs
 from hopgate.recall.lexical import exact_matches
 from hopgate.recall.order import Placed, half_and_half, placed
@@ -43,7 +43,7 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
         names = memories.external_ids(connection, sorted(candidates))
         ranking = fused(legs.pool(settings.fuser, names), settings.fuser)
         final, known, present = _final(connection, legs.query, ranking, settings)
-        near = _near_passages(connection, legs.query, known)
+        near = {} if legs.query.vector is None else near_passages(connection, legs.query.vector, known)
     order, passages, read = list(final), {key: spans[0] for key, spans in near.items()}, None
     if settings.reads:
         read = _reread(query.text, order, known, near, settings)
@@ -96,13 +96,6 @@ def _final(
     return {hit.id: hit for hit in hits if hit.id in known}, known, present
 
 
-def _near_passages(connection: Connection, query: Query, known: Mapping[int, Memory]) -> Mapping[int, list[Extent]]:
-    """The passages of the long ones, the nearest to the query first; none without a vector."""
-    if query.vector is None or not any(is_long(memory.content) for memory in known.values()):
-        return {}
-    return near_passages(connection, query.vector, known)
-
-
 def _reread(
     query: str, order: list[int], known: Mapping[int, Memory], near: Mapping[int, list[Extent]], settings: Settings
 ) -> Reranked[int]:
@@ -129,8 +122,8 @@ def _explained(pipeline: RecallPipeline, legs: Legs, ranking: Ranking[int], key:
     walked = legs.graph.trace if graph and graph.rank is not None else None
     parts = pipeline.graph.explain(walked, key) if walked else ()
     return {
-        "legs": {leg: LegPart(*share[:3]) for leg, share in shares.items() if share.seen},
-        "unseen": {leg: share.contribution for leg, share in shares.items() if not share.seen},
+        "legs": {leg: share for leg, share in shares.items() if share.score is not None},
+        "unseen": {leg: share.contribution for leg, share in shares.items() if share.score is None},
         "in_graph": key not in legs.graph.unseen,
         "path": tuple(part.text for part in parts),
         "path_parts": parts,
