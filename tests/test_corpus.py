@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hopgate.corpus import parse_memory, read_corpus, to_record
+from hopgate.corpus import parse_memory, to_record
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import read_queries
 from hopgate.extract.files import read_triples
@@ -17,6 +17,7 @@ from hopgate.guard import SensitivityRules
 from hopgate.jsonl import MAX_LINE_BYTES
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
+from hopgate.sources.read import read_source
 from hopgate.sources.source import ReadOptions
 
 WRONG: list[tuple[dict[str, Any], str, str]] = [
@@ -149,7 +150,7 @@ def test_one_text_where_several_belong_is_refused_and_not_taken_letter_by_letter
 
 FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "corpus.jsonl": (
-        lambda path: list(read_corpus(path)),
+        lambda path: list(read_source(path, "jsonl").memories),
         '{"_id": "a", "text": "x", "metadata": {}, "extra": {"note": NOTE}}',
     ),
     "queries.jsonl": (read_queries, '{"_id": "a", "text": "x", "note": NOTE}'),

@@ -1,80 +1,20 @@
-"""`corpus.jsonl`, the exchange format of memories: read with file, line and reason, and written as it came in."""
+"""A line of `corpus.jsonl`, the exchange format of memories: what it may say, and how it is written as it came in."""
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.jsonl import json_lines
 from hopgate.memory import DEFAULT_IMPORTANCE, Memory, configuration
 from hopgate.times import utc
 
 
-def read_corpus(path: str | Path, *, keep_unknown: bool = False) -> Iterator[Memory]:
-    """Read the memories of a file.
-
-    Parameters
-    ----------
-    keep_unknown : bool
-        Whether fields that are not a memory's are kept in `extra` instead of being refused.
-
-    Raises
-    ------
-    HopgateError
-        For the first line that is not a valid memory, naming file, line and reason.
-    """
-    with contextlib.suppress(OSError):  # reading it says what is wrong
-        if Path(path).is_dir():
-            raise HopgateError(f"{path} is a directory: give the corpus.jsonl inside it")
-    lines = ((f"line {number}", row) for number, row in json_lines(path))
-    return all_memories(parsed_memories(lines, keep_unknown=keep_unknown), str(path))
-
-
-def parsed_memories(
-    records: Iterable[tuple[str, dict[str, Any] | HopgateError]], *, keep_unknown: bool, scope: str | None = None
-) -> Iterator[tuple[str, Memory | HopgateError]]:
-    """Make a memory of each record, in this scope where it names none; of one that is none, the reason.
-
-    Parameters
-    ----------
-    records : iterable of (str, dict or HopgateError)
-        Each with where it lies in its file.
-    """
-    for where, record in records:
-        made: Memory | HopgateError
-        try:
-            made = record if isinstance(record, HopgateError) else parse_memory(record, keep_unknown=keep_unknown)
-        except HopgateError as error:
-            made = error
-        if scope is not None and isinstance(made, Memory) and made.scope is None:
-            made = replace(made, scope=scope)
-        yield where, made
-
-
-def all_memories(read: Iterable[tuple[str, Memory | HopgateError]], name: str) -> Iterator[Memory]:
-    """Give the memories; the first that is none, or whose id stood there before, is refused by name and place."""
-    seen: dict[str, str] = {}
-    for where, memory in read:
-        if isinstance(memory, HopgateError):
-            raise HopgateError(f"{name}, {where}: {memory}") from None
-        if memory.external_id in seen:
-            first = seen[memory.external_id]
-            raise HopgateError(f"{name}, {where}: _id {memory.external_id!r} stands already on {first}")
-        seen[memory.external_id] = where
-        yield memory
-    if not seen:
-        raise HopgateError(f"{name} holds no memories")
-
-
-def parse_memory(record: object, *, keep_unknown: bool = False) -> Memory:
+def parse_memory(record: object, keep_unknown: bool = False) -> Memory:
     """Make a memory of a parsed line; a field that is not a memory's is refused, or kept in `extra`.
 
     Well-known fields lie in `metadata` or at the top level; an export writes them into `metadata`.

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hopgate.corpus import parse_memory, read_corpus
+from hopgate.corpus import parse_memory
 from hopgate.embed.embedder import embedder_from
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import read_queries
@@ -34,6 +34,7 @@ from hopgate.recall.settings import OPTIONS, Settings, resolve_settings
 from hopgate.redact import redacted
 from hopgate.sources import chats, mail
 from hopgate.sources.notes import _CODE, _HEADING, _LINK, _TAG, split_front_matter
+from hopgate.sources.read import read_source
 from hopgate.sources.tables import parse_map
 from hopgate.store.connect import check_address
 from hopgate.times import moment
@@ -129,7 +130,7 @@ READERS = {
 }
 # What reads a file, by the file's name, and what is in it.
 FILES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "corpus.jsonl": (lambda path: list(read_corpus(path)), MEMORY + '\n{"_id": "m2", "text": "b"}\n'),
+    "corpus.jsonl": (lambda path: list(read_source(path, "jsonl").memories), MEMORY + '\n{"_id": "m2", "text": "b"}\n'),
     "queries.jsonl": (read_queries, '{"_id": "q1", "text": "Who?", "metadata": {"hops": 1, "scope": "s"}}\n'),
     "triples.jsonl": (
         lambda path: read_triples(path, {"m1"}),

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hopgate.corpus import read_corpus, to_record
+from hopgate.corpus import parse_memory, to_record
 from hopgate.errors import HopgateError
 from hopgate.jsonl import json_lines
 from hopgate.memory import Memory
@@ -100,7 +100,7 @@ def corpus() -> Corpus:
     hops = {key: tuple(map(tuple, found)) for key, found in more["evidence"].items()}
     return Corpus(
         # As if a program had made them, and not as lines that are written back as they came in.
-        memories=[replace(memory, source=None) for memory in read_corpus(DATA / "corpus.jsonl")],
+        memories=[replace(parse_memory(row), source=None) for row in _rows("corpus.jsonl")],
         queries=[
             Question(row["_id"], row["text"], row["metadata"], hops[row["_id"]]) for row in _rows("queries.jsonl")
         ],

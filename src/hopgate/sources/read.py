@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hopgate.corpus import all_memories, parsed_memories
+from hopgate.corpus import parse_memory
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.sources import chats, database, mail, notes, tables
@@ -70,7 +70,7 @@ def read_source(path: str | Path, form: str | None = None, options: ReadOptions 
     options = options or ReadOptions()
     found, records = _records(path, form, options)
     name = {SERVER.name: "the query", STANDARD_INPUT.name: "standard input"}.get(found.name, str(path))
-    return FoundSource(found.name, found.title, all_memories(_checked(records, options), name))
+    return FoundSource(found.name, found.title, _all_memories(_checked(records, options), name))
 
 
 def checked_memories(
@@ -103,7 +103,31 @@ def _records(path: str | Path, form: str | None, options: ReadOptions) -> tuple[
 
 
 def _checked(records: Records, options: ReadOptions) -> Iterator[tuple[str, Memory | HopgateError]]:
-    return parsed_memories(records, keep_unknown=options.keep_unknown, scope=options.scope)
+    """Make a memory of each record, in the scope asked for where it names none; of one that is none, the reason."""
+    for where, record in records:
+        made: Memory | HopgateError
+        try:
+            made = record if isinstance(record, HopgateError) else parse_memory(record, options.keep_unknown)
+        except HopgateError as error:
+            made = error
+        if options.scope is not None and isinstance(made, Memory) and made.scope is None:
+            made = replace(made, scope=options.scope)
+        yield where, made
+
+
+def _all_memories(read: Iterator[tuple[str, Memory | HopgateError]], name: str) -> Iterator[Memory]:
+    """Give the memories; the first that is none, or whose id stood there before, is refused by name and place."""
+    places: dict[str, str] = {}
+    for where, memory in read:
+        if isinstance(memory, HopgateError):
+            raise HopgateError(f"{name}, {where}: {memory}") from None
+        if memory.external_id in places:
+            first = places[memory.external_id]
+            raise HopgateError(f"{name}, {where}: _id {memory.external_id!r} stands already on {first}")
+        places[memory.external_id] = where
+        yield memory
+    if not places:
+        raise HopgateError(f"{name} holds no memories")
 
 
 def _place(path: Path) -> Place:

@@ -15,12 +15,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from hopgate.corpus import read_corpus
 from hopgate.errors import HopgateError
 from hopgate.eval.data.runs import Qrels, numbered_qrels, relevant, write_qrels
 from hopgate.extract.files import Statement, Triple, read_statements, read_triples
 from hopgate.jsonl import field, json_lines, refuse, text_lines
 from hopgate.memory import Cleared, Memory, cleared
+from hopgate.sources.read import read_source
+from hopgate.sources.source import ReadOptions
 from hopgate.times import utc
 
 T = TypeVar("T")
@@ -188,7 +189,7 @@ def check_dataset(folder: str | Path, known: Iterable[Memory] | None = None) -> 
             return None
 
     def corpus(path: Path) -> tuple[Memory, ...]:
-        return tuple(read_corpus(path, keep_unknown=True))
+        return tuple(read_source(path, "jsonl", ReadOptions(keep_unknown=True)).memories)
 
     memories = (attempt(corpus, folder / "corpus.jsonl") or ()) if known is None else tuple(known)
     scopes = None if problems else {memory.external_id: memory.scope for memory in memories}

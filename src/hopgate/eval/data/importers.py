@@ -9,11 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from hopgate.corpus import read_corpus, to_record
+from hopgate.corpus import to_record
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Dataset, NewDataset, Query, read_queries, write_dataset
 from hopgate.eval.data.runs import read_qrels, relevant
 from hopgate.jsonl import json_lines, refuse, text_lines
+from hopgate.sources.read import read_source
+from hopgate.sources.source import ReadOptions
 from hopgate.times import utc
 
 Rows: TypeAlias = Iterable[dict[str, Any]]
@@ -126,7 +128,8 @@ def _instant(text: str, form: str) -> str:
 def collection(corpus: Path, queries: Path, judged: Mapping[str, Path], data: NewDataset) -> None:
     """A corpus, and the queries that have a relevant document in it, as others cannot be scored, by their splits."""
     asked = read_queries(queries) if queries.suffix == ".jsonl" else _topics(queries)
-    data.corpus |= {memory.external_id: to_record(memory) for memory in read_corpus(corpus, keep_unknown=True)}
+    memories = read_source(corpus, "jsonl", ReadOptions(keep_unknown=True)).memories
+    data.corpus |= {memory.external_id: to_record(memory) for memory in memories}
     for split, path in judged.items():
         for query, gold in read_qrels(path).items():
             if not relevant(gold):
