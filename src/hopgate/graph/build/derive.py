@@ -54,7 +54,6 @@ def rederive_all(connection: Connection) -> None:
     edge_rows.sort_in_memory(connection)
     # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
     fact_rows.analyse(connection)
-    name_rows.refresh(connection)
     name_rows.rename(connection)
     link_all(connection)
     edge_rows.drop_unfounded(connection)

@@ -77,8 +77,6 @@ def add(
     with connection.pipeline():
         fact_rows.add_mentions(connection, mentions)
         fact_rows.add_facts(connection, facts)
-        if deriving:
-            name_rows.refresh(connection, name_ids)
     if not deriving:
         version.bump(connection)
         return

@@ -61,19 +61,15 @@ def drop_unfounded(connection: Connection) -> None:
 
 
 def replace_name_links(
-    connection: Connection, concept_ids: Sequence[int] | None, links: Sequence[tuple[int, int]], weight: float
+    connection: Connection, concept_ids: Sequence[int], links: Sequence[tuple[int, int]], weight: float
 ) -> None:
-    """Put links (concept, other concept) by names alone in the place of all that leave `concept_ids`, or of all.
+    """Put links (concept, other concept) by names alone in the place of all that leave `concept_ids`.
 
     They are always known, true at all times, and have no evidence.
     """
     connection.execute(
-        "DELETE FROM concept_edges WHERE relation = %(inside)s"
-        + ("" if concept_ids is None else " AND src_id = ANY(%(ids)s)"),
-        {"inside": NAME_INSIDE, "ids": None if concept_ids is None else list(concept_ids)},
+        "DELETE FROM concept_edges WHERE relation = %s AND src_id = ANY(%s)", (NAME_INSIDE, list(concept_ids))
     )
-    if not links:
-        return
     connection.execute(
         "INSERT INTO concept_edges (scope, src_id, dst_id, relation, weight, recorded_at, evidence_memory_ids) "
         "SELECT c.scope, s, d, %s, %s, '-infinity', '{}' FROM unnest(%s::bigint[], %s::bigint[]) AS l (s, d) "

@@ -144,14 +144,6 @@ def move(connection: Connection, name_ids: Sequence[int], concept_id: int) -> No
     connection.execute("UPDATE concept_names SET concept_id = %s WHERE id = ANY(%s)", (concept_id, list(name_ids)))
 
 
-def refresh(connection: Connection, name_ids: Sequence[int] | None = None) -> None:
-    """Set names' spelling and kind from their mentions: as the first memory spells it, and the first kind given.
-
-    Of all names by default.
-    """
-    connection.execute("SELECT hopgate_spell_names(%s)", (None if name_ids is None else list(name_ids),))
-
-
 def rename(connection: Connection, concept_ids: Sequence[int] | None = None) -> None:
     """Set concepts' canonical name, aliases and kind from their names, the most used first; of all by default.
 
