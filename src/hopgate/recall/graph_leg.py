@@ -42,62 +42,33 @@ _MAY_SAY_WHEN = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|\bbefore\b", re.IGNORECA
 
 
 class LookedUp(NamedTuple):
-    """What the graph leg asks the store for a query; it does not depend on the base, and so runs beside it.
+    """What the graph leg asks the store for a query; it does not depend on the base, and so runs beside it."""
 
-    Parameters
-    ----------
-    matrix : GraphMatrix
-        The graph that is walked: at this time, and of these scopes.
-    concepts : list of int
-        What the query names.
-    facts, statements : list of (int, float)
-        The nearest facts, and the memories of the nearest statements, with their cosines, best first.
-    asked : str
-        As of when, and why, where the query itself says so.
-    """
-
-    matrix: GraphMatrix
-    concepts: Sequence[int] = ()
-    facts: Scored = ()
-    statements: Scored = ()
-    asked: str = ""
+    matrix: GraphMatrix  # the graph that is walked: at this time, and of these scopes
+    concepts: Sequence[int] = ()  # what the query names
+    facts: Scored = ()  # the nearest facts with their cosines, best first
+    statements: Scored = ()  # the memories of the nearest statements, likewise
+    asked: str = ""  # as of when, and why, where the query itself says so
 
 
 @dataclass(frozen=True, slots=True)
 class WalkTrace:
-    """What it takes to explain or to draw a walk: the graph it saw, where it started, and its settings.
-
-    `asked` says as of when, where the query itself says so.
-    """
+    """What it takes to explain or to draw a walk: the graph it saw, where it started, and its settings."""
 
     matrix: GraphMatrix
     start: Mapping[int, float]
     walk: Walk
-    asked: str = ""
+    asked: str = ""  # as of when, and why, where the query itself says so
 
 
 class GraphRanking(NamedTuple):
-    """What the graph leg gives.
+    """What the graph leg gives."""
 
-    Parameters
-    ----------
-    hits : list of (int, float)
-        The memories of the graph that walks visit most, best first.
-    trace : WalkTrace, optional
-        The walk that ranked them; none where there is no graph.
-    scores : dict
-        The score of every memory of the base that the graph has.
-    unseen : frozenset of int
-        Those of the base that it does not have: sensitive, new, or linked to nothing.
-    beside : frozenset of int
-        The turns up to two away from the first of the base and of the walk.
-    """
-
-    hits: list[tuple[int, float]]
-    trace: WalkTrace | None
-    scores: dict[int, float]
-    unseen: frozenset[int] = frozenset()
-    beside: frozenset[int] = frozenset()
+    hits: list[tuple[int, float]]  # the memories of the graph that walks visit most, best first
+    trace: WalkTrace | None  # the walk that ranked them; none where there is no graph
+    scores: dict[int, float]  # of every memory of the base that the graph has
+    unseen: frozenset[int] = frozenset()  # those of the base that it does not have: sensitive, new, linked to nothing
+    beside: frozenset[int] = frozenset()  # the turns up to two away from the first of the base and of the walk
 
 
 NO_WALK = GraphRanking([], None, {})

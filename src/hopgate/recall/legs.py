@@ -40,24 +40,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecallPipeline:
-    """What a query passes through. Each part is idle, and loads nothing, until a leg or a setting needs it.
-
-    Parameters
-    ----------
-    store : Store
-        Where the lexical and the dense leg search.
-    embedder : Embedding
-        Gives the query its vector for the dense and the graph leg, and its tokens.
-    graph : GraphLeg
-        Walks the store's graph.
-    workers : Executor
-        Runs the lexical leg and reads the query's tokens while it is embedded, and looks up what the graph leg needs
-        while the dense leg runs.
-    """
+    """What a query passes through. Each part is idle, and loads nothing, until a leg or a setting needs it."""
 
     store: Store
-    embedder: Embedding
+    embedder: Embedding  # gives the query its vector, for the dense and the graph leg, and its tokens
     graph: GraphLeg
+    # Runs the lexical leg and reads the query's tokens while it is embedded, and looks up what the graph leg needs
+    # while the dense leg runs.
     workers: Executor
 
     def set_as(self, settings: Settings) -> RecallPipeline:
@@ -67,30 +56,14 @@ class RecallPipeline:
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """What the legs gave for a query, before fusion.
+    """What the legs gave for a query, before fusion."""
 
-    Parameters
-    ----------
-    query : Query
-        With its vector and its tokens, where a leg needed them.
-    found : mapping of leg name to list
-        What each leg found, best first; legs of weight 0 did not run.
-    scores : mapping of leg name to list
-        The same legs completed: with their scores of all that any leg found and they could see (`complete`).
-    base : list of (id, score)
-        The fused lexical and dense leg, best first, where there is a graph leg: what walks started from.
-    graph : GraphRanking
-        What the walk gave besides: what it could not see, and its trace for an explanation.
-    late : LateReading, optional
-        What matched the query's words, where the store keeps tokens.
-    """
-
-    query: Query
-    found: dict[str, Leg]
-    scores: dict[str, Leg]
-    base: Leg
-    graph: GraphRanking = NO_WALK
-    late: LateReading | None = None
+    query: Query  # with its vector and its tokens, where a leg needed them
+    found: dict[str, Leg]  # what each leg found, best first; legs of weight 0 did not run
+    scores: dict[str, Leg]  # the same completed: with the scores of all that any leg found and they could see
+    base: Leg  # the fused lexical and dense leg, best first, where there is a graph leg: what walks started from
+    graph: GraphRanking = NO_WALK  # what the walk gave besides: what it could not see, and its trace
+    late: LateReading | None = None  # what matched the query's words, where the store keeps tokens
 
     def pool(self, fuser: Fuser, names: Mapping[int, str] | None = None) -> Pool[int]:
         """Give what this fuser weighs: the lists of the legs it gives a weight, and their real scores.

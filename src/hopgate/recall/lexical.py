@@ -104,33 +104,18 @@ SELECT word FROM unnest(%(words)s::text[]) AS word, LATERAL (
 class QueryWords:
     """A query's words as the store knows them, in each of its languages: those that some memory holds, rarest first.
 
-    Parameters
-    ----------
-    memories : int
-        How many memories there are in the scopes asked.
-    mean_length : float
-        How many words these have on average.
-    every : str
-        A tsquery that finds the memories with every word of the query, in one of the languages.
-    lexemes : tuple of str
-        The words as `search_vector` has them.
-    held_by : tuple of int
-        For each how many memories hold it.
-    unknown : tuple of str
-        The query's words that no memory holds.
-
     Examples
     --------
     >>> QueryWords(2, 3.0, "'it' & 'hum'", ("it's",), (1,)).any_of(0, 1)
     "'it''s'"
     """
 
-    memories: int
-    mean_length: float
-    every: str
-    lexemes: tuple[str, ...]
-    held_by: tuple[int, ...]
-    unknown: tuple[str, ...] = ()
+    memories: int  # how many there are in the scopes asked
+    mean_length: float  # how many words these have on average
+    every: str  # a tsquery that finds the memories with every word of the query, in one of the languages
+    lexemes: tuple[str, ...]  # the words as `search_vector` has them
+    held_by: tuple[int, ...]  # for each how many memories hold it
+    unknown: tuple[str, ...] = ()  # the query's words that no memory holds
 
     def any_of(self, start: int, stop: int) -> str:
         """A tsquery that finds the memories with any of the words from `start` up to `stop`."""

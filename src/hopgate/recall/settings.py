@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.config import PARTS, Part, Walk, walk_of
@@ -139,10 +139,9 @@ class Settings:
         >>> values["graph"], values["k"], values["walk"]
         (0.4, 10, None)
         """
-        weights = {name: weight for name, weight in self.fuser.weights.items() if name in LEGS}
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {row.name: getattr(self, row.name) for row in fields(self)}
         shown = {"fuser": repr(self.fuser), "walk": self.walk and asdict(self.walk)}
-        return {**weights, **values, **shown}
+        return {**self.fuser.weights, **values, **shown}
 
 
 class RecallOptions(TypedDict, total=False):
@@ -175,16 +174,8 @@ OPTIONS = {
 """Every setting of recall by its name, the weights of the standard legs first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """Settings, and where each value comes from.
-
-    Parameters
-    ----------
-    settings : Settings
-    sources : mapping of setting name to str
-        For each setting, the weights of the standard legs among them, who set it last.
-    """
+class Resolved(NamedTuple):
+    """Settings, and who set each last, by its name; the legs' weights are among them."""
 
     settings: Settings
     sources: Mapping[str, str]
@@ -215,30 +206,27 @@ def resolve_settings(
     (20, 'HOPGATE_K', 'gate 1f3c', 'default')
     """
     environ = os.environ if environ is None else environ
-    settings, sources = Settings(), dict.fromkeys(OPTIONS, "default")
-
-    def change(changes: Mapping[str, Any], place: str, by: Mapping[str, str]) -> None:
-        """Apply one source's changes; an error names it, and a fuser brings its weights."""
-        nonlocal settings
-        try:
-            settings = settings.replaced(changes)
-        except HopgateError as error:
-            raise HopgateError(f"{place}: {error}" if place else str(error)) from None
-        if "fuser" in by:
-            sources.update(dict.fromkeys(LEGS, by["fuser"]))
-        sources.update(by)
-
-    rows = stored or {}
-    change({name: row[0] for name, row in rows.items()}, "the store's settings", {n: row[1] for n, row in rows.items()})
+    # How an error names a place, and the value and the source of each setting there.
+    places = [("the store's settings: ", stored or {})]
     named = environ.get("HOPGATE_SETTINGS")
     path = Path(named) if named else directory / FILE if directory else None
     if path is not None and (named or path.exists()):
         written = from_toml(path, "the settings file ")
-        change(written, f"the settings file {path}", dict.fromkeys(written, str(path)))
+        places.append((f"the settings file {path}: ", {name: (value, str(path)) for name, value in written.items()}))
     values = environment_values(OPTIONS.values(), environ)
-    change(values, "the environment", {name: OPTIONS[name].variable for name in values})
+    places.append(("the environment: ", {name: (values[name], OPTIONS[name].variable) for name in values}))
     given = {name: value for name, value in (arguments or {}).items() if value is not None}
-    change(given, "", dict.fromkeys(given, "this call"))
+    places.append(("", {name: (value, "this call") for name, value in given.items()}))
+    settings, sources = Settings(), dict.fromkeys(OPTIONS, "default")
+    for place, rows in places:
+        try:
+            settings = settings.replaced({name: value for name, (value, _) in rows.items()})
+        except HopgateError as error:
+            raise HopgateError(f"{place}{error}") from None
+        if "fuser" in rows:
+            # A fuser brings its weights.
+            sources |= dict.fromkeys(LEGS, rows["fuser"][1])
+        sources |= {name: source for name, (_, source) in rows.items()}
     return Resolved(settings, sources)
 
 
