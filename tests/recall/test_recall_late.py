@@ -106,12 +106,6 @@ def test_sensitive_memories_have_no_tokens_and_are_found_by_words(late: Knowledg
         assert tokens_of(connection, [asked]) == {}
 
 
-def test_odd_queries_are_answered(late: KnowledgeBase) -> None:
-    assert late.recall("???") == late.recall("???") and late.recall("zzyzx") is not None
-    assert "t1" not in [hit.external_id for hit in late.recall("lake", exclude=["t1"])]
-    assert [hit.external_id for hit in late.recall("lake", scope="elsewhere")] == []
-
-
 def test_a_memory_without_tokens_is_not_buried_and_weight_0_reads_none(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

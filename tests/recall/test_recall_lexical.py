@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from recall_cases import CASES
 
 from hopgate import HopgateError, Memory
-from hopgate.corpus import parse_memory, to_record
 from hopgate.kb import KnowledgeBase
 from hopgate.recall import lexical
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS, Filters, check_query
@@ -232,19 +231,6 @@ def test_the_stores_language_and_a_memorys_own(kb: KnowledgeBase) -> None:
     assert found(kb, "maison") == ["d"]
     memory = kb.get("b")
     assert memory and memory.language == "english"
-
-
-def test_an_unknown_language_is_refused_and_a_known_one_comes_back_as_it_went_in(kb: KnowledgeBase) -> None:
-    with pytest.raises(HopgateError, match=r"no text search for 'klingon': there are .*english"):
-        kb.add(Memory("a", "nuqneH", language="klingon"))
-    with pytest.raises(HopgateError, match="no text search for 'klingon'"):
-        kb.language("klingon")
-    with pytest.raises(HopgateError, match="is no language"):
-        Memory("a", "x", language="'; drop")
-    record = {"_id": "a", "text": "Häuser", "metadata": {"language": "de"}}
-    kb.add(parse_memory(record), Memory("b", "x"))
-    first, second = (to_record(memory) for memory in kb.export())
-    assert first == record and "language" not in str(second)
 
 
 def test_a_text_of_the_largest_size_is_searched_in_any_script(kb: KnowledgeBase) -> None:

@@ -11,7 +11,6 @@ from hopgate.recall.fusers import RRF, TM2C2, MinMax
 from hopgate.recall.fusion import Pool, fused
 from hopgate.recall.lexical import holds_all, quoted
 from hopgate.recall.order import half_and_half, placed
-from hopgate.recall.settings import Settings
 
 LEGS = {"lexical": [("a", 3.0), ("b", 2.0), ("c", 1.0)], "dense": [("c", 0.9), ("d", 0.5)]}
 UNIT = st.floats(0, 1)
@@ -40,18 +39,6 @@ def test_final_is_fused_and_bonus_times_the_prior(importance, prior, matched, bo
 def test_equal_importance_changes_no_order_though_scores_tie(permuted, importance):
     ranking = fused(Pool.of({"dense": [(id, 0.5) for id in permuted]}), TM2C2())
     assert ids(placed(ranking, dict.fromkeys("abcd", importance), 0.7)) == ranking.ids
-
-
-def test_sorted_by_importance_what_matters_comes_before_what_matches_a_little_better():
-    ranking = fused(Pool.of({"dense": [("a", 0.9), ("b", 0.8), ("c", 0.1)]}), MinMax())
-    for prior, sort_by, of_a, order in (
-        (0.7, "relevance", 0.2, "bac"),
-        (0.7, "relevance", 0.6, "abc"),
-        (1, "relevance", 0.2, "abc"),
-        (0.7, "importance", 0.6, "bac"),
-    ):
-        hits = placed(ranking, {"a": of_a, "b": 0.9, "c": 1.0}, Settings(prior=prior, sort_by=sort_by).floor)
-        assert "".join(ids(hits)) == order
 
 
 @given(st.permutations("abcdefgh"), st.dictionaries(st.sampled_from("abcdefgh"), UNIT))

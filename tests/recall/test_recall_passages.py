@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reliability.canary import cached
-from word_endpoint import WordEndpoint, embed, serving
+from word_endpoint import WordEndpoint
 
 from hopgate import Memory
 from hopgate.cli import application
@@ -98,15 +98,3 @@ def test_only_long_memories_have_passages_and_what_becomes_of_one_becomes_of_the
     assert kb.embed() == 1 and count(kb) == len(passages(LATE + FACT))
     kb.delete(["late"])
     assert count(kb) == 0
-
-
-def test_another_embedder_embeds_passages_anew(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
-    kb.add(Memory("late", LATE), Memory("short", FACT))
-    kb.embed(endpoint.spec)
-    first = "SELECT embedding::text FROM passages ORDER BY memory_id, number"
-    before = count(kb, first)
-    with serving("others") as second:
-        second.vector = lambda text: embed(text)[::-1]
-        assert kb.reembed(second.spec) == 2
-        assert count(kb, first) not in (before, 0)
-        assert kb.recall("greenhouse kettle", legs=("dense",))[0].passage is not None

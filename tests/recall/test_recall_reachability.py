@@ -131,15 +131,6 @@ def test_the_weight_found_is_the_weight_that_decides_prior_included(case, prior)
 # Actual lists.
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=12, max_size=12))
-def test_the_bound_with_a_prior_holds_on_lists_with_any_importance(pairs):
-    importance = {id: pair[0] for id, pair in enumerate(pairs)}
-    pool = Pool.of({"lexical": [(id, 1.0) for id in range(12)], "dense": [(id, 1.0) for id in reversed(range(12))]})
-    limits = bound(RRF(late=0), depth=12, prior=0.7).needed
-    (needed,) = on_lists(RRF(late=0), {"q": pool}, prior=0.7, importance=importance).needed.values()
-    assert limits["best_after"] * (1 - 1e-12) <= needed <= limits["worst_after"]
-
-
 def test_reports_over_queries():
     loud = Pool.of({**FULL, "graph": [(id, 1.0) for id in range(100, 150)]})
     # The leg's own list is not looked at.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import random
 import threading
 import warnings
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -61,31 +59,6 @@ def found(kb: KnowledgeBase, query: str, **options: Any) -> list[str]:
 # Fusion.
 
 
-def test_rrf_over_fifty_random_stores_is_the_formula(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
-    pick = random.Random(7)
-    for store in range(50):
-        with kb.store.transaction() as connection:
-            connection.execute("TRUNCATE memories CASCADE")
-        texts = (" ".join(pick.choices(WORDS, k=pick.randint(1, 4))) for _ in range(pick.randint(1, 9)))
-        kb.add(*(Memory(f"m{n}", text, is_sensitive=not n and store % 5 == 0) for n, text in enumerate(texts)))
-        kb.embed(endpoint.spec)
-        k, weights = pick.choice([0, 1, 60]), {leg: pick.choice([0, 0.5, 1, 2]) for leg in ("lexical", "dense")}
-        fuser, query = RRF(k=k, late=0, graph=0, **weights), " ".join(pick.choices(WORDS, k=2))
-        ids = kb.id_map()
-        legs, _ = kb.legs(query, settings=kb.settings(fuser=fuser, depth=4))
-        by_hand = Counter[str]()
-        for leg, listed in legs.found.items():
-            assert weights[leg] > 0
-            for key, score in listed:
-                rank = 1 + sum(other > score for _, other in listed)
-                by_hand[ids[key]] += weights[leg] / (k + rank)
-        hits = {hit.external_id: hit for hit in kb.recall(query, fuser=fuser, depth=4, prior=1, k=99, explain=True)}
-        assert hits.keys() == by_hand.keys()
-        for key, hit in hits.items():
-            assert hit.score - sum(hit.unseen.values()) == pytest.approx(by_hand[key])
-            assert not hit.unseen or hit.memory.is_sensitive
-
-
 def test_weight_0_runs_no_statement_of_the_leg_embeds_nothing_and_lets_nothing_in(
     filled: KnowledgeBase, endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,18 +107,6 @@ def test_a_score_is_the_sum_of_its_parts(kb: KnowledgeBase, endpoint: WordEndpoi
             listed = {ids[key]: score for key, score in legs.found[name]}
             above = sum(score > (part.score or 0) for score in listed.values())
             assert part.rank == (above + 1 if hit.external_id in listed else None)
-
-
-def test_what_is_explained_goes_into_json_and_words_and_nothing_is_unasked(filled: KnowledgeBase) -> None:
-    hit = filled.recall("cellar")[0]
-    assert hit.legs == {} and hit.path == () and "legs" not in hit.to_dict()
-    hit = filled.recall("spare key", explain=True, exact_match=0.5)[0]
-    values = json.loads(json.dumps(hit.to_dict()))
-    assert set(values["legs"]["lexical"]) == {"rank", "score", "contribution"}
-    assert {"rank", "_id", "score", "content", "importance", "scope", "created_at", "bonus", "prior"} <= set(values)
-    lines = why(hit).splitlines()
-    assert lines[0].startswith("lexical #1 (") and lines[-1].startswith("prior ×")
-    assert any(line.startswith("exact match") for line in lines)
 
 
 # What a leg could not see.
@@ -209,21 +170,6 @@ def test_a_note_that_both_base_legs_have_first_is_not_lost_for_want_of_a_link(kb
     query = "Where does the key of Quillon's Immich server hang? In the attic?"
     for legs in (("lexical",), ("dense",), None):
         assert found(kb, query, legs=legs, k=1) == ["late"]
-
-
-def test_a_turn_that_has_neighbours_and_no_vector_yet_is_not_lost_by_the_graph(kb: KnowledgeBase) -> None:
-    noon = datetime(2025, 5, 1, 12, tzinfo=UTC)
-    texts = ["The dishwasher on the third floor is broken again.", "A teaspoon sits in its pump.", "Repaired."]
-    texts += ["Lunch?", "In ten minutes.", "Bring an umbrella."]
-    for number, text in enumerate(texts):
-        kb.add(Memory(f"a{number}", text, thread="a", created_at=noon + timedelta(minutes=number)))
-    kb.add(Memory("b0", "Who has the ladder?", thread="b", created_at=noon))
-    kb.embed()
-    kb.build()
-    kb.add(Memory("b1", "Nobody on the third floor.", thread="b", created_at=noon + timedelta(minutes=1)))
-    hits = kb.recall("broken dishwasher third floor", explain=True)
-    (hit,) = [hit for hit in hits if hit.external_id == "b1"]
-    assert hit.in_graph and set(hit.unseen) == {"dense"} and hit.rank <= 4
 
 
 def test_what_a_leg_has_first_is_within_the_top_ten_by_its_weight(example: KnowledgeBase) -> None:

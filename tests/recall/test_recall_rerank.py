@@ -7,14 +7,11 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from importlib.util import find_spec
-from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from patience import PATIENCE
 
 from hopgate import HopgateError, Memory
@@ -25,13 +22,11 @@ from hopgate.passages import Extent
 from hopgate.recall import rerank
 from hopgate.recall.rerank import (
     MOST_PASSAGES,
-    ROUND,
     MiniLM,
     RerankCost,
     RerankCutShort,
     Reranker,
     load_reranker,
-    reading_order,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopgate.kb.BarredLegWarning")
@@ -157,13 +152,6 @@ def test_when_time_is_over_what_was_read_counts_and_a_late_answer_is_thrown_away
     assert encoder.left.wait(PATIENCE)
     assert reranker.rerank("q", asked, ENOUGH).scores == {"0": -3.0, "1": -2.0, "2": -1.0, "3": -1.0}
     assert reranker.rerank("q", [], ENOUGH).scores == {} and encoder.entered == 2
-
-
-@given(st.lists(st.integers(1, 500), max_size=60))
-def test_the_best_rounds_are_read_first_and_in_a_round_the_longest(lengths: list[int]) -> None:
-    order = reading_order(lengths)
-    assert sorted(order) == list(range(len(lengths)))
-    assert all((one // ROUND, -lengths[one]) <= (two // ROUND, -lengths[two]) for one, two in pairwise(order))
 
 
 def test_of_a_long_text_the_nearest_passages_are_read_and_the_best_speaks() -> None:

@@ -13,7 +13,7 @@ from hopgate import HopgateError, Memory
 from hopgate.graph.walk.config import PARTS, Walk
 from hopgate.kb import KnowledgeBase
 from hopgate.options import to_toml
-from hopgate.recall.fusers import RRF, TM2C2, parse
+from hopgate.recall.fusers import RRF
 from hopgate.recall.graph_leg import GraphLeg
 from hopgate.recall.settings import DEFAULT_FUSER, FILE, OPTIONS, RecallOptions, Settings, resolve_settings
 
@@ -52,13 +52,6 @@ def test_a_wrong_variable_is_refused(tmp_path: Path) -> None:
     for wrong in (tmp_path / "absent.toml", tmp_path):
         with pytest.raises(HopgateError, match="cannot be read"):
             resolve_settings(None, {"HOPGATE_SETTINGS": str(wrong)})
-
-
-def test_settings_print_as_themselves() -> None:
-    settings = Settings().replaced({"fuser": "TM2C2(lexical=0.3)", "k": 5})
-    assert settings.fuser == TM2C2(lexical=0.3) == parse(repr(settings.fuser))
-    assert repr(settings) == repr(Settings().replaced({"fuser": TM2C2(lexical=0.3), "k": 5}))
-    assert hash(settings) == hash(settings.replaced({}))
 
 
 def test_a_running_kb_takes_a_change_of_store_file_and_environment_on_its_next_query(
