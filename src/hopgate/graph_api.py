@@ -190,9 +190,9 @@ class ConceptGraph:
     def concept_vectors(self, concepts: Sequence[Concept]) -> NDArray[np.float32]:
         """Embed concepts' names with the store's embedder: one unit vector each, to draw or to cluster."""
         # Names were read from cleared texts, and go when their memories turn sensitive.
-        names = [(concept.id, concept.name) for concept in concepts]
-        with guarded(graph_vectors.guard(self._store, {"concepts": names})):
-            return self._embedding.embedder().documents([Cleared(name) for _, name in names])
+        names = [concept.name for concept in concepts]
+        with guarded(name_rows.guard(self._store, partial(name_rows.spelt, names))):
+            return self._embedding.embedder().documents([Cleared(name) for name in names])
 
     # The two times.
 

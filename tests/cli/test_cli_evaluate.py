@@ -93,7 +93,7 @@ def test_slices_are_made_of_a_stores_own_facts(run: Runner, bare: Runner, dsn: s
     triples.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with hopgate.open(dsn) as kb:
         kb.add(*memories)
-        kb.build(Replay(str(triples)), embed_concepts=False)
+        kb.build(Replay(str(triples)))
     printed = " ".join(run("slices", "build", "--out", str(out), "--neighbours", "1").out.split())
     made = read_dataset(out)
     assert printed.startswith(f"{out} memories {4 * len(PAIRS)} ") and "left out" not in printed

@@ -136,7 +136,6 @@ def test_relations_are_brought_together_and_the_raw_ones_kept() -> None:
 MONROES = [Candidate(1, ("Marilyn Monroe", "Marilyn"), "person", 9), Candidate(2, ("James Monroe",), "person", 1)]
 TWINS = [Candidate(1, ("Paris",), "place", 2), Candidate(2, ("Paris",), "person", 9)]
 EVEN = [Candidate(1, ("Marilyn Monroe",), mentions=5), Candidate(2, ("James Monroe",), mentions=6)]
-CLOSE = [Candidate(1, ("Big Apple",), closeness=0.9), Candidate(2, ("Gotham",), closeness=0.8)]
 
 
 @pytest.mark.parametrize(
@@ -148,8 +147,6 @@ CLOSE = [Candidate(1, ("Big Apple",), closeness=0.9), Candidate(2, ("Gotham",), 
         ("Berlin", None, [], 0.5, ("new", None)),
         ("Berlin", None, MONROES, 0.5, ("new", None)),
         ("Monroe", None, EVEN, 0.9, ("ask", 2)),
-        ("NYC", None, CLOSE, 0.5, ("ask", 1)),
-        ("NYC", None, CLOSE[:1], 0.5, ("merge", 1)),
     ],
 )
 def test_a_new_name_is_merged_asked_about_or_new(name, kind, candidates, threshold, decided) -> None:

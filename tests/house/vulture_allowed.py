@@ -15,7 +15,7 @@ HopgateRetriever  # the name by which programs import a framework's retriever
 _.itersize  # an attribute of psycopg's server-side cursor
 grammar  # a field that is part of a cache's key, through asdict
 _.least_similar, _.concept_vectors  # called in the notebook on clusters
-embed_concepts, several_valued  # a key of BuildOptions
+several_valued  # a key of BuildOptions
 with_context  # reads notes together without a store: for benchmarks/notes.py and whoever calls Phrases by itself
 took_ms, edges_kept, known_from, known_to, edges_left_out  # a field of an answer by HTTP
 _.lifespan_context  # Starlette's router calls it when a server begins

@@ -23,7 +23,7 @@ SELECT raw, canonical, single_valued FROM relations;
 SELECT normal_name, name, n.kind, uses, canonical_name FROM concept_names n JOIN concepts c ON c.id = concept_id;
 
 -- rows: concepts
-SELECT canonical_name, aliases, kind, memory_count, md5(embedding::text) FROM concepts;
+SELECT canonical_name, aliases, kind, memory_count FROM concepts;
 
 -- rows: mentions
 SELECT {memory}, normal_name, spelling, t.kind

@@ -62,7 +62,7 @@ def run_gate(
         kb.embed(plan.embedder or None, progress=stage("embedding memories", len(dataset.memories)))
         stage("building the graph", None)
         began = time.perf_counter()
-        built = kb.build(_extractor(dataset, plan), embed_concepts=False, statements=statements)
+        built = kb.build(_extractor(dataset, plan), statements=statements)
         cost = Cost(time.perf_counter() - began, built.extraction.tokens)
         evidence = _climbed(kb, dataset, known, Settings(), cost, stage)
         return _kept(_labelled(evidence, dataset, kb), out, ledger)

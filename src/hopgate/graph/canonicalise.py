@@ -84,16 +84,12 @@ def agglomerate(scored: Scored, units: int, threshold: float) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A concept that a mention might mean: its names, how often it is mentioned, and how close it is by embedding.
-
-    `closeness` is in 0..1 on the scale of `hopgate.graph.likeness.closeness`, None where it is not known.
-    """
+    """A concept that a mention might mean: its names, and how often it is mentioned."""
 
     id: int
     names: tuple[str, ...]
     kind: str | None = None
     mentions: int = 1
-    closeness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +178,7 @@ def _candidate_scores(mention: ContextMention, candidates: Sequence[Candidate]) 
     )
     i, j = (side.astype(np.int64) for side in np.triu_indices(len(given), 1))
     near = np.full(len(i), np.nan, dtype=np.float32)
-    near[: len(owners)] = [row.closeness for _, row, *_ in named]  # the mention's pairs come first
-    scores = likeness.scored(given, i, j, near).score[: len(owners)]
+    scores = likeness.scored(given, i, j, near).score[: len(owners)]  # the mention's pairs come first
     return list((np.bincount(owners, scores, len(candidates)) / np.bincount(owners)).tolist())
 
 

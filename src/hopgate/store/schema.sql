@@ -443,8 +443,7 @@ CREATE TABLE concepts (
   canonical_name text NOT NULL,
   aliases text[] NOT NULL DEFAULT '{}',
   kind text,
-  memory_count integer NOT NULL DEFAULT 0,
-  embedding halfvec
+  memory_count integer NOT NULL DEFAULT 0
 );
 ALTER TABLE concepts ALTER canonical_name SET STATISTICS 0, ALTER aliases SET STATISTICS 0;
 
@@ -737,10 +736,9 @@ CREATE FUNCTION hopgate_set_dimension(dimension integer) RETURNS void LANGUAGE p
 DECLARE
   target text;
 BEGIN
-  FOREACH target IN ARRAY ARRAY['memories', 'passages', 'concepts', 'concept_edges', 'statements'] LOOP
+  FOREACH target IN ARRAY ARRAY['memories', 'passages', 'concept_edges', 'statements'] LOOP
     EXECUTE format('ALTER TABLE %I DROP COLUMN embedding, ADD COLUMN embedding halfvec(%s)', target, dimension);
   END LOOP;
-  CREATE INDEX concepts_unembedded ON concepts (id) WHERE embedding IS NULL;
   CREATE INDEX concept_edges_unembedded ON concept_edges (id) WHERE embedding IS NULL AND relation <> 'has in its name';
   CREATE INDEX statements_unembedded ON statements (id) WHERE embedding IS NULL;
 END
@@ -760,15 +758,14 @@ END
 $body$;
 
 -- Concepts, these or all, by their names, the most used first, and without those that have none. A name that is used as
--- often as a longer one never stands alone: "Pi 4" brings "Pi", and is what it is called. What is called otherwise now
--- loses the vectors that were made of its old name.
+-- often as a longer one never stands alone: "Pi 4" brings "Pi", and is what it is called. Facts about what is called
+-- otherwise now lose the vectors that were made of its old name.
 CREATE FUNCTION hopgate_name_concepts(ids bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
 BEGIN
   DELETE FROM concepts c WHERE id = ANY(ids) AND NOT EXISTS (SELECT FROM concept_names WHERE concept_id = c.id);
   WITH named AS (
-    UPDATE concepts c SET canonical_name = n.names[1], aliases = n.names, kind = n.kind,
-      embedding = CASE WHEN old.canonical_name = n.names[1] THEN c.embedding END
+    UPDATE concepts c SET canonical_name = n.names[1], aliases = n.names, kind = n.kind
     FROM (
       SELECT concept_id, array_agg(name ORDER BY uses DESC, length(name) DESC, name) AS names,
         (array_agg(kind ORDER BY uses DESC, length(name) DESC, name) FILTER (WHERE kind IS NOT NULL))[1] AS kind

@@ -235,14 +235,6 @@ def to_sql(vector: NDArray[np.float32]) -> str:
     return f"[{','.join(['%.5g'] * len(halves))}]" % tuple(halves)
 
 
-def from_sql(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Read `embedding::text` of some rows as the rows of an array."""
-    import numpy as np
-    from pgvector import HalfVector
-
-    return np.array([HalfVector.from_text(text).to_list() for text in texts], np.float32)
-
-
 def search_wide(connection: Connection, depth: int) -> None:
     """Let HNSW return `depth` rows after filtering: it returns fewer, silently, when `ef_search` is smaller.
 

@@ -52,8 +52,6 @@ class BuildOptions(ExtractOptions, total=False):
         Relations of which it has several after all, whoever declared them.
     rebuild : bool
         Cluster all names anew instead of resolving the new ones.
-    embed_concepts : bool
-        Whether concepts get vectors too; edges always do.
     statements : path
         A `statements.jsonl`: sentences about memories, which seed walks and bring their names.
     """
@@ -61,5 +59,4 @@ class BuildOptions(ExtractOptions, total=False):
     single_valued: Collection[str]
     several_valued: Collection[str]
     rebuild: bool
-    embed_concepts: bool
     statements: str | Path | None

@@ -19,7 +19,7 @@ from hopgate.extract.spec import as_extractor
 from hopgate.graph.build.changes import read_changes, read_judged_ends
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph.build.reading import Reader, Surveys, survey, text_reader, with_stored_turns
-from hopgate.graph.build.resolve import NameResolver, Scales, Tally, canonicalise_store, declare
+from hopgate.graph.build.resolve import NameResolver, Tally, canonicalise_store, declare
 from hopgate.graph.build.sink import GraphSink
 from hopgate.graph.canonicalise import Embed
 from hopgate.guard import guarded
@@ -65,7 +65,6 @@ class GraphBuilder:
     def __init__(self, store: Store, embedding: Embedding) -> None:
         self._store = store
         self._embedding = embedding
-        self._scales: Scales = {}
         self._has_space = False
 
     def extract(self, extractor: str | Extractor, **options: Unpack[ExtractOptions]) -> Progress:
@@ -75,7 +74,7 @@ class GraphBuilder:
         """
         extractor, show = as_extractor(extractor), options.get("show", str)
         with build_lock(self._store) as whole:
-            progress = self._extract(extractor, options, whole, self._resolution())
+            progress = self._extract(extractor, options, whole, NameResolver())
         if not whole:
             self._read_changes(extractor, options.get("judge"), show)
             self.embed(show=show)
@@ -95,12 +94,12 @@ class GraphBuilder:
         several = options.get("several_valued", ())
         with build_lock(self._store, rebuild=options.get("rebuild", False)) as whole:
             self._store.run(lambda connection: declare(connection, single, several, whole))
-            resolution = self._resolution()
+            resolution = NameResolver()
             progress = self._extract(extractor, options, whole, resolution)
             if whole:
                 canonicalise_store(self._store, self._embedder(), show)
         self._read_changes(extractor, options.get("judge"), show)
-        self.embed(concepts=options.get("embed_concepts", True), show=show)
+        self.embed(show=show)
         return Built(progress, not whole, resolution.tally)
 
     def write_statements(self, extractor: str | Extractor, **options: Unpack[ExtractOptions]) -> Progress:
@@ -110,9 +109,6 @@ class GraphBuilder:
         progress = self._ask(writer, StatementSink(self._store), ids, options, turns=True)
         self.embed(show=options.get("show", str))
         return progress
-
-    def _resolution(self) -> NameResolver:
-        return NameResolver(self._embedder(), self._embedding.forget, self._scales)
 
     # Extraction: by the workers of an engine, or by a model as its run says.
 
@@ -199,19 +195,14 @@ class GraphBuilder:
         elif isinstance(rules, ContextualExtractor) and rules.changes:
             read_changes(self._store, extractor.identity, show)
 
-    def embed(self, *, concepts: bool = True, show: Show = str) -> None:
-        """Give edges, statements, and concepts unless `concepts` is false, the vectors they lack, where there are any.
-
-        Walks start from facts and statements near the query; concepts' vectors serve to resolve new names. Equal texts
-        are embedded once.
-        """
+    def embed(self, *, show: Show = str) -> None:
+        """Give edges and statements, from which walks start, the vectors they lack; equal texts are embedded once."""
         embed = self._embedder()
         if embed is None:
             return
-        tables: list[graph_vectors.Table] = ["concept_edges", "statements"]
-        tables += ["concepts"] if concepts else []
+        tables: tuple[graph_vectors.Table, ...] = ("concept_edges", "statements")
         last_ids = dict.fromkeys(tables, 0)
-        began, progress = time.monotonic(), Progress(stage="embedding facts and names")
+        began, progress = time.monotonic(), Progress(stage="embedding facts")
         while last_ids:
             with self._store.transaction() as connection:
                 rows = graph_vectors.pending(connection, last_ids, limit=BATCH)
@@ -231,7 +222,7 @@ class GraphBuilder:
                 progress = replace(progress, memories=done, seconds=seconds)
                 show(progress)
             last_ids = next_ids
-        self._store.run(partial(graph_vectors.ensure_index, tables=tables))
+        self._store.run(graph_vectors.ensure_index)
 
     def _embedder(self) -> Embed | None:
         """What embeds names and facts; None in a store without vectors."""

@@ -10,23 +10,19 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hopgate.errors import WithdrawnError
 from hopgate.graph.build.derive import rederive, rederive_all
 from hopgate.graph.build.merge import apply_rulings, join_aliases, take_apart
 from hopgate.graph.canonicalise import Candidate, Canonicaliser, Embed, canonicalise_relations
-from hopgate.graph.likeness import ContextMention, closeness
+from hopgate.graph.likeness import ContextMention
 from hopgate.graph.names import comparison_form, initials, tokens
 from hopgate.guard import guarded
 from hopgate.progress import Progress
 from hopgate.store import journal
-from hopgate.store.graph import concept_rows, fact_rows, graph_vectors, name_rows, version
-from hopgate.store.graph.name_rows import NameKey, NameRow
+from hopgate.store.graph import concept_rows, fact_rows, name_rows, version
+from hopgate.store.graph.name_rows import NameRow
 from hopgate.store.graph.version import share
 from hopgate.store.rows import Connection
-from hopgate.store.vectors import set_vectors
 
 if TYPE_CHECKING:
     from hopgate.store.store import Store
@@ -39,15 +35,10 @@ if TYPE_CHECKING:
 MERGE = 0.8
 # Between this and MERGE a person or a model is asked later; below, names are different things.
 ASK = 0.5
-# Neighbours by embedding, as in the global canonicalisation (`likeness.NEIGHBOURS`).
-NEIGHBOURS = 10
 # Of the names that have a word in common so many are compared: enough to see that a short name has many expansions and
 # so is short for none of them.
 SHARED = 8
 NAMES = 8
-# So many vectors are read to measure how alike unrelated names are, and fewer than `ENOUGH` are too few.
-SAMPLE = 2000
-ENOUGH = 100
 # So often a graph may change while all its names are compared before they are compared under its lock.
 ATTEMPTS = 3
 # More relations than this are compared by their words alone: a text takes about 7 ms of a core with bge-small.
@@ -63,51 +54,18 @@ class Tally:
     new: int = 0
 
 
-Scales = dict[str, Callable[[NDArray[np.float32]], NDArray[np.float32]]]
-"""How cosines become closeness in each scope; found once, from the first names there are."""
-
-
 @dataclass
 class NameResolver:
     """Resolves the new names of batches, each inside its batch's transaction; undecided ones stay apart and are listed.
 
-    Parameters
-    ----------
-    embed : callable, optional
-        Gives unit rows for names. Without it names are compared as strings only.
-    forget : callable
-        Drops texts from the cache that `embed` keeps.
+    They are compared by their words: on 2wiki vectors would join one name of 1,577 otherwise.
     """
 
-    embed: Embed | None = None
-    forget: Callable[[Sequence[str]], object] = list
-    scales: Scales = field(default_factory=dict)
     canonicaliser: Canonicaliser = field(default_factory=lambda: Canonicaliser(threshold=MERGE, ask=ASK))
     tally: Tally = field(default_factory=Tally)
-    _vectors: dict[NameKey, NDArray[np.float32]] = field(default_factory=dict)
-
-    def prepare(self, store: Store, spellings: Mapping[NameKey, str]) -> None:
-        """Embed the names (by scope and normal form) that the store does not know, before its lock is taken."""
-        self._vectors = {}
-        if self.embed is None:
-            return
-        with store.transaction() as connection:
-            used_keys = {row.key for row in name_rows.read(connection, keys=spellings) if row.uses}
-            for scope in {scope for scope, _ in spellings} - self.scales.keys():
-                sample = graph_vectors.sample(connection, scope, SAMPLE)
-                if len(sample) >= ENOUGH:
-                    self.scales[scope] = closeness(sample)
-        new_keys = [key for key in spellings if key not in used_keys]
-        if names := list(dict.fromkeys(spellings[key] for key in new_keys)):
-            vectors = dict(zip(names, self.embed(names), strict=True))
-            self._vectors = {key: vectors[spellings[key]] for key in new_keys}
 
     def __call__(self, connection: Connection, new_rows: Sequence[NameRow]) -> None:
         """Merge new names into the concepts they mean, or mark them ambiguous; the longest names first."""
-        embedded = [row for row in new_rows if row.key in self._vectors]
-        if embedded:
-            vectors = np.stack([self._vectors[row.key] for row in embedded])
-            set_vectors(connection, "concepts", [row.concept_id for row in embedded], vectors)
         # Long names first: a short one then finds the one concept that all its expansions became, and not each of them.
         waiting = sorted(new_rows, key=lambda row: (-len(tokens(row.normal)), row.normal))
         unseen = {row.concept_id for row in waiting}
@@ -136,15 +94,8 @@ class NameResolver:
         runs = {" ".join(name_parts[start:end]) for start, end in combinations(range(len(name_parts) + 1), 2)}
         shared = {*words, *(word for word in name_parts if comparison_form(word) in words)}
         ids = name_rows.similar(connection, row.key, sorted(shared), sorted(runs), initials(row.normal), limit=SHARED)
-        cosines: dict[int, float] = {}
-        if (vector := self._vectors.get(row.key)) is not None:
-            cosines = dict(graph_vectors.near_concepts(connection, row.scope, vector, NEIGHBOURS + 1))
-            cosines |= graph_vectors.cosines(connection, vector, [key for key in ids if key not in cosines])
-        scale = self.scales.get(row.scope)
-        near = scale(np.array([*cosines.values()], np.float32)).tolist() if scale else [None] * len(cosines)
-        closeness_of = dict(zip(cosines, near, strict=True))
         names: dict[int, list[NameRow]] = defaultdict(list)
-        for name in name_rows.read(connection, concepts=sorted({*ids, *cosines} - {row.concept_id} - unseen)):
+        for name in name_rows.read(connection, concepts=sorted({*ids} - {row.concept_id} - unseen)):
             names[name.concept_id].append(name)
         return [
             Candidate(
@@ -152,7 +103,6 @@ class NameResolver:
                 tuple(name.name for name in sorted(of_concept, key=_most_used)[:NAMES]),
                 next((name.kind for name in of_concept if name.kind), None),
                 max(1, sum(name.uses for name in of_concept)),
-                closeness_of.get(key),
             )
             for key, of_concept in names.items()
         ]

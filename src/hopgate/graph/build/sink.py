@@ -8,14 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hopgate.errors import WithdrawnError
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, State, bounded
 from hopgate.extract.runner import Extracted
 from hopgate.graph.build.derive import rederive, revoke
 from hopgate.graph.build.merge import join_aliases
 from hopgate.graph.build.reading import LOWER_KINDS, shared_or
 from hopgate.graph.names import initials, normalise
-from hopgate.guard import guarded
 from hopgate.store import extractions, memories
 from hopgate.store.extractions import Readable
 from hopgate.store.graph import fact_rows, name_rows, version
@@ -149,8 +147,7 @@ class GraphSink:
         bounded_batch = [entry._replace(extraction=bounded(entry.extraction)) for entry in batch]
         # Before the first build nobody waits for the graph.
         for portion in _portions(bounded_batch) if self._deriving else [bounded_batch]:
-            prepared = self._prepared(self._resolution, portion) if self._resolution else portion
-            self._store.run(partial(self._write, prepared, identity))
+            self._store.run(partial(self._write, portion, identity))
 
     def _write(self, batch: Sequence[Extracted], identity: ExtractorIdentity, connection: Connection) -> None:
         # Where a whole build was broken off meanwhile, nothing follows until the next.
@@ -163,8 +160,6 @@ class GraphSink:
         still = extractions.readable(connection, beside, lock=False) if beside else {}
         gone = {str(source.memory_id) for source in beside} - still.keys()
         entries = [entry for entry in batch if _name(entry) in readable.keys() - gone]
-        if self._resolution and (lost := [entry for entry in batch if entry not in entries]):
-            self._resolution.forget([name for entry in lost for name, _ in names_used(entry.extraction)])
         is_final = extractions.recorded(connection, [readable[_name(entry)].id for entry in entries], identity)
         # What another build has written since is left as it is; a failed extraction does not replace an earlier one.
         rows = [
@@ -178,23 +173,6 @@ class GraphSink:
         if rows:
             add(connection, rows, deriving=deriving, resolve=self._resolution)
             extractions.record(connection, ((memory.id, extraction) for memory, extraction in rows), identity)
-
-    def _prepared(self, resolution: NameResolver, batch: Sequence[Extracted]) -> Sequence[Extracted]:
-        """Embed a batch's names before the lock is taken; return it without memories that were withdrawn meanwhile."""
-        while True:
-            sources = [entry.source for entry in batch]
-            with self._store.transaction() as connection:
-                scopes = extractions.scopes(connection, sources)
-            batch = [entry for entry in batch if _name(entry) in scopes]
-            names = spellings((scopes[_name(entry)], entry.extraction) for entry in batch)
-            try:
-                with guarded(extractions.guard(self._store, sources)):
-                    resolution.prepare(self._store, {key: name for key, (name, _) in names.items()})
-                return batch
-            except WithdrawnError:
-                with self._store.transaction() as connection:
-                    readable = extractions.readable(connection, sources, lock=False)
-                batch = [entry for entry in batch if _name(entry) in readable]
 
 
 def names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:

@@ -1,8 +1,8 @@
-"""Vectors of concepts (by name), edges (the fact as text) and statements; and what a query finds by them."""
+"""Vectors of edges (the fact as text) and statements; and what a query finds by them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -12,7 +12,7 @@ from hopgate.store.clearance import StoreGuard
 from hopgate.store.graph import name_rows, version
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.visible import View
-from hopgate.store.rows import Connection, insert, select, value, values
+from hopgate.store.rows import Connection, insert, select, value
 from hopgate.store.vectors import to_sql
 
 if TYPE_CHECKING:
@@ -22,19 +22,16 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 
-Table = Literal["concepts", "concept_edges", "statements"]
+Table = Literal["concept_edges", "statements"]
 Rows = Mapping[Table, Sequence[tuple[int, str]]]
 """Rows of the tables, each with its text."""
 # Below this many facts, or statements, a full scan is as quick as the index, and exact (docs/measurements.md).
 EXACT_BELOW = 1_000
-# Of a scope with no more concepts than this each is compared with a new name: 5 ms.
-COMPARED_CONCEPTS = 10_000
 # A wider search than pgvector's default of 40: docs/measurements.md says how many of the nearest 20 facts it finds.
 LEAST_EF_SEARCH = 100
 
 # Each row's text, as an embedder reads it.
 _TEXTS: dict[Table, str] = {
-    "concepts": "SELECT e.id, e.canonical_name FROM concepts e WHERE {which}",
     "concept_edges": (
         # With the names of its first fact: in it a canonical name may read wrong.
         # (With ORDER BY and LIMIT instead of array_agg the planner reads all facts in their order until one fits.)
@@ -88,52 +85,15 @@ def count_pending(connection: Connection, table: Table) -> int:
     return int(value(connection, f"SELECT count(*) FROM {table} WHERE embedding IS NULL{facts}"))
 
 
-def ensure_index(connection: Connection, tables: Collection[Table] = tuple(_TEXTS)) -> None:
-    """Build the HNSW indexes of some tables: of concepts' names, and of facts and statements once there are enough.
-
-    With them resolving a new name, and finding the facts near a query, costs the same however many there are.
-    """
+def ensure_index(connection: Connection) -> None:
+    """Build the HNSW indexes of facts and statements, once there are enough of them."""
     missing = "SELECT to_regclass(%s) IS NULL AND EXISTS (SELECT FROM {} WHERE embedding IS NOT NULL OFFSET %s)"
-    enough = {table: 0 if table == "concepts" else EXACT_BELOW for table in tables}
-    due = [
-        table
-        for table, least in enough.items()
-        if value(connection, missing.format(table), (f"{table}_embedding", least))
-    ]
+    due = [table for table in _TEXTS if value(connection, missing.format(table), (f"{table}_embedding", EXACT_BELOW))]
     if due:
         # Building one lets nobody write: not in the middle of somebody's change of several tables.
         version.lock(connection)
     for table in due:
         vectors.create_index(connection, table)
-
-
-def near_concepts(
-    connection: Connection, scope: str, vector: NDArray[np.float32], limit: int
-) -> list[tuple[int, float]]:
-    """The concepts of a scope whose names are nearest a vector as (concept, cosine), best first.
-
-    In a scope of few concepts all are compared, so that the answer does not hang on what other scopes have.
-    """
-    some = "SELECT FROM concepts WHERE scope = %(scope)s LIMIT %(most)s + 1"
-    given = {"scope": scope, "most": COMPARED_CONCEPTS}
-    few = bool(value(connection, f"SELECT count(*) <= %(most)s FROM ({some}) AS c", given))
-    source = "concepts WHERE scope = %(scope)s AND embedding IS NOT NULL"
-    return nearest(connection, "id", source, {"scope": scope}, Nearest(vector, limit, few))
-
-
-def cosines(connection: Connection, vector: NDArray[np.float32], concept_ids: Sequence[int]) -> dict[int, float]:
-    """How near these concepts are to a vector; those without one are left out."""
-    rows = connection.execute(
-        "SELECT id, 1 - (embedding <=> %s::halfvec) FROM concepts WHERE id = ANY(%s) AND embedding IS NOT NULL",
-        (to_sql(vector), list(concept_ids)),
-    )
-    return dict(rows.fetchall())
-
-
-def sample(connection: Connection, scope: str, limit: int) -> NDArray[np.float32]:
-    """Vectors of a scope's first concepts, as rows: a sample of how alike unrelated names are."""
-    first = "SELECT embedding::text FROM concepts WHERE scope = %s AND embedding IS NOT NULL ORDER BY id LIMIT %s"
-    return vectors.from_sql(values(connection, first, (scope, limit)))
 
 
 class Nearest(NamedTuple):
