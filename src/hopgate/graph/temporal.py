@@ -111,24 +111,19 @@ def current_edges(facts: Iterable[EdgeVersion]) -> list[EdgeVersion]:
     """
     distinct = list(dict.fromkeys(facts))
     distinct = [_ended_by_later_news(fact, distinct) for fact in distinct]
-    pieces: dict[Hashable, list[_Piece]] = defaultdict(list)
-    # A point in time neither ends another fact nor is ended.
-    for fact in distinct:
-        if fact.first == fact.last:
-            pieces[fact.dst, fact.first].append((fact.first, fact.last, fact))
     intervals = [_interval(fact, distinct) for fact in distinct if fact.first < fact.last]
-    # An open fact is over when the next one begins.
-    next_starts = [min((each.start for each in intervals if each.beats(one)), default=_NEVER) for one in intervals]
-    intervals = [
-        replace(interval, end=min(interval.end, next_start)) if interval.fact.valid_to is None else interval
-        for interval, next_start in zip(intervals, next_starts, strict=True)
-    ]
+    intervals = [interval.until_next(intervals) for interval in intervals]
     uncovered = {interval: list(_uncovered(interval, intervals)) for interval in intervals}
+    pieces: dict[Hashable, list[_Piece]] = defaultdict(list)
     for interval, spans in uncovered.items():
         for start, end in spans:
             reaches_back = interval.start_assumed and start == interval.start
             first = _reach_back(interval, uncovered) if reaches_back else start
             pieces[interval.fact.dst].append((first, end, interval.fact))
+    # A point in time neither ends another fact nor is ended.
+    for fact in distinct:
+        if fact.first == fact.last:
+            pieces[fact.dst, fact.first].append((fact.first, fact.last, fact))
     edges = [edge for of_target in pieces.values() for edge in _joined(of_target)]
     return sorted(edges, key=lambda edge: (edge.first, edge.last, str(edge.dst)))
 
@@ -150,6 +145,11 @@ class _Interval:
         """Whether this is of another target, and began later, or together with the other and was recorded later."""
         later = (self.start, self.fact.recorded_at) > (other.start, other.fact.recorded_at)
         return later and self.fact.dst != other.fact.dst
+
+    def until_next(self, intervals: Sequence[_Interval]) -> _Interval:
+        """Let one of which no end is known be over where the next begins."""
+        next_starts = (other.start for other in intervals if other.beats(self))
+        return self if self.fact.valid_to else replace(self, end=min(self.end, *next_starts, _NEVER))
 
 
 def _ended_by_later_news(fact: EdgeVersion, facts: Sequence[EdgeVersion]) -> EdgeVersion:

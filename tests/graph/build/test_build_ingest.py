@@ -17,6 +17,7 @@ from reliability.watch import watched
 from hopgate.demo import corpus
 from hopgate.extract.extraction import MAX_FACTS, MAX_NAMES, ExtractorIdentity, Fact, Mention, bounded, failed, found
 from hopgate.graph.build.derive import rederive_all
+from hopgate.graph.build.resolve import NameResolver
 from hopgate.graph.build.sink import add
 from hopgate.graph.canonicalise import Canonicaliser
 from hopgate.kb import KnowledgeBase
@@ -49,7 +50,11 @@ def test_a_name_that_comes_later_is_found_in_the_memories_and_names_that_were_th
     with kb.store.transaction() as connection:
         ids = dict(connection.execute("SELECT external_id, id FROM memories").fetchall())
         for key, name in (("a", "Mill Street, Norwich"), ("b", "Norwich")):
-            add(connection, [(Readable(ids[key], DAY), found([Mention(name)], []))])
+            add(
+                connection,
+                [(Readable(ids[key], DAY), found([Mention(name)], []))],
+                NameResolver(Canonicaliser(threshold=2, ask=2)),
+            )
     grown = content(kb)
     assert any('"c", "Norwich", "titled"' in row for row in grown["memory_concepts"])
     assert [row for row in grown["edges"] if '"Mill Street, Norwich", "has in its name", "Norwich"' in row]

@@ -87,7 +87,7 @@ def grow(kb, resolution, said):
     kb.add(*(Memory(key, "x") for key in said))
     kb.build(Scripted({first: said[first]}), only=[first])
     for key in others:
-        Run().over(sources([kb.get(key)]), Scripted(said), GraphSink(kb.store, resolution=resolution))
+        Run().over(sources([kb.get(key)]), Scripted(said), GraphSink(kb.store, resolution))
 
 
 def test_the_middle_band_stays_apart_and_is_listed(kb):

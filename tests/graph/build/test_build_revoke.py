@@ -10,11 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hopgate.extract.extraction import Fact, Mention, found
+from hopgate.graph.build.resolve import NameResolver
 from hopgate.graph.build.sink import add
+from hopgate.graph.canonicalise import Canonicaliser
 from hopgate.memory import Memory
 from hopgate.store.extractions import Readable
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
+NO_MERGES = NameResolver(Canonicaliser(threshold=2, ask=2))
 NAMES = ["Ada", "Ada Mill", "mill", "Bea", "NAS", "the nas", "Mill Street", "Mill Street NAS"]
 TABLES = "concept_edges, memory_concepts, facts, mentions, extractions, journal, concept_names, concepts, memories"
 
@@ -41,7 +44,7 @@ def write(kb, rows) -> None:
         )
         ids = dict(connection.execute("SELECT external_id, id FROM memories").fetchall())
         for n, _, extraction in rows:
-            add(connection, [(Readable(ids[f"m{n}"], DAY + timedelta(n)), extraction)])
+            add(connection, [(Readable(ids[f"m{n}"], DAY + timedelta(n)), extraction)], NO_MERGES)
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

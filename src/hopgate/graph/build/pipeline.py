@@ -94,13 +94,13 @@ class GraphBuilder:
         several = options.get("several_valued", ())
         with build_lock(self._store, rebuild=options.get("rebuild", False)) as whole:
             self._store.run(lambda connection: declare(connection, single, several, whole))
-            resolution = NameResolver()
-            progress = self._extract(extractor, options, whole, resolution)
+            resolver = NameResolver()
+            progress = self._extract(extractor, options, whole, resolver)
             if whole:
                 canonicalise_store(self._store, self._embedder(), show)
         self._read_changes(extractor, options.get("judge"), show)
         self.embed(show=show)
-        return Built(progress, not whole, resolution.tally)
+        return Built(progress, not whole, resolver.tally)
 
     def write_statements(self, extractor: str | Extractor, **options: Unpack[ExtractOptions]) -> Progress:
         """Ask an extractor's model for statements about memories, with the turns before them; store and embed them."""
@@ -112,11 +112,9 @@ class GraphBuilder:
 
     # Extraction: by the workers of an engine, or by a model as its run says.
 
-    def _extract(
-        self, extractor: Extractor, options: ExtractOptions, whole: bool, resolution: NameResolver
-    ) -> Progress:
+    def _extract(self, extractor: Extractor, options: ExtractOptions, whole: bool, resolver: NameResolver) -> Progress:
         """Extract, and link what is found where the graph is not built as a whole after this."""
-        sink = GraphSink(self._store, deriving=not whole, resolution=resolution)
+        sink = GraphSink(self._store, None if whole else resolver)
         run, engine = options.get("run"), options.get("engine", Engine())
         ids = self._ids(extractor, options, whole)
         by_workers = whole and options.get("only") is None and run in (None, Run()) and engine.name != "local"

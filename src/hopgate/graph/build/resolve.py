@@ -64,7 +64,7 @@ class NameResolver:
     canonicaliser: Canonicaliser = field(default_factory=lambda: Canonicaliser(threshold=MERGE, ask=ASK))
     tally: Tally = field(default_factory=Tally)
 
-    def __call__(self, connection: Connection, new_rows: Sequence[NameRow]) -> None:
+    def resolve(self, connection: Connection, new_rows: Sequence[NameRow]) -> None:
         """Merge new names into the concepts they mean, or mark them ambiguous; the longest names first."""
         # Long names first: a short one then finds the one concept that all its expansions became, and not each of them.
         waiting = sorted(new_rows, key=lambda row: (-len(tokens(row.normal)), row.normal))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from hopgate.graph.build.resolve import NameResolver
     from hopgate.store.store import Store
 
-Resolve = Callable[["Connection", Sequence[NameRow]], None]
-
 # Names written in one turn under the graph's lock: resolving one takes about 10 ms of it.
 MAX_TURN = 200
 # A name of more characters is a sentence that a model mistook for one; an index entry could not hold it.
@@ -39,16 +38,12 @@ _VALUE = re.compile(r"[€£$¥]?\d[\d.,:/-]*(?: ?(?:[^\W\d_]{1,3}|[€£$¥%]))
 
 
 def add(
-    connection: Connection,
-    batch: Sequence[tuple[Readable, Extraction]],
-    *,
-    deriving: bool = True,
-    resolve: Resolve | None = None,
+    connection: Connection, batch: Sequence[tuple[Readable, Extraction]], resolver: NameResolver | None = None
 ) -> None:
     """Write mentions and facts, in the caller's transaction; facts became known when their memories were made.
 
-    Edges and memories' concepts follow at once if `deriving`; a backfill derives once, after canonicalisation. Before
-    that `resolve` finds among known concepts those that new names mean.
+    A resolver finds the known concepts that new names mean, and edges and memories' concepts follow at once; a
+    backfill, which has none, derives once, after canonicalisation.
     """
     version.lock(connection)
     memory_ids = [memory.id for memory, _ in batch]
@@ -75,11 +70,10 @@ def add(
     with connection.pipeline():
         fact_rows.add_mentions(connection, mentions)
         fact_rows.add_facts(connection, facts)
-    if not deriving:
+    if resolver is None:
         version.bump(connection)
         return
-    if resolve and new_rows:
-        resolve(connection, new_rows)
+    resolver.resolve(connection, new_rows)
     new_ids, resolved_rows = {row.id for row in new_rows}, name_rows.read(connection, ids=name_ids)
     new_names = [row for row in resolved_rows if row.id in new_ids]
     older_mentions = mentions_of_new_names(connection, new_names, memory_ids)
@@ -125,33 +119,31 @@ def _name(entry: Extracted) -> str:
     return str(entry.source.memory_id)
 
 
+@dataclass(frozen=True)
 class GraphSink:
     """Writes extractions into a store: a memory wholly or not at all, in the place of its earlier extraction.
 
-    Edges follow at once if `deriving`, and `resolution` resolves each batch's new names inside its transaction; a
-    backfill derives once, at its end.
+    With a resolver edges follow at once; a backfill, which has none, derives them at its end.
     """
 
-    def __init__(self, store: Store, *, deriving: bool = True, resolution: NameResolver | None = None) -> None:
-        self._store = store
-        self._deriving = deriving
-        self._resolution = resolution if deriving else None
+    store: Store
+    resolver: NameResolver | None = None
 
     def done(self, memory_ids: Sequence[str | int], identity: ExtractorIdentity) -> Collection[str | int]:
         """Return those of the memories whose extraction by this identity is written and needs no repeating."""
-        with self._store.transaction() as connection:
+        with self.store.transaction() as connection:
             return extractions.done(connection, [str(key) for key in memory_ids], identity)
 
     def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         """Write a batch with its provenance; one of many names takes the lock more than once, for others wait."""
         bounded_batch = [entry._replace(extraction=bounded(entry.extraction)) for entry in batch]
         # Before the first build nobody waits for the graph.
-        for portion in _portions(bounded_batch) if self._deriving else [bounded_batch]:
-            self._store.run(partial(self._write, portion, identity))
+        for portion in _portions(bounded_batch) if self.resolver else [bounded_batch]:
+            self.store.run(partial(self._write, portion, identity))
 
     def _write(self, batch: Sequence[Extracted], identity: ExtractorIdentity, connection: Connection) -> None:
         # Where a whole build was broken off meanwhile, nothing follows until the next.
-        deriving = self._deriving and share(connection)
+        resolver = self.resolver if self.resolver and share(connection) else None
         # Every writer of both locks memories first and the graph second, so that no two wait for each other.
         readable = extractions.readable(connection, [entry.source for entry in batch])
         version.lock(connection)
@@ -171,7 +163,7 @@ class GraphSink:
         if replaced_ids := [memory.id for memory, _ in rows if memory.id in is_final]:
             revoke(connection, replaced_ids)
         if rows:
-            add(connection, rows, deriving=deriving, resolve=self._resolution)
+            add(connection, rows, resolver)
             extractions.record(connection, ((memory.id, extraction) for memory, extraction in rows), identity)
 
 
