@@ -8,13 +8,13 @@ gaps. What they add to recall is measured in docs/measurements.md.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from hopgate.graph.names import LONGEST, NameIndex, name_index, name_words
+from hopgate.graph.names import LONGEST, can_be_found, name_index, name_words
 from hopgate.memory import cleared
 from hopgate.store import memories, setting_rows
 from hopgate.store.graph import arrays, concept_rows, edge_rows, name_rows
-from hopgate.store.graph.name_rows import NameRow, of_small_groups
+from hopgate.store.graph.name_rows import NameKey, NameRow, of_small_groups
 from hopgate.store.rows import Connection
 
 # A mention that an extractor found weighs 1. Measured on dev: 6 to 10 are alike for titles, 0.25 to 0.5 for names
@@ -22,22 +22,9 @@ from hopgate.store.rows import Connection
 TITLE_WEIGHT = 6.0
 INSIDE_WEIGHT = 0.5
 
-Texts = defaultdict[str, list[tuple[str, int]]]
-"""Texts with whose they are, by scope."""
-
 # Memories, or concepts, linked in one statement, and how many memories or names a new name is carried to at most.
 BATCH = 1000
 MAX_CARRIED = 200
-
-
-def title_links(index: NameIndex, titles: Iterable[tuple[str, int]]) -> list[tuple[int, int]]:
-    """Give (memory, concept) for each title that is a concept's name, a bracketed addition apart.
-
-    Only whole titles: names found anywhere in a text add 0.02 to recall@5 (docs/measurements.md), but they would
-    rebuild most of a graph whose triples are wrong, and no control would show it.
-    """
-    named = ((memory, index.exact(name)) for title, memory in titles for name in {title, without_addition(title)})
-    return sorted({(memory, concept) for memory, concept in named if concept is not None})
 
 
 def without_addition(title: str) -> str:
@@ -52,16 +39,18 @@ def without_addition(title: str) -> str:
     return head.rstrip() if bracket and addition.find(")") == len(addition) - 1 else title
 
 
-def inside_links(index: NameIndex, names: Iterable[tuple[str, int]]) -> list[tuple[int, int]]:
-    """Give (concept, other concept) where the other's name is inside one of the concept's names.
+def inside_links(known: Iterable[NameRow], names: Iterable[NameRow]) -> list[tuple[int, int]]:
+    """Give (concept, other concept) where the other's name, a known one, is inside one of the concept's names.
 
     One word counts only where it is a name there, too: Winter has nothing to do with winter tyres, nor 28 with 28-622.
     """
+    index = name_index((row.name, row.concept_id) for row in known)
     links = {
-        (concept, match.concept)
-        for name, concept in names
-        for match in index.find(name, within=True)
-        if match.concept != concept and (match.length > 1 or _is_name_in(name_words(name)[match.start], name))
+        (row.concept_id, match.concept)
+        for row in names
+        for match in index.find(row.name, within=True)
+        if match.concept != row.concept_id
+        and (match.length > 1 or _is_name_in(name_words(row.name)[match.start], row.name))
     }
     return sorted(links)
 
@@ -84,32 +73,34 @@ def link_memories(connection: Connection, memory_ids: Sequence[int]) -> None:
     """Derive which concepts memories talk about: those that extractors mentioned, and the one that a title names.
 
     Only names that could be these memories' titles are looked up, so that adding a memory costs what the memory is
-    long and not what the graph is large.
+    long and not what the graph is large. Only whole titles: names found anywhere in a text add 0.02 to recall@5, but
+    they would rebuild most of a graph whose triples are wrong, and no control would show it.
     """
     for start in range(0, len(memory_ids), BATCH):
         ids = memory_ids[start : start + BATCH]
         concept_rows.link_mentions(connection, ids)
         known = memories.fetch_by_id(connection, ids)
         scopes = name_rows.scopes_of(connection, known)
-        titles: Texts = defaultdict(list)
+        titled: dict[NameKey, list[int]] = defaultdict(list)
         for key, text in cleared(known.items()):
             title = text.split("\n", 1)[0]
-            if len(title) <= memories.MAX_TITLE:
-                titles[scopes[key]].append((title, key))
-        wanted = {scope: _whole(title for title, _ in of_scope) for scope, of_scope in titles.items()}
-        indexes = _indexes(connection, wanted)
-        links = [link for scope, of_scope in titles.items() for link in title_links(indexes[scope], of_scope)]
+            for name in {title, without_addition(title)} if len(title) <= memories.MAX_TITLE else ():
+                titled[scopes[key], " ".join(name_words(name))].append(key)
+        rows = [row for row in name_rows.read(connection, keys=titled) if row.uses and can_be_found(row.normal.split())]
+        links = sorted({(memory_id, row.concept_id) for row in rows for memory_id in titled[row.key]})
         concept_rows.link_titles(connection, links, TITLE_WEIGHT)
 
 
 def link_names(connection: Connection, concept_ids: Sequence[int]) -> None:
     """Join concepts to those whose names are inside their own: "Mill Street, Norwich" to "Norwich"."""
-    names: Texts = defaultdict(list)
+    names: dict[str, list[NameRow]] = defaultdict(list)
     for row in name_rows.read(connection, concepts=concept_ids):
-        names[row.scope].append((row.name, row.concept_id))
-    wanted = {scope: name_runs(name for name, _ in of_scope) for scope, of_scope in names.items()}
-    indexes = _indexes(connection, wanted)
-    links = [link for scope, of_scope in names.items() for link in inside_links(indexes[scope], of_scope)]
+        names[row.scope].append(row)
+    runs = [(scope, run) for scope, rows in names.items() for run in name_runs(row.name for row in rows)]
+    inside: dict[str, list[NameRow]] = defaultdict(list)
+    for row in name_rows.read(connection, keys=runs):
+        inside[row.scope] += [row] if row.uses else []
+    links = [link for scope, rows in names.items() for link in inside_links(inside[scope], rows)]
     edge_rows.replace_name_links(connection, concept_ids, links, INSIDE_WEIGHT)
 
 
@@ -119,7 +110,7 @@ def relink(connection: Connection, changed: Sequence[NameRow], *, leaving_out: S
     A name that more than `MAX_CARRIED` of them contain is a common word that says little about each, and to visit them
     all would make one memory's insertion cost what the store is large: the next rebuild links those.
     """
-    rows = [row for row in changed if name_index([(row.name, 0)]).names]
+    rows = [row for row in changed if can_be_found(row.normal.split())]
     if not rows:
         return
     owners = {row.concept_id for row in rows} | set(
@@ -159,19 +150,3 @@ def name_runs(texts: Iterable[str]) -> list[str]:
         for at in range(len(tokens)):
             runs |= {" ".join(tokens[at : at + length]) for length in range(1, LONGEST + 1)}
     return sorted(runs)
-
-
-def _whole(titles: Iterable[str]) -> list[str]:
-    """The normal forms that titles may have as names, as a whole."""
-    forms = {tuple(name_words(name)) for title in titles for name in (title, without_addition(title))}
-    return sorted(" ".join(words) for words in forms if len(words) <= LONGEST)
-
-
-def _indexes(connection: Connection, wanted: Mapping[str, Collection[str]]) -> dict[str, NameIndex]:
-    """Index the names of each scope that have some normal forms."""
-    names: Texts = defaultdict(list)
-    keys = [(scope, normal) for scope, normals in wanted.items() for normal in normals]
-    for row in name_rows.read(connection, keys=keys):
-        if row.uses:
-            names[row.scope].append((row.name, row.concept_id))
-    return {scope: name_index(names[scope]) for scope in wanted}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -171,18 +171,12 @@ class NameIndex:
     NameIndex(names=3)
     >>> [match.concept for match in index.find("Who plays for the Yankees in New York?")]
     [2, 0]
-    >>> index.exact("NEW YORK"), index.exact("Boston")
-    (0, None)
     """
 
     names: dict[tuple[str, ...], int]
 
     def __repr__(self) -> str:
         return f"NameIndex(names={len(self.names)})"
-
-    def exact(self, text: str) -> int | None:
-        """Give the concept whose name the whole text is."""
-        return self.names.get(tuple(name_words(text)))
 
     def find(self, text: str, *, within: bool = False) -> list[NameMatch]:
         """Find names from left to right, the longest first, never two over the same word.
@@ -220,9 +214,14 @@ def name_index(names: Iterable[tuple[str, int]]) -> NameIndex:
     index: dict[tuple[str, ...], int] = {}
     for name, concept in names:
         key = tuple(name_words(name))
-        if 0 < len(key) <= LONGEST and not all(word in _EMPTY or len(word) < 2 for word in key):
+        if can_be_found(key):
             index[key] = min(concept, index.get(key, concept))
     return NameIndex(index)
+
+
+def can_be_found(words: Sequence[str]) -> bool:
+    """Whether a name is looked for in texts: it has not too many words, and is no pronoun, article or single letter."""
+    return 0 < len(words) <= LONGEST and not all(word in _EMPTY or len(word) < 2 for word in words)
 
 
 def name_words(text: str) -> list[str]:
