@@ -60,16 +60,9 @@ def parse_memory(record: object, keep_unknown: bool = False) -> Memory:
         read_text(record["text"], "text"),
         title=read_text(record.get("title"), "title"),
         **{**values, "thread": values.get("thread") or known.get("session")},
-        source=_source(known),
+        extra={**(extra or {}), **{name: value for name, value in known.items() if name not in INSIDE}},
+        source={name: value for name, value in known.items() if name in INSIDE and not (name == EXTRA and value)},
     )
-
-
-def _source(known: dict[str, Any]) -> dict[str, Any]:
-    """The fields as they were read, those that are not a memory's in `extra`."""
-    metadata = {name: value for name, value in known.items() if name in INSIDE}
-    if unknown := {name: value for name, value in known.items() if name not in INSIDE}:
-        metadata[EXTRA] = {**(metadata.get(EXTRA) or {}), **unknown}
-    return metadata
 
 
 def to_record(memory: Memory, *, dated: bool = False) -> dict[str, Any]:
@@ -85,7 +78,7 @@ def to_record(memory: Memory, *, dated: bool = False) -> dict[str, Any]:
     >>> to_record(parse_memory({"_id": "m1", "text": "It hums."}))
     {'_id': 'm1', 'text': 'It hums.'}
     """
-    metadata = dict(memory.source or {})
+    metadata = {**(memory.source or {}), **({EXTRA: memory.extra} if memory.extra else {})}
     # A field that is the same now as it was read is not written anew.
     before = {name: read(metadata.get(name), name) for name, read in READERS.items()}
     before["thread"] = before["thread"] or metadata.get("session")

@@ -10,12 +10,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
+from hopgate.errors import HopgateError
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
 from hopgate.memory import Memory
 from hopgate.memory_writer import MemoryWriter, once_each
+from hopgate.recall.context import CONTEXT_HITS, DEFAULT_TOKENS, Context, context_of, turns_beside
 from hopgate.recall.filters import Filters, Query, Scopes, check_query, note_unknown_scopes, read_filters
 from hopgate.recall.graph_leg import GraphLeg
 from hopgate.recall.hit import Hit
@@ -23,6 +25,7 @@ from hopgate.recall.legs import Legs, RecallPipeline, pool_of, preload, run_legs
 from hopgate.recall.reachability import BarredLegWarning, warn_if_barred
 from hopgate.recall.recall import recall
 from hopgate.recall.settings import RecallOptions, Settings, StoreSettings
+from hopgate.recall.where import Conditions, Where
 from hopgate.store import memories, setting_rows, vectors
 from hopgate.store.fill import Embedding
 from hopgate.store.memories import listed, written_between
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from hopgate.graph.build.pipeline import Built, GraphBuilder
     from hopgate.guard import SensitivityRules
     from hopgate.progress import Advance, Progress
+    from hopgate.recall.answer import Answer
     from hopgate.recall.explain import ExplainOptions, Explanation
     from hopgate.scale.backfill import Backfilled, BackfillOptions
     from hopgate.scale.engine import Engine
@@ -41,6 +45,10 @@ if TYPE_CHECKING:
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
     from hopgate.upkeep import Upkeep
+
+# In the class `list` is a method.
+Hits: TypeAlias = list[Hit]
+Memories: TypeAlias = list[Memory]
 
 __all__ = ["BarredLegWarning", "KnowledgeBase"]
 
@@ -157,10 +165,17 @@ class KnowledgeBase:
         with self.store.transaction() as connection:
             return memories.fetch(connection, [external_id]).get(external_id)
 
-    def page(self, *, scope: Scopes = None, after: str | None = None, limit: int = 50) -> list[Memory]:
-        """Give the next memories after one, in the order of arrival: of every scope, or of these."""
-        scopes = Filters(scope).scopes
-        return self.store.run(lambda connection: listed(connection, scopes=scopes, after=after, limit=limit))
+    def list(
+        self,
+        *,
+        where: Conditions | str | None = None,
+        scope: Scopes = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> Memories:
+        """Give the next memories after one, in the order of arrival: all, or those of some scopes and fields."""
+        filters = Filters(scope, superseded=True, where=None if where is None else Where.of(where))
+        return self.store.run(lambda connection: listed(connection, *filters.sql(), after=after, limit=limit))
 
     def written(
         self,
@@ -170,7 +185,7 @@ class KnowledgeBase:
         scope: Scopes = None,
         sensitive: bool = False,
         limit: int = 50,
-    ) -> list[Memory]:
+    ) -> Memories:
         """Give the memories that were written down after one time and up to another, the newest first.
 
         Parameters
@@ -225,10 +240,11 @@ class KnowledgeBase:
         known_at: datetime | None = None,
         include_superseded: bool = False,
         cluster: int | None = None,
+        where: Conditions | str | None = None,
         explain: bool = False,
         exact: bool | None = None,
         **changes: Unpack[RecallOptions],
-    ) -> list[Hit]:
+    ) -> Hits:
         """Recall the memories that answer a query, best first.
 
         Parameters
@@ -245,8 +261,11 @@ class KnowledgeBase:
             Walk the graph as it was true at a time, and as it was known at a time.
         cluster : int, optional
             Only memories that are linked to the concepts of this cluster, one of `kb.graph.clusters(scope=…)`.
+        where : mapping or JSON, optional
+            What memories' fields must be: `{"tags": "home", "created_at": {"gte": "2024-01-01"}}`, also with `AND`,
+            `OR` and `NOT`; see `hopgate.recall.where.Where`.
         explain : bool
-            Whether hits carry what each leg did for them, which legs could not see them, and the graph's path.
+            Whether hits carry the words that were matched and the graph's path.
         exact : bool, optional
             Whether every vector is compared, of memories and of facts, and the whole graph solved, as an evaluation
             does; by default only where there is no index.
@@ -259,7 +278,14 @@ class KnowledgeBase:
             settings = settings.only(legs)
         place, old = self.store, include_superseded
         filters = read_filters(
-            place, scope=scope, exclude=exclude, as_of=as_of, known_at=known_at, superseded=old, cluster=cluster
+            place,
+            scope=scope,
+            exclude=exclude,
+            as_of=as_of,
+            known_at=known_at,
+            superseded=old,
+            cluster=cluster,
+            where=where,
         )
         warn_if_barred(settings, self._warned)
         pipeline = self._pipeline.set_as(settings)
@@ -280,6 +306,62 @@ class KnowledgeBase:
         from hopgate.recall.explain import explain
 
         return explain(self._pipeline, self.store_settings, query, external_id, options)
+
+    def context(self, query: str, *, tokens: int = DEFAULT_TOKENS, **options: Any) -> Context:
+        """Write what memories say of a query for an assistant: facts that hold, memories with numbers and dates.
+
+        Sensitive memories are never in it.
+
+        Parameters
+        ----------
+        tokens : int
+            How long it may be, as the bundled model counts.
+        **options
+            As `recall` takes them; 20 memories are looked through by default.
+
+        Examples
+        --------
+        >>> import tempfile, hopgate
+        >>> with tempfile.TemporaryDirectory() as folder, hopgate.open(folder) as kb:
+        ...     _ = kb.add(hopgate.Memory("m1", "Ada has the spare key.", created_at=datetime(2024, 5, 1)))
+        ...     print(kb.context("who has the key"))
+        [1] 2024-05-01: Ada has the spare key.
+        """
+        from hopgate.embed.bundled import token_count
+
+        if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1:
+            raise HopgateError(f"tokens must be a whole number of at least 1, not {tokens!r}")
+        rules = self.sensitivity()
+
+        def is_open(memory: Memory) -> bool:
+            # What another program wrote is marked by the next embedding; until then the rule alone speaks.
+            return not memory.is_sensitive and not rules.meets(memory)
+
+        hits = self.recall(query, **{"k": CONTEXT_HITS, **options, "explain": True})
+        hits = [hit for hit in hits if is_open(hit.memory)]
+        beside = self.store.run(lambda connection: memories.fetch(connection, turns_beside(hits)))
+        beside = {name: memory for name, memory in beside.items() if is_open(memory)}
+        return context_of(query, hits, beside, tokens, token_count)
+
+    def ask(self, query: str, model: object, *, tokens: int = DEFAULT_TOKENS, **options: Any) -> Answer:
+        """Have a language model answer from memories alone, every sentence with the memories that say so.
+
+        Where nothing near the question is stored the model is not asked, and the answer is "I do not know."
+
+        Parameters
+        ----------
+        model : ChatExtractor
+            `hopgate.extract.spec.extractor_from("openai", model=…, url=…)`, or "llama" with a GGUF file.
+        tokens : int
+            How much of memories it is given.
+        **options
+            As `recall` takes them.
+        """
+        from hopgate.recall.answer import answered
+
+        space = self.store.run(vectors.space)
+        nearness = (space.late or space.identity).name if space else ""
+        return answered(self.context(query, tokens=tokens, **options), model, nearness)
 
     # What an evaluation asks: the legs before fusion, by the store's own ids.
 
@@ -311,7 +393,7 @@ class KnowledgeBase:
         with self.store.transaction() as connection:
             return memories.external_ids(connection)
 
-    async def arecall(self, query: str, **options: Any) -> list[Hit]:
+    async def arecall(self, query: str, **options: Any) -> Hits:
         """As `recall`, in a thread of its own: the event loop goes on meanwhile."""
         return await asyncio.to_thread(self.recall, query, **options)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NewType, TypeVar
@@ -72,8 +72,10 @@ class Memory:
         The external id of the memory that it answers: a neighbour too, whatever lies between them.
     superseded_by, superseded_at : str and datetime, optional
         The external id of the memory that took its place, and since when; recall leaves it out by default.
+    extra : dict
+        Fields of the owner's own, as JSON has them: searched by their words, filtered by (`where`) and shown.
     source : dict, optional
-        Its fields as they came in, and in `extra` what is none; kept so that an export gives back what went in.
+        Its other fields as they came in, kept so that an export gives back what went in.
 
     Examples
     --------
@@ -97,6 +99,7 @@ class Memory:
     language: str | None = None
     superseded_by: str | None = None
     superseded_at: datetime | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
     source: dict[str, Any] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -190,14 +193,18 @@ def _reasons_to_refuse(memory: Memory) -> Iterator[str]:
             yield f"{name} must be between the years {YEARS[0]} and {YEARS[-1]}, not {moment.isoformat()}"
     if memory.superseded_by is not None and memory.superseded_by == memory.external_id:
         yield "it cannot be superseded by itself"
-    if trouble := _not_json(memory.source):
-        yield f"its source is not JSON ({trouble})"
+    for name, fields in (("extra", memory.extra), ("source", memory.source)):
+        if trouble := _not_json(fields):
+            yield f"its {name} is not JSON ({trouble})"
     searchable = (memory.content, *memory.tags, *memory.expanded_keywords)
-    texts = (*(key for _, key in keys), *searchable)
+    yield from _reasons_of_texts((*(key for _, key in keys), *searchable), (*searchable, str(memory.extra)))
+
+
+def _reasons_of_texts(texts: Sequence[str], searched: Sequence[str]) -> Iterator[str]:
     if any("\0" in text for text in texts):
         yield "it holds a NUL character, which PostgreSQL cannot store"
     try:
-        size = sum(len(text.encode()) for text in searchable)
+        size = sum(len(text.encode()) for text in searched)
         "".join(texts).encode()
     except UnicodeEncodeError:
         yield "it holds half of a surrogate pair, which is not text"

@@ -22,7 +22,7 @@ from serving import TOKEN, serving
 
 from hopgate.kb import KnowledgeBase
 
-READING = ["recall", "explain", "relations_of", "what_changed"]
+READING = ["recall", "context", "explain", "relations_of", "what_changed"]
 WRITING = ["remember", "forget"]
 
 
@@ -201,7 +201,7 @@ def test_a_scope_that_is_not_its_own_is_out_of_reach(shared_kb: KnowledgeBase) -
         for query in ("Gitea runs on birch rowan", "Charles Babbage Cambridge", "Bea Miller cat"):
             answers.append(await told(client, "recall", query=query, k=50))
             # Names that a tool does not have change nothing.
-            extra = {"scopes": ["work"], "where": "true", "filters": {"scope": "work"}, "exclude": []}
+            extra = {"scopes": ["work"], "filters": {"scope": "work"}, "exclude": []}
             answers.append(await told(client, "recall", query=query, k=50, **extra))
         for scope in ("work", "", "home' OR '1'='1", "*"):
             text = await refused(client, "recall", query="Gitea", scope=scope)

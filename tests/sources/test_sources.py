@@ -43,7 +43,7 @@ def test_an_obsidian_vault(tmp_path: Path) -> None:
     assert nas.tags == ("homelab", "storage", "backup")
     assert nas.expanded_keywords == ("filer", "borealis", "atlas", "Hendrik")
     assert nas.text.startswith("It runs on the new box, not on atlas. #backup")
-    assert nas.source and nas.source["extra"] == {"rating": 4, "aliases": ["filer"]}
+    assert nas.extra == {"rating": 4, "aliases": ["filer"]}
     day = notes["2024-05-01.md"]
     assert day.title == "2024-05-01" and stamp(day).startswith("2024-05-01") and day.tags == ("diary/spring",)
     assert notes["Codes.md"].is_sensitive and not nas.is_sensitive

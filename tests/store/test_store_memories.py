@@ -51,7 +51,8 @@ def test_again_is_updated_not_doubled(kb: KnowledgeBase, tmp_path: Path) -> None
 
 _text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 _json = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False) | _text,
+    # A database's number has its digits: a float of more than they hold comes back as the next one.
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(-(2**50), 2**50) | _text,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_text, inner, max_size=3),
     max_leaves=5,
 )

@@ -22,6 +22,9 @@ COMMANDS = {
     "add": ("memories", "Remember one text."),
     "ingest": ("memories", "Read memories from files, folders, exports or a query."),
     "backfill": ("store", "Bring shards of many memories in, here or on a Ray cluster."),
+    "context": ("context", "Write what memories say, for an assistant's prompt."),
+    "ask": ("context", "Have a language model answer from memories."),
+    "list": ("memories:list_memories", "List memories, all or those with some fields."),
     "show": ("memories", "Show a memory and what was made of it."),
     "edges": ("graph", "List the edges of a concept."),
     "status": ("memories", "Say what the store holds and what waits."),
@@ -66,7 +69,8 @@ class LazyGroup(click.Group):
         """Import a command; none where there is none of this name."""
         if name not in COMMANDS:
             return None
-        command = getattr(importlib.import_module(f"hopgate.cli.{COMMANDS[name][0]}"), name)
+        module, *function = COMMANDS[name][0].split(":")
+        command = getattr(importlib.import_module(f"hopgate.cli.{module}"), *(function or [name]))
         assert isinstance(command, click.Command)
         return command
 

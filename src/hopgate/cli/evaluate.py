@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from hopgate.cli.output import Shown, counted, pairs, progress, stages, table
-from hopgate.cli.parameters import PATH, Where, click_options, count, flag, on_store, path, printed, several, values
+from hopgate.cli.parameters import PATH, Location, click_options, count, flag, on_store, path, printed, several, values
 from hopgate.errors import HopgateError
 from hopgate.eval import Dataset, Judgement, Plan, gate_runs, gate_store, read_dataset, record, run_gate
 from hopgate.eval.data import questions as own_questions
@@ -43,7 +43,7 @@ dev_share = click.option("--dev", type=float, default=0.5, help="Share of the qu
 @on_store
 @printed
 def gate(
-    where: Where,
+    location: Location,
     datasets: tuple[Path, ...],
     store: bool,
     runs: tuple[Path, ...],
@@ -66,7 +66,7 @@ def gate(
     """
     for is_wrong, reason in (
         (force and not apply, "--force belongs to --apply: add it, or leave --force out"),
-        (where.place and not store and not apply, "--data and --dsn name a store: add --store, or leave them out"),
+        (location.place and not store and not apply, "--data and --dsn name a store: add --store, or leave them out"),
         (runs and qrels is None, "--runs needs --qrels: the judgements that the runs are scored with"),
         (not runs and not datasets, "name a data set, or runs with --runs and --qrels"),
         (datasets[1:] and (store or apply), "--store and --apply are about one data set: name one"),
@@ -79,10 +79,10 @@ def gate(
         judgements = [gate_runs([*runs, *datasets], qrels, queries=queries, plan=declaration, out=out)]
     else:
         outs = [out / dataset.name if out and datasets[1:] else out for dataset in datasets]
-        place = where if store else None
+        place = location if store else None
         judgements = [_judge(place, *each, declaration) for each in zip(datasets, outs, strict=True)]
     if apply and (judgements[0].opened or force):
-        with where.opened() as kb:
+        with location.opened() as kb:
             applied = apply_settings(judgements[0], kb)
     pooled = over_sets(judgements)
     lines = [line for judgement in judgements for line in _lines(judgement)]
@@ -97,15 +97,15 @@ def gate(
     return {**value, **({"applied": applied} if apply else {})}, lines, status
 
 
-def _judge(where: Where | None, folder: Path, out: Path | None, plan: Plan) -> Judgement:
+def _judge(location: Location | None, folder: Path, out: Path | None, plan: Plan) -> Judgement:
     """Judge a store's graph as it is where one is named, else that of a data set's own store."""
-    if where is None:
+    if location is None:
         with stages() as stage:
             return run_gate(read_dataset(folder), plan, out=out, stage=stage)
     for name in ("extractor", "statements", "embedder"):
         if getattr(plan, name):
             raise HopgateError(f"a store is judged as it is: leave --{name} out, or leave --store out")
-    with where.opened() as kb, stages() as stage:
+    with location.opened() as kb, stages() as stage:
         return gate_store(kb, read_dataset(folder, kb.export()), plan, out=out, stage=stage)
 
 
@@ -217,7 +217,7 @@ def _counts(read: Dataset, **more: Any) -> Shown:
 @dev_share
 @on_store
 @printed
-def questions(where: Where, file: Path, out: Path | None, dev: float) -> Shown:
+def questions(location: Location, file: Path, out: Path | None, dev: float) -> Shown:
     """Write and judge questions about your own memories: a file to fill in, with candidates to tick.
 
     Run it once to get the file, again when questions are in it to get candidates from every leg, and with --out when
@@ -234,7 +234,7 @@ def questions(where: Where, file: Path, out: Path | None, dev: float) -> Shown:
         raise HopgateError(f"{file} holds no question yet: write one after each ##")
     judged = sum(any(boxes.values()) for boxes in asked.values())
     line = f"{file}: {counted(len(asked), 'question')}, {judged} judged; tick what answers, then add --out DIR"
-    with where.opened() as kb:
+    with location.opened() as kb:
         if out is None:
             own_questions.add_candidates(kb, file, asked)
         else:
@@ -260,7 +260,7 @@ def slices() -> None:
 @click.option("--seed", type=int, default=0, help="Which of the paths come first.")
 @on_store
 @printed
-def build(where: Where, out: Path, dataset: Path | None, **given: Any) -> Shown:
+def build(location: Location, out: Path, dataset: Path | None, **given: Any) -> Shown:
     """Make a data set of multi-hop questions whose hops are not adjacent, from a graph's own facts in force.
 
     It is for exploring: a gate on made questions never opens. Sensitive memories are left out.
@@ -268,12 +268,12 @@ def build(where: Where, out: Path, dataset: Path | None, **given: Any) -> Shown:
     Example: hopgate slices build --dataset my-dataset --out my-hops
     """
     if dataset is not None:
-        if where.place is not None:
+        if location.place is not None:
             raise HopgateError("--dataset is made from files: leave --data and --dsn out, or leave it out")
         read = read_dataset(dataset)
         memories, triples = list(read.memories), list(read.triples)
     else:
-        with where.opened() as kb:
+        with location.opened() as kb:
             memories, triples = list(kb.export()), store_triples(kb)
     with progress("making questions"):
         made, dropped = made_dataset(memories, triples, out, **given)

@@ -13,7 +13,7 @@ import click
 
 from hopgate.cli import parameters
 from hopgate.cli.output import Shown, counted, print_json, progress_line, say
-from hopgate.cli.parameters import Where, click_options, count, flag, on_store, path, several, together, with_store
+from hopgate.cli.parameters import Location, click_options, count, flag, on_store, path, several, together, with_store
 from hopgate.exports import graph as exporting
 from hopgate.extract.runner import Run
 from hopgate.extract.spec import extractor_from
@@ -317,9 +317,9 @@ def stats(kb: KnowledgeBase) -> dict[str, Any]:
 @flag("--memories", "Also memories and what they mention.")
 @parameters.in_time
 @on_store
-def export(where: Where, out: Path | None, form: str | None, **given: Any) -> None:
+def export(location: Location, out: Path | None, form: str | None, **given: Any) -> None:
     """Write the graph as GraphML or node-link JSON: concepts and edges with ids, names and times, no memory's text."""
-    with where.opened() as kb:
+    with location.opened() as kb:
         data = kb.graph.node_link(**given)
     if out is not None:
         exporting.write_network(data, out, form)

@@ -12,7 +12,18 @@ import click
 
 from hopgate.cli import output, parameters
 from hopgate.cli.output import Shown, counted, json_line, progress, say
-from hopgate.cli.parameters import Where, as_json, click_options, count, date, flag, on_store, path, several, with_store
+from hopgate.cli.parameters import (
+    Location,
+    as_json,
+    click_options,
+    count,
+    date,
+    flag,
+    on_store,
+    path,
+    several,
+    with_store,
+)
 from hopgate.corpus import to_record
 from hopgate.errors import HopgateError
 from hopgate.exports.memories import write_csv, write_parquet, write_vault
@@ -99,7 +110,7 @@ def add(
 @on_store
 @as_json
 def ingest(
-    where: Where,
+    location: Location,
     paths: Sequence[str],
     form: str | None,
     dry_run: bool,
@@ -116,7 +127,7 @@ def ingest(
     """
     options = parameters.made(ReadOptions, given, fields=parse_map(given["fields"]))
     rules = SensitivityRules(given["sensitive_tag"], given["sensitive_match"])
-    with where.opened() as kb:
+    with location.opened() as kb:
         if rules and not dry_run:
             kb.add_sensitivity(rules, source="hopgate ingest")
         for path in paths:
@@ -206,6 +217,22 @@ def delete(kb: KnowledgeBase, ids: Sequence[str], yes: bool, backup: bool) -> Sh
     return {"deleted": deleted}, f"deleted {counted(deleted, 'memory')}"
 
 
+@click.command("list", epilog="""Example: hopgate list --where '{"tags": "home"}' --limit 5""")
+@parameters.scope
+@parameters.where
+@click.option("--after", metavar="ID", help="Go on after this memory.")
+@parameters.limit
+@with_store
+def list_memories(kb: KnowledgeBase, **asked: Any) -> Shown:
+    """List memories in the order of arrival."""
+    found = kb.list(**asked)
+    cells = [
+        [memory.external_id, f"{memory.created_at:%Y-%m-%d}", memory.scope or "", output.one_line(memory)]
+        for memory in found
+    ]
+    return [to_record(memory) for memory in found], [output.table(["memory", "date", "scope", "content"], cells)]
+
+
 @click.command("sensitive", epilog="Example: hopgate sensitive m17")
 @ids
 @flag("--undo", "Take the mark away, after saying what follows.")
@@ -235,7 +262,7 @@ def sensitive(kb: KnowledgeBase, ids: Sequence[str], undo: bool, yes: bool) -> S
 @click.option("--format", "form", type=click.Choice(TEXTS + FILES), default="jsonl", help="What is written.")
 @path("--out", "The file to write, or the folder for obsidian.", show_default="standard output")
 @on_store
-def export(where: Where, form: str, out: Path | None) -> None:
+def export(location: Location, form: str, out: Path | None) -> None:
     """Write every memory in a format that hopgate or another program reads; hopgate graph export writes the graph.
 
     jsonl, csv, parquet and sqlite hold every memory, sensitive ones among them: a new file is readable by its owner
@@ -244,7 +271,7 @@ def export(where: Where, form: str, out: Path | None) -> None:
     """
     if out is None and form in FILES:
         raise HopgateError(f"{form} is not written to standard output: give --out")
-    with where.opened() as kb:
+    with location.opened() as kb:
         if out is None:
             _write_text(kb, form, sys.stdout)
             return
@@ -282,13 +309,13 @@ def _write_file(kb: KnowledgeBase, form: str, out: Path) -> str:
 @parameters.extractor
 @on_store
 @as_json
-def watch(where: Where, once: bool, extractor: str | None, as_json: bool) -> None:
+def watch(location: Location, once: bool, extractor: str | None, as_json: bool) -> None:
     """Embed and link new memories as they come into the table, whoever writes them, until interrupted.
 
     The table notifies (LISTEN/NOTIFY), so that nothing is asked for in vain, and whoever writes never waits. Rules of
     sensitivity are applied before anything is embedded.
     """
-    with where.opened() as kb:
+    with location.opened() as kb:
         if not once and not as_json:
             say("watching for new memories; Ctrl-C ends it")
         for done in kb.upkeep.watch(extractor=extractor, wait=0 if once else None):

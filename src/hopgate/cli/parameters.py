@@ -127,7 +127,7 @@ def date(text: str) -> datetime:
     return read
 
 
-class Where:
+class Location:
     """Where the options say that the store is; none leaves it to the environment and the default."""
 
     def __init__(self, data: str | None = None, dsn: str | None = None) -> None:
@@ -161,7 +161,7 @@ class Where:
 
 
 def on_store(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that say where its store is, and `where` in their place."""
+    """Give a command the options that say where its store is, and `location` in their place."""
 
     @click.option(
         "--data", metavar="PATH", help="Directory of the embedded store.", show_default="the user's data directory"
@@ -169,7 +169,7 @@ def on_store(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--dsn", metavar="ADDRESS", help="Address of a server, postgresql://…, instead of --data.")
     @functools.wraps(function)
     def placed(data: str | None, dsn: str | None, **given: Any) -> Any:
-        return function(where=Where(data, dsn), **given)
+        return function(location=Location(data, dsn), **given)
 
     return placed
 
@@ -192,8 +192,8 @@ def with_store(function: Callable[..., Any]) -> Any:
     @on_store
     @printed
     @functools.wraps(function)
-    def opened(where: Where, **given: Any) -> Any:
-        with where.opened() as kb:
+    def opened(location: Location, **given: Any) -> Any:
+        with location.opened() as kb:
             return function(kb, **given)
 
     return opened
@@ -206,6 +206,17 @@ limit = count("--limit", "How many.", 50)
 in_time = together(
     click.option("--as-of", type=date, help="Only what was true on this date."),
     click.option("--known-at", type=date, help="Only what was known by this date."),
+)
+where = click.option(
+    "--where",
+    metavar="JSON",
+    help="""Only memories with these fields: '{"tags": "home", "extra.price": {"lt": 10}}'.""",
+)
+filters = together(
+    several("--scope", "Only memories of this scope; may be given again."),
+    several("--exclude", "Leave out this _id; may be given again."),
+    in_time,
+    where,
 )
 scope = several(
     "--scope",

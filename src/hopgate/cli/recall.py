@@ -11,7 +11,7 @@ import click
 
 from hopgate.cli import output, parameters
 from hopgate.cli.output import Shown, one_line, progress, table
-from hopgate.cli.parameters import Where, as_json, click_options, flag, on_store, path, printed, several, with_store
+from hopgate.cli.parameters import Location, as_json, click_options, flag, on_store, path, printed, with_store
 from hopgate.errors import HopgateError
 from hopgate.options import typed
 from hopgate.recall.filters import check_query
@@ -30,9 +30,7 @@ AUDITED = ("fuser", "lexical", "dense", "late", "graph", "k", "depth", "prior", 
 @click.command("recall", epilog='Example: hopgate recall "where does the backup job run" --k 5 --explain')
 @click.argument("query", help="What to recall, in plain words.")
 @click_options(OPTIONS.values(), switchable=True)
-@several("--scope", "Only memories of this scope; may be given again.")
-@several("--exclude", "Leave out this _id; may be given again.")
-@parameters.in_time
+@parameters.filters
 @click.option("--cluster", type=int, help="Only memories linked to this cluster of concepts: see concepts clusters.")
 @flag("--include-superseded", "Give memories that others took the place of, too.", default=None)
 @flag("--explain", "Show what each leg did for each hit.")
@@ -40,12 +38,14 @@ AUDITED = ("fuser", "lexical", "dense", "late", "graph", "k", "depth", "prior", 
 @path("--sqlite", "Search this SQLite FTS5 database, read-only, instead of a store.")
 @on_store
 @printed
-def recall(where: Where, query: str, explain: bool, why_not: str | None, sqlite: Path | None, **given: Any) -> Any:
+def recall(
+    location: Location, query: str, explain: bool, why_not: str | None, sqlite: Path | None, **given: Any
+) -> Any:
     """Recall memories for a query."""
     asked = parameters.values(given)
     if sqlite is not None:
         return _recall_from_sqlite(sqlite, query, asked | parameters.values({"why_not": why_not}))
-    with where.opened() as kb:
+    with location.opened() as kb:
         if why_not is not None:
             return kb.explain(query, why_not, **asked)
         hits = kb.recall(query, explain=explain, **asked)
@@ -135,7 +135,7 @@ def why(hit: Hit) -> str:
 @on_store
 @as_json
 @click.pass_context
-def settings(context: click.Context, where: Where, as_json: bool) -> None:
+def settings(context: click.Context, location: Location, as_json: bool) -> None:
     """Show every setting of recall, where its value comes from, and what it is for.
 
     Defaults come first, then what the store holds (set here, or by a gate), then settings.toml, then the environment;
@@ -143,7 +143,7 @@ def settings(context: click.Context, where: Where, as_json: bool) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    with where.opened() as kb:
+    with location.opened() as kb:
         rows, stale = kb.store_settings.rows(), kb.store_settings.stale_gate()
     cells = [[row["name"], typed(row["value"]), row["source"], row["meaning"]] for row in rows]
     changed = f"the graph was changed since {stale}: run hopgate gate again to see whether it still holds"
@@ -179,7 +179,7 @@ def unset_value(kb: KnowledgeBase, name: str) -> Shown:
 @path("--queries", "Also judge on the actual lists of these queries.jsonl.")
 @on_store
 @printed
-def audit(where: Where, leg: str | None, queries: Path | None, **given: Any) -> Shown:
+def audit(location: Location, leg: str | None, queries: Path | None, **given: Any) -> Shown:
     """Prove which legs can influence the top k: by closed form, and with --queries on a store's actual lists.
 
     A candidate seen by one leg only enters the top k when that leg's weight exceeds what is printed; a leg below its
@@ -187,13 +187,13 @@ def audit(where: Where, leg: str | None, queries: Path | None, **given: Any) -> 
     """
     from hopgate.recall.reachability import bounds, on_lists
 
-    directory = where.place if isinstance(where.place, Path) else None
+    directory = location.place if isinstance(location.place, Path) else None
     chosen = resolve_settings(directory, arguments=given).settings
     legs = [leg] if leg else list(chosen.fuser.active)
     proven: list[Bound] = bounds(chosen, legs)
     values: dict[str, Any] = {"bounds": {reach.leg: reach for reach in proven}}
     if queries:
-        pools, importance = _pools(where, queries, chosen)
+        pools, importance = _pools(location, queries, chosen)
         judged = [
             on_lists(chosen.fuser, pools, leg=name, k=chosen.k, prior=chosen.floor, importance=importance)
             for name in legs
@@ -203,14 +203,14 @@ def audit(where: Where, leg: str | None, queries: Path | None, **given: Any) -> 
     return values, proven
 
 
-def _pools(where: Where, queries: Path, chosen: Settings) -> tuple[dict[str, Any], dict[int, float]]:
+def _pools(location: Location, queries: Path, chosen: Settings) -> tuple[dict[str, Any], dict[int, float]]:
     """What the legs give for each query, and the importance of what is listed."""
     from hopgate.eval.data.dataset import read_queries
 
     pools: dict[str, Any] = {}
     importance: dict[int, float] = {}
     read = read_queries(queries)
-    with where.opened() as kb, progress("recalling", len(read)) as advance:
+    with location.opened() as kb, progress("recalling", len(read)) as advance:
         for query in read.values():
             found, weights = kb.legs(query.text, scope=query.scope, settings=chosen)
             pools[query.id] = found.pool(chosen.fuser)

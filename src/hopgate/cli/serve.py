@@ -11,7 +11,7 @@ import click
 
 from hopgate.cli import parameters
 from hopgate.cli.output import say
-from hopgate.cli.parameters import Where, click_options, flag, on_store, path
+from hopgate.cli.parameters import Location, click_options, flag, on_store, path
 from hopgate.errors import HopgateError
 from hopgate.serve.settings import Bounds, ServeSettings, is_loopback, new_token
 
@@ -26,7 +26,7 @@ ASKED = ("scopes", "read_only", "show_sensitive", "host", "port", "questions", "
 @path("--token-file", "Read the token from this file, which only you may read.", show_default="a new one, printed once")
 @flag("--open", "Open it in the browser.", "open_browser")
 @on_store
-def serve(where: Where, token_file: Path | None, open_browser: bool, **given: Any) -> None:
+def serve(location: Location, token_file: Path | None, open_browser: bool, **given: Any) -> None:
     """Show the store in a browser, and serve it to programs under /api/v1.
 
     Every request needs the token in the URL that is printed once. Ctrl-C ends it.
@@ -41,7 +41,7 @@ def serve(where: Where, token_file: Path | None, open_browser: bool, **given: An
         )
     token = new_token() if token_file is None else read_token(token_file)
     settings = ServeSettings(token, **parameters.values(given))
-    with where.opened() as kb:
+    with location.opened() as kb:
         run(kb, settings, open_browser=open_browser, token_file=token_file)
 
 
@@ -69,7 +69,7 @@ def run(
 @click.command("mcp", epilog="Example: hopgate mcp --scope home --read-only")
 @click_options(Bounds)
 @on_store
-def mcp(where: Where, **given: Any) -> None:
+def mcp(location: Location, **given: Any) -> None:
     """Offer the store to an assistant by the Model Context Protocol: remember, recall, explain, forget.
 
     An assistant starts it itself and talks to it on standard input and output; hopgate serve --mcp does so by HTTP.
@@ -79,7 +79,7 @@ def mcp(where: Where, **given: Any) -> None:
     from hopgate.serve.mcp import create_mcp, run_stdio
 
     bounds = Bounds(**parameters.values(given))
-    with where.opened() as kb:
+    with location.opened() as kb:
         run_stdio(create_mcp(kb, bounds))
 
 

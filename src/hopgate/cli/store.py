@@ -15,7 +15,7 @@ from hopgate.cli import parameters
 from hopgate.cli.graph import extractor_options, make_extractor
 from hopgate.cli.memories import fields, form
 from hopgate.cli.output import Shown, counted, progress, progress_line, say
-from hopgate.cli.parameters import PATH, Where, click_options, count, flag, on_store, printed, with_store
+from hopgate.cli.parameters import PATH, Location, click_options, count, flag, on_store, printed, with_store
 from hopgate.errors import HopgateError
 from hopgate.scale.engine import Engine
 from hopgate.sources.source import ReadOptions
@@ -188,9 +188,9 @@ def _owners(given: dict[str, Any]) -> OwnersTable | str | None:
 
 
 @contextlib.contextmanager
-def _connected(where: Where) -> Iterator[Any]:
+def _connected(location: Location) -> Iterator[Any]:
     """A connection to a database whose schema may be of any version."""
-    with where.reached() as store, contextlib.closing(connect.connect(store.dsn)) as connection:
+    with location.reached() as store, contextlib.closing(connect.connect(store.dsn)) as connection:
         yield connection
 
 
@@ -202,7 +202,7 @@ def _connected(where: Where) -> Iterator[Any]:
 @click.option("--embedder", help="Who made these vectors.")
 @on_store
 @printed
-def upgrade(where: Where, embedder: str | None, **given: Any) -> Shown:
+def upgrade(location: Location, embedder: str | None, **given: Any) -> Shown:
     """Make hopgate's tables, in a schema of their own.
 
     With --memories the rows of your table are memories, now and as your programs write them. Nothing of the table is
@@ -213,38 +213,38 @@ def upgrade(where: Where, embedder: str | None, **given: Any) -> Shown:
         raise HopgateError("say both which column holds vectors and who made them: --embedding-column and --embedder")
     owners = _owners(given)
     if isinstance(owners, OwnersTable):
-        with _connected(where) as connection:
+        with _connected(location) as connection:
             for notice in owners_table.notices(connection, owners):
                 sys.stderr.write(f"hopgate: {notice}\n")
-    with open_store(where.place, upgrade=True, memories=owners) as store:
+    with open_store(location.place, upgrade=True, memories=owners) as store:
         if vectors is not None and embedder is not None:
             from hopgate.embed import embedder_from
 
             identity = embedder_from(embedder).identity
             store.run(lambda connection: owners_table.copy_vectors(connection, vectors, identity))
-    return _schema_state(where)
+    return _schema_state(location)
 
 
 @db.command("schema", epilog="Example: hopgate db schema > hopgate.sql")
 @owners_options
 @on_store
-def schema(where: Where, **given: Any) -> None:
+def schema(location: Location, **given: Any) -> None:
     """Print the SQL that db upgrade would run, for migrations of your own."""
     owners = _owners(given)
-    with _connected(where) as connection:
+    with _connected(location) as connection:
         say(f"BEGIN;\n\n{schema_of.sql_text(connection, owners)}COMMIT;")
 
 
 @db.command("status", epilog="Example: hopgate db status --json")
 @on_store
 @printed
-def status(where: Where) -> Shown:
+def status(location: Location) -> Shown:
     """Say which schema the database has and which one this hopgate needs."""
-    return _schema_state(where)
+    return _schema_state(location)
 
 
-def _schema_state(where: Where) -> Shown:
-    with _connected(where) as connection:
+def _schema_state(location: Location) -> Shown:
+    with _connected(location) as connection:
         found = schema_of.status(connection)
         table = owners_table.followed(connection)
         version = connection.info.server_version
@@ -267,15 +267,15 @@ def language(kb: KnowledgeBase, name: str | None) -> Shown:
 @parameters.yes
 @parameters.backup_first
 @on_store
-def drop(where: Where, yes: bool, backup: bool) -> None:
+def drop(location: Location, yes: bool, backup: bool) -> None:
     """Take away all that hopgate made in a database, its memories included; a table of yours stays as it was.
 
     A backup is written first.
     """
     # Before anything is started: the place may be a typo.
-    place = connect.shown(connect.located(where.place))
+    place = connect.shown(connect.located(location.place))
     parameters.ask(f"take away all of hopgate's tables, memories included, in {place}", yes=yes)
-    with where.reached() as store:
+    with location.reached() as store:
         if backup:
             parameters.back_up(store, "drop")
         with contextlib.closing(connect.connect(store.dsn)) as connection, connection.transaction():
@@ -301,9 +301,9 @@ def scrub(kb: KnowledgeBase, yes: bool) -> Shown:
 
 @db.command("start", epilog="Example: hopgate db start")
 @on_store
-def start(where: Where) -> None:
+def start(location: Location) -> None:
     """Start the embedded server and leave it running, so that each command finds it warm."""
-    started = server.EmbeddedServer(_directory(where), server.linger_seconds(server.COMMAND_S))
+    started = server.EmbeddedServer(_directory(location), server.linger_seconds(server.COMMAND_S))
     server.keep(started.directory, True)
     started.close()
     say(f"the server on {started.directory} runs until hopgate db stop")
@@ -311,9 +311,9 @@ def start(where: Where) -> None:
 
 @db.command("stop", epilog="Example: hopgate db stop")
 @on_store
-def stop(where: Where) -> None:
+def stop(location: Location) -> None:
     """Stop the embedded server that `hopgate db start` left running."""
-    directory = _directory(where)
+    directory = _directory(location)
     if not directory.is_dir():
         raise HopgateError(f"there is no data directory {directory}: give the one of hopgate db start with --data")
     server.keep(directory, False)
@@ -322,8 +322,8 @@ def stop(where: Where) -> None:
     say(f"the server on {directory} is stopped")
 
 
-def _directory(where: Where) -> Path:
-    place = connect.located(where.place)
+def _directory(location: Location) -> Path:
+    place = connect.located(location.place)
     if isinstance(place, str):
         raise HopgateError(f"{connect.shown(place)} is not started or stopped from here: name a folder with --data")
     return place

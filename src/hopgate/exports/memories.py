@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from hopgate.corpus import COLUMNS, EXTRA, READERS, no_formula, to_record
+from hopgate.corpus import COLUMNS, EXTRA, READERS, no_formula
 from hopgate.errors import HopgateError
 from hopgate.files import private_folder, private_opener
 from hopgate.memory import Memory, cleared
@@ -26,10 +26,9 @@ BATCH = 10_000
 
 def flat_row(memory: Memory) -> dict[str, Any]:
     """A memory by its columns; what it has beyond them is JSON in `extra`."""
-    extra = (to_record(memory).get("metadata") or {}).get(EXTRA)
     row: dict[str, Any] = {"_id": memory.external_id, "title": memory.title or None, "text": memory.text}
     row |= {name: getattr(memory, name) for name in READERS}
-    return row | {EXTRA: json.dumps(extra, ensure_ascii=False) if extra else None}
+    return row | {EXTRA: json.dumps(memory.extra, ensure_ascii=False) if memory.extra else None}
 
 
 def write_csv(memories: Iterable[Memory], out: IO[str]) -> int:

@@ -64,14 +64,16 @@ def dense_leg(
     """Rank memories by the cosine of their vector, or of the best of their passages, and the query's.
 
     With `exact` every vector is compared, so that approximate search never blurs an ablation; and so it is within
-    scopes of less than 20,000 memories, of which an index over all scopes finds few. Otherwise the HNSW index is
-    asked; where it gives up before the filters are satisfied (it visits `hnsw.max_scan_tuples` at most), every vector
-    that they let through is compared after all.
-    Where no memory is so long that it has `passages` none are asked for.
+    scopes of less than 20,000 memories, and where fields leave so few: an index over all finds few of them. Otherwise
+    the HNSW index is asked; where it gives up before the filters are satisfied (it visits `hnsw.max_scan_tuples` at
+    most), every vector that they let through is compared after all. Where no memory is so long that it has `passages`
+    none are asked for.
     """
     condition, parameters = filters.sql()
     values = {**parameters, "vector": as_text(vector), "depth": depth}
-    if not exact and filters.scopes is not None:
+    if not exact and filters.among is not None:
+        exact = True
+    elif not exact and filters.scopes is not None:
         exact = count_from_words(connection, filters.scopes) < vectors.EXACT_WITHIN
     if not exact:
         vectors.search_wide(connection, depth)

@@ -15,12 +15,13 @@ from hopgate.recall.fusion import shared_ranks
 from hopgate.recall.legs import Legs, RecallPipeline, run_legs
 from hopgate.recall.recall import recall
 from hopgate.recall.settings import MAX_DEPTH, RecallOptions, Settings, StoreSettings
+from hopgate.recall.where import Conditions
 from hopgate.store import memories
 from hopgate.store.rows import Connection
 from hopgate.store.store import Store
 from hopgate.store.vectors import tokens_of
 
-_FILTERS = ("scope", "exclude", "as_of", "known_at", "cluster")
+_FILTERS = ("scope", "exclude", "as_of", "known_at", "cluster", "where")
 
 
 class ExplainOptions(RecallOptions, total=False):
@@ -33,6 +34,7 @@ class ExplainOptions(RecallOptions, total=False):
     known_at: datetime | None
     include_superseded: bool
     cluster: int | None
+    where: Conditions | str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,7 @@ def filtered_by(connection: Connection, key: int, memory: Memory, filters: Filte
         "scope": f"scope: it is in {place}, and {', '.join(map(repr, filters.scopes or ()))} was asked for",
         "exclude": "exclude: it is among the ids that were left out",
         "concepts": "cluster: it is linked to no concept of the cluster that was asked for",
+        "where": "where: its fields are not what was asked for",
         "known_at": f"known_at: it is of {_day(memory.created_at)}, which is after {_day(filters.known_at)}",
         "superseded": f"superseded: it is superseded{by} since {_day(memory.superseded_at)}, and such memories were "
         "not asked for (include_superseded, or --include-superseded)",
@@ -148,6 +151,7 @@ def filtered_by(connection: Connection, key: int, memory: Memory, filters: Filte
         "scope": None if memory.scope is None else [*(filters.scopes or ()), memory.scope],
         "exclude": tuple(other for other in filters.exclude if other != key),
         "concepts": None,
+        "where": None,
         "known_at": None,
         "superseded": True,
     }
@@ -159,7 +163,7 @@ def filtered_by(connection: Connection, key: int, memory: Memory, filters: Filte
         statement = f"SELECT FROM memories WHERE id = %(key)s AND {condition}"
         if connection.execute(statement, {**parameters, "key": key}).fetchone() is None:
             reasons.append(sentence)
-            free = replace(free, **{name: opened[name]})
+            free = replace(free, **{name: opened[name]}, among=None if name == "where" else free.among)
     return reasons, free
 
 

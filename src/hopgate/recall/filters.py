@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hopgate.errors import HopgateError
+from hopgate.recall.where import Conditions, Where
 from hopgate.store import memories
 from hopgate.store.graph import concept_rows
 from hopgate.times import utc
@@ -26,6 +27,9 @@ LOG = logging.getLogger("hopgate.recall")
 # Longer texts are documents, not queries: the OR-broadened search would visit most of the table.
 MAX_QUERY_CHARACTERS = 20_000
 
+# So many vectors are compared without an index in the time that an index takes which must pass most of them over.
+FEW = 20_000
+
 Scopes: TypeAlias = str | Sequence[str] | None
 """One scope, several, or any."""
 
@@ -40,6 +44,10 @@ class Filters:
         The scope, or the scopes, that memories may have.
     concepts : tuple of int, optional
         Only memories that are linked to one of these: those of a cluster.
+    where : Where, optional
+        What their fields must be.
+    among : tuple of int, optional
+        The memories that meet `where`, if they are few: then it is asked once, and not by each leg.
 
     Examples
     --------
@@ -55,6 +63,8 @@ class Filters:
     known_at: datetime | None = None
     superseded: bool = False
     concepts: tuple[int, ...] | None = None
+    where: Where | None = None
+    among: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scope", _checked_scope(self.scope))
@@ -89,6 +99,12 @@ class Filters:
         if self.concepts is not None:
             conditions.append(concept_rows.LINKED_TO)
             parameters["concepts"] = list(self.concepts)
+        if self.among is not None:
+            conditions.append("id = ANY(%(among)s)")
+            parameters["among"] = list(self.among)
+        elif self.where is not None:
+            conditions.append(self.where.sql)
+            parameters |= self.where.parameters
         return " AND ".join(conditions) or "true", parameters
 
 
@@ -128,6 +144,7 @@ def read_filters(
     known_at: datetime | None = None,
     superseded: bool = False,
     cluster: int | None = None,
+    where: Conditions | str | None = None,
 ) -> Filters:
     """Make the filters of a recall; excluded memories are given by external id, and unknown ids are passed over.
 
@@ -135,13 +152,20 @@ def read_filters(
     ----------
     cluster : int, optional
         One of the clusters of just these scopes; another one is refused, as it is made of others' texts.
+    where : mapping or JSON, optional
+        What memories' fields must be, see `hopgate.recall.where.Where`.
     """
     if cluster is not None and (isinstance(cluster, bool) or not isinstance(cluster, int)):
         raise HopgateError(f"cluster is a number, not {cluster!r}: hopgate concepts clusters shows them")
-    filters = Filters(scope, (), as_of, known_at, superseded)
-    if not exclude and cluster is None:
+    filters = Filters(scope, (), as_of, known_at, superseded, where=None if where is None else Where.of(where))
+    if not exclude and cluster is None and where is None:
         return filters
     with store.transaction() as connection:
+        if where is not None:
+            condition, parameters = filters.sql()
+            statement = f"SELECT id FROM memories WHERE {condition} LIMIT {FEW} + 1"
+            rows = connection.execute(statement, parameters).fetchall()
+            filters = replace(filters, among=tuple(row[0] for row in rows) if len(rows) <= FEW else None)
         if exclude:
             filters = replace(filters, exclude=tuple(memories.ids_of(connection, exclude)))
         if cluster is None:

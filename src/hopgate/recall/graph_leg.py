@@ -153,7 +153,7 @@ class GraphLeg:
         hits = by_cosine(base, dict(dense), alone, dense=BASE_FUSER.dense)
         seeds = QuerySeeds(list(found.concepts), facts, memory_mass(hits, found.statements))
         begun = seeded(matrix, seeds, walk.shares)
-        allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude)
+        allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude, self._among(filters))
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
         best, known = ranked(matrix, begun, walk, allowed=allowed, near=not query.exact and allowed is None)
         trace = WalkTrace(matrix, begun.starts, walk, found.asked)
@@ -212,6 +212,14 @@ class GraphLeg:
         return LookedUp(
             matrix, concepts, facts, graph_vectors.near_statements(connection, view, *filters.sql(), nearest)
         )
+
+    def _among(self, filters: Filters) -> Sequence[int] | None:
+        """The memories that meet conditions on their fields; None where there are none."""
+        if filters.where is None or filters.among is not None:
+            return filters.among
+        statement, parameters = f"SELECT id FROM memories WHERE {filters.where.sql}", filters.where.parameters
+        with self._store.transaction() as connection:
+            return [row[0] for row in connection.execute(statement, parameters)]
 
     def _still_shown(self, memories: Collection[int], filters: Filters) -> set[int]:
         """Leave out what was deleted, marked, superseded or moved since the matrix was read."""

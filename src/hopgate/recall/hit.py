@@ -74,15 +74,20 @@ class Hit:
     score : float
         (the legs' contributions + what is granted for legs that could not see the memory + bonus) × prior; the
         cross-encoder reorders and leaves it as it is.
+    similarity : float, optional
+        How near it is to the query, whatever else was found, at most 1: the mean over the query's words of their best
+        match among its tokens; in a store without tokens the cosine of its vector. None where it has neither.
+    cosine : float, optional
+        Of its vector and the query's.
     legs : mapping of leg name to LegPart
-        The legs that could see it and say something; empty unless an explanation was asked for.
+        The legs that could see it and say something.
     path : tuple of str
         For the graph leg: seed concept → relation → concept → memory.
     path_parts : tuple of PathPart
         The same path, each part with its kind and its id, to draw it.
     unseen : mapping of leg name to float
         The legs that could not see the memory (no vector, sensitive, not linked), and what it was granted in the place
-        of each; empty unless an explanation was asked for.
+        of each.
     in_graph : bool
         Whether the graph has it.
     as_of : str
@@ -105,6 +110,8 @@ class Hit:
     external_id: str
     score: float
     memory: Memory
+    similarity: float | None = None
+    cosine: float | None = None
     legs: Mapping[str, LegPart] = field(default_factory=dict)
     bonus: float = 0.0
     prior: float = 1.0
@@ -135,6 +142,11 @@ class Hit:
             "importance": self.memory.importance,
             "scope": self.memory.scope,
             "created_at": self.memory.created_at.isoformat() if self.memory.created_at else None,
+            "tags": list(self.memory.tags),
+            "category": self.memory.category,
+            "extra": self.memory.extra,
+            "similarity": self.similarity,
+            "cosine": self.cosine,
         }
         if self.legs:
             values["legs"] = {name: asdict(part) for name, part in self.legs.items()}

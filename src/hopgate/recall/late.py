@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hopgate.store.vectors import MemoryTokens
 
 # A word explains nothing that is matched by less than this beyond the usual, or by less than this part of the best one.
-LEAST, LEAST_PART = 0.05, 0.5
+LEAST, LEAST_PART = 0.05, 0.4
 
 
 class LateReading(NamedTuple):
@@ -30,6 +30,12 @@ class LateReading(NamedTuple):
         """Give each candidate's score, best first; rounded, as the last bits go by where its tokens lie in memory."""
         scores = zip(self.memories, self.evidence.scores.astype(float).round(5).tolist(), strict=True)
         return sorted(scores, key=lambda hit: (-hit[1], hit[0]))
+
+    def similarities(self) -> dict[int, float]:
+        """Give how well the query's words are matched by each candidate's own tokens, on average."""
+        words = [row for row, word in enumerate(self.words) if any(map(str.isalnum, word))]
+        means = self.evidence.own[words].mean(axis=0) if words else self.evidence.own.mean(axis=0)
+        return dict(zip(self.memories, means.astype(float).round(4).tolist(), strict=True))
 
     def matches(self, memory: int, names: Mapping[int, str]) -> tuple[WordMatch, ...]:
         """Say which words of the query speak for a memory, in the query's order; a word counts by its best token.

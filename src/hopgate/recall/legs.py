@@ -73,6 +73,12 @@ class Legs:
         found = {leg: self.found[leg] for leg in fuser.active if leg in self.found}
         return Pool.of(found, self.scores, key=None if names is None else (lambda key: names.get(key, "")))
 
+    def similarities(self) -> dict[int, float]:
+        """Give how near candidates are to the query: by its words' tokens, in a store without tokens by vectors."""
+        if self.late is not None:
+            return self.late.similarities()
+        return {key: round(score, 4) for key, score in self.scores.get("dense", ())}
+
 
 def run_legs(pipeline: RecallPipeline, query: Query, settings: Settings) -> Legs:
     """Run the legs that have a weight: lexical and dense at once, the graph from what they found, late over them all.

@@ -26,6 +26,8 @@ class HitFact:
     ----------
     valid_from, valid_to : datetime, optional
         From when, and up to when, it holds.
+    asked : bool
+        Whether the query names one of its ends.
     over : bool
         Whether it had ended at the time that is asked about: `as_of`, a time that the query names, or now.
     ended_by : tuple of str
@@ -37,6 +39,7 @@ class HitFact:
     target: str
     valid_from: datetime | None
     valid_to: datetime | None
+    asked: bool
     over: bool
     ended_by: tuple[str, ...]
 
@@ -93,6 +96,10 @@ class Present:
                 ended[memory] = {ender for fact in said for ender in fact.enders}
         return {memory: _lasting(memory, ended) for memory in ended}
 
+    def _is_named(self, fact: MemoryFact) -> bool:
+        words = set(tokens(normalise(self.query)))
+        return any(words.issuperset(tokens(normalise(name))) for name in (fact.source, fact.target))
+
     def _is_over(self, fact: MemoryFact) -> bool:
         return fact.valid_to is not None and fact.valid_to <= self.moment
 
@@ -105,6 +112,7 @@ class Present:
                 fact.target,
                 fact.valid_from,
                 fact.valid_to,
+                asked=self._is_named(fact),
                 over=self._is_over(fact),
                 ended_by=tuple(names[ender] for ender in fact.enders if ender in names),
             )

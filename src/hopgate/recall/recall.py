@@ -38,11 +38,12 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
         Whether hits carry what each leg, the bonus and the prior did, and the graph's path.
     """
     legs = run_legs(pipeline, query, settings)
+    similarities, cosines = legs.similarities(), dict(legs.scores.get("dense", ()))
     with pipeline.store.transaction() as connection:
         candidates = pool_of(legs.found).union(legs.late.memories if legs.late else ())
         names = memories.external_ids(connection, sorted(candidates))
         ranking = fused(legs.pool(settings.fuser, names), settings.fuser)
-        final, known, present = _final(connection, legs.query, ranking, settings)
+        final, known, present = _final(connection, legs.query, ranking, settings, similarities)
         near = {} if legs.query.vector is None else near_passages(connection, legs.query.vector, known)
     order, passages, read = list(final), {key: spans[0] for key, spans in near.items()}, None
     if settings.reads:
@@ -59,6 +60,8 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
             known[key].external_id,
             final[key].score,
             known[key],
+            similarity=similarities.get(key),
+            cosine=cosines.get(key),
             bonus=final[key].bonus,
             prior=final[key].prior,
             rerank_score=read.scores.get(key) if read else None,
@@ -66,7 +69,8 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
             facts=present.hit_facts(key, names),
             outdated=key in present.ended(),
             passage=Passage(*passages[key], known[key].content[slice(*passages[key])]) if key in passages else None,
-            **(_explained(pipeline, legs, ranking, key) if explain else {}),
+            **_shares(legs, ranking, key),
+            **(_walked(pipeline, legs, ranking, key) if explain else {}),
             matches=legs.late.matches(key, names) if explain and legs.late else (),
         )
         for rank, key in enumerate(order, start=1)
@@ -74,9 +78,13 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
 
 
 def _final(
-    connection: Connection, query: Query, ranking: Ranking[int], settings: Settings
+    connection: Connection,
+    query: Query,
+    ranking: Ranking[int],
+    settings: Settings,
+    similarities: Mapping[int, float],
 ) -> tuple[dict[int, Placed[int]], dict[int, Memory], Present]:
-    """Apply bonus, prior and the least score; give the first of that order, their memories, and which are over.
+    """Apply bonus, prior, the least score and likeness; give the first of that order, their memories and what is over.
 
     With them comes what ended one of them, however far down. A memory that was deleted meanwhile is left out.
     """
@@ -86,7 +94,9 @@ def _final(
     hits = placed(ranking, importance, settings.floor, settings.exact_match, matched)
     least = -math.inf if settings.min_score is None else settings.min_score
     # Filters stand before the cut, so that they starve nobody.
-    hits = [hit for hit in hits if hit.id in importance and hit.score >= least]
+    near = settings.min_similarity or 0.0
+    # What has no tokens and no vector, such as a sensitive memory, was found by its words and stays.
+    hits = [hit for hit in hits if hit.id in importance and hit.score >= least and similarities.get(hit.id, 1) >= near]
     first = max(settings.k, settings.reads)
     with_facts = "facts" in settings.parts and settings.fuser.graph > 0
     present = read_present(connection, query, [hit.id for hit in hits], first if with_facts else 0)
@@ -115,17 +125,19 @@ def _reread(
     return read
 
 
-def _explained(pipeline: RecallPipeline, legs: Legs, ranking: Ranking[int], key: int) -> Mapping[str, Any]:
-    """What each leg did for a memory and which could not see it; the graph leg's path to it."""
+def _shares(legs: Legs, ranking: Ranking[int], key: int) -> Mapping[str, Any]:
+    """What each leg did for a memory, and which could not see it."""
     shares = ranking.shares(key)
-    graph = shares.get("graph")
-    walked = legs.graph.trace if graph and graph.rank is not None else None
-    parts = pipeline.graph.explain(walked, key) if walked else ()
     return {
         "legs": {leg: share for leg, share in shares.items() if share.score is not None},
         "unseen": {leg: share.contribution for leg, share in shares.items() if share.score is None},
         "in_graph": key not in legs.graph.unseen,
-        "path": tuple(part.text for part in parts),
-        "path_parts": parts,
-        "as_of": legs.graph.trace.asked if legs.graph.trace else "",
     }
+
+
+def _walked(pipeline: RecallPipeline, legs: Legs, ranking: Ranking[int], key: int) -> Mapping[str, Any]:
+    """The graph leg's path to a memory, and as of when it walked."""
+    graph, trace = ranking.shares(key).get("graph"), legs.graph.trace
+    parts = pipeline.graph.explain(trace, key) if trace and graph and graph.rank is not None else ()
+    path = tuple(part.text for part in parts)
+    return {"path": path, "path_parts": parts, "as_of": trace.asked if trace else ""}

@@ -65,6 +65,12 @@ class Settings:
     rerank_model: str = setting(BUNDLED_RERANKER, "the cross-encoder: bundled, or a sentence-transformers name or path")
     lexical_ranker: LexicalRanker = setting(DEFAULT_RANKER, "how the lexical leg ranks")
     min_score: float | None = setting(None, "the least score of a hit, in the fuser's own unit; none keeps all")
+    min_similarity: float | None = setting(
+        None,
+        "the least likeness of a hit to the query, by its words' tokens, else its vector; none keeps all",
+        low=0,
+        high=1,
+    )
     walk: Walk | None = setting(
         None, 'the graph leg\'s walk by its fields, such as {"damping": 0.7}; none is the measured one'
     )
@@ -163,6 +169,7 @@ class RecallOptions(TypedDict, total=False):
     rerank_model: str
     lexical_ranker: LexicalRanker
     min_score: float | None
+    min_similarity: float | None
     walk: Walk | Mapping[str, Any] | str | None
     parts: Sequence[Part]
 

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
 from hopgate.memory import DEFAULT_IMPORTANCE, MAX_SEARCHABLE_BYTES, Memory
+from hopgate.recall.context import DEFAULT_TOKENS
 from hopgate.recall.explain import Explanation
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS
 from hopgate.recall.hit import Hit, LegPart, Passage, WordMatch
@@ -34,6 +35,25 @@ Tags = Annotated[list[Annotated[Text, Field(max_length=1000)]], Field(max_length
 TEXTS = ("title", "content", "tags", "category", "thread")
 
 
+class CitationAnswer(BaseModel):
+    """A memory that a context cites."""
+
+    number: int
+    external_id: str
+    created_at: datetime | None
+    over: str
+    similarity: float | None
+
+
+class ContextAnswer(BaseModel):
+    """What memories say of a query: text with numbered citations."""
+
+    query: str
+    text: str
+    tokens: int
+    citations: list[CitationAnswer]
+
+
 class QueryRequest(QuerySettings):  # type: ignore[misc, valid-type]
     """What to recall, which memories may be found, and the settings that are otherwise for this query."""
 
@@ -45,13 +65,15 @@ class QueryRequest(QuerySettings):  # type: ignore[misc, valid-type]
     known_at: Moment | None = None
     include_superseded: bool = False
     cluster: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
+    where: dict[str, Any] | None = None
 
     def options(self, served: Service) -> dict[str, Any]:
         """Give the filters and settings as `KnowledgeBase.recall` and `explain` take them."""
         if self.k is not None:
             served.require_rows(self.k, "k")
         given = self.model_dump(include={*OPTIONS, *QueryRequest.__annotations__} - {"query"}, exclude_none=True)
-        return {**given, "scope": served.allowed_scopes(self.scope)}
+        where = served.conditions(self.where)
+        return {**given, "scope": served.allowed_scopes(self.scope), "where": where}
 
 
 class RecallRequest(QueryRequest):
@@ -164,6 +186,18 @@ def recall(asked: RecallRequest, served: Served) -> RecallAnswer:
     )
 
 
+class ContextRequest(QueryRequest):
+    """What to write about, and how long it may be."""
+
+    tokens: Annotated[int, Field(ge=1, le=100_000)] = DEFAULT_TOKENS
+
+
+@memories.post("/context", response_model=ContextAnswer)
+def write_context(asked: ContextRequest, served: Served) -> dict[str, Any]:
+    """Write what memories say of a query as text with numbered citations; sensitive memories are never in it."""
+    return served.kb.context(asked.query, tokens=asked.tokens, **asked.options(served)).to_dict()
+
+
 def _hit(hit: Hit, served: Service) -> HitAnswer:
     values = {field.name: getattr(hit, field.name) for field in fields(hit)}
     values["memory"], values["path"] = shown(hit.memory, served), [part._asdict() for part in hit.path_parts]
@@ -214,11 +248,15 @@ def list_memories(
     scope: Scopes,
     limit: Rows,
     after: Annotated[Key | None, Query(description="Go on after this memory, the last one of a page.")] = None,
+    where: Annotated[Text | None, Query(description='What their fields must be, as JSON: {"tags": "home"}.')] = None,
 ) -> list[MemoryAnswer]:
     """List memories in the order of arrival, page by page."""
     if after is not None:
         served.memory(after)
-    return [shown(memory, served) for memory in served.kb.page(scope=scope, after=after, limit=limit)]
+    return [
+        shown(memory, served)
+        for memory in served.kb.list(where=served.conditions(where), scope=scope, after=after, limit=limit)
+    ]
 
 
 @memories.post("/memories", responses={201: {"model": WrittenAnswer}})

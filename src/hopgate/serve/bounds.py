@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
 from hopgate.memory import MAX_KEY_BYTES, YEARS
+from hopgate.recall.where import Conditions, read_conditions
 from hopgate.serve.middleware import RefusedError
 from hopgate.times import utc
 from hopgate.upkeep import CaughtUp
@@ -93,6 +94,13 @@ class BoundStore:
             if self._rules is None or time.monotonic() - self._rules_read_at > RULES_KEPT_S:
                 self._rules, self._rules_read_at = self.kb.sensitivity(), time.monotonic()
             return self._rules.meets(memory)
+
+    def conditions(self, where: Conditions | str | None) -> Conditions | None:
+        """Give the conditions on what may be found: texts that are not shown cannot be guessed by asking for them."""
+        conditions = None if where is None else read_conditions(where)
+        if self.bounds.show_sensitive or (conditions is None and not self._hides):
+            return conditions
+        return {"AND": [{} if conditions is None else conditions, {"is_sensitive": False}]}
 
     def delete(self, external_id: str) -> int:
         """Delete a memory that may be seen; say how many went."""

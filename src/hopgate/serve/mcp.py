@@ -35,6 +35,7 @@ import hopgate
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
+from hopgate.recall.context import DEFAULT_TOKENS
 from hopgate.recall.explain import LegReport
 from hopgate.recall.hit import Hit
 from hopgate.redact import redacted
@@ -93,6 +94,13 @@ class HitItem(MemoryItem):
     over: str = Field(
         description="What it says that no longer holds, since when, and what ended it; empty if it holds."
     )
+
+
+class ContextResult(BaseModel):
+    """What memories say, and the ids of those that the text cites, in the order of their numbers."""
+
+    text: str
+    memories: list[str]
 
 
 class RecallResult(BaseModel):
@@ -166,6 +174,12 @@ class AssistantStore(BoundStore):
         as_of: AsOf = None,
         known_at: KnownAt = None,
         cluster: Annotated[int | None, Field(description="Only memories of this cluster of concepts.")] = None,
+        where: Annotated[
+            dict[str, Any] | None,
+            Field(
+                description='Only memories with these fields: {"tags": "home", "created_at": {"gte": "2024-01-01"}}.'
+            ),
+        ] = None,
     ) -> RecallResult:
         """Find what the user's memory says about something: memories by words, by meaning and by walking the graph.
 
@@ -177,13 +191,27 @@ class AssistantStore(BoundStore):
         for _ in range(ROUNDS):
             hits = self.kb.recall(
                 query, explain=True, exclude=hidden, k=min(k, MAX_ROWS), scope=scopes, as_of=as_of, known_at=known_at,
-                cluster=cluster,
+                cluster=cluster, where=self.conditions(where),
             )  # fmt: skip
             barred = [hit.external_id for hit in hits if not self.sees(hit.memory)]
             if not barred:
                 break
             hidden += barred
         return RecallResult(hits=[_hit(hit) for hit in hits if self.sees(hit.memory)])
+
+    def context(
+        self,
+        query: Query,
+        tokens: Annotated[int, Field(description="How long it may be.", ge=1, le=20_000)] = DEFAULT_TOKENS,
+        scope: Scope = None,
+        as_of: AsOf = None,
+    ) -> ContextResult:
+        """Give what the user's memory says about something as one text with numbered citations, dates and what holds.
+
+        Use it instead of recall where memories are not needed one by one: it says what is over, and cites.
+        """
+        made = self.kb.context(query, tokens=tokens, scope=self.allowed_scopes(scope), as_of=as_of)
+        return ContextResult(text=made.text, memories=[citation.external_id for citation in made.citations])
 
     def explain(self, query: Query, id: Id, scope: Scope = None) -> ExplainResult:
         """Say why a memory is among the hits of a question, or why it is not: which leg saw it, and what left it out.
@@ -370,7 +398,7 @@ def create_mcp(kb: KnowledgeBase, bounds: Bounds | None = None) -> MCPServer[Any
     server: MCPServer[Any] = MCPServer(
         "hopgate", title="hopgate", instructions=INSTRUCTIONS, version=hopgate.__version__, log_level="WARNING"
     )
-    for tool in (store.recall, store.explain, store.relations_of, store.what_changed):
+    for tool in (store.recall, store.context, store.explain, store.relations_of, store.what_changed):
         server.tool(annotations=READS)(model_errors(tool))
     if not store.bounds.read_only:
         server.tool(annotations=ADDS)(model_errors(store.remember))

@@ -23,7 +23,7 @@ NAMED = "external_id = ANY(%(names)s)"
 # on what was there.
 _GIVEN = (
     "content", "category", "tags", "expanded_keywords", "importance", "scope", "title_length", "thread", "reply_to",
-    "source", "search_language",
+    "extra", "source", "search_language",
 )  # fmt: skip
 _INCOMING = ("external_id", *_GIVEN, "is_sensitive", "created_at", "dated")
 _ROWS = "json_populate_recordset(NULL::memories, %(rows)s::json) AS i"
@@ -249,14 +249,15 @@ def stream(connection: Connection) -> Iterator[Memory]:
 
 
 def listed(
-    connection: Connection, *, scopes: Sequence[str] | None = None, after: str | None = None, limit: int
+    connection: Connection, condition: str, parameters: Mapping[str, Any], *, after: str | None = None, limit: int
 ) -> list[Memory]:
-    """The next memories by ascending id, from the first or after that of an external id; an unknown one is refused."""
+    """The next memories under a condition, by ascending id, after that of an external id; an unknown one is refused."""
     begin = ids_of(connection, [after]) if after is not None else [0]
     if not begin:
         raise HopgateError(f"there is no memory {(after or '')[:80]!r} to go on after: begin again without it")
-    source = f"memory_fields WHERE id > %(begin)s{in_scopes(scopes)} ORDER BY id LIMIT %(limit)s"
-    return rows.select(connection, Memory, source, {"begin": begin[0], "scopes": list(scopes or ()), "limit": limit})
+    some = f"SELECT id FROM memories WHERE id > %(begin)s AND {condition} ORDER BY id LIMIT %(limit)s"
+    source = f"memory_fields WHERE id IN ({some}) ORDER BY id"
+    return rows.select(connection, Memory, source, {**parameters, "begin": begin[0], "limit": limit})
 
 
 def written_between(

@@ -84,6 +84,11 @@ CREATE FUNCTION hopgate_length(tsvector) RETURNS float8 LANGUAGE sql IMMUTABLE P
 RETURN coalesce(round(1e-20::float8
   / nullif(ts_rank('{1,1,1,1}', $1, E'''\x01'' & ''\x02'''::tsquery, 2), 0)::float8), 0);
 
+-- The texts and numbers of an owner's own fields, however deep they lie.
+CREATE FUNCTION hopgate_values(jsonb) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (SELECT string_agg(value #>> '{}', ' ')
+  FROM jsonb_path_query($1, 'strict $.** ? (@.type() == "string" || @.type() == "number")') AS value);
+
 -- ---- Memories -------------------------------------------------------------------------------------------------------
 
 CREATE TABLE memories (
@@ -100,7 +105,8 @@ CREATE TABLE memories (
   created_at timestamptz NOT NULL DEFAULT now(),
   dated boolean NOT NULL DEFAULT true,         -- false where it came without a date: created_at is its arrival's then
   title_length integer NOT NULL DEFAULT 0,     -- how much of the content is its title
-  source json,                                 -- the fields as they came in, so that an export gives them back
+  extra jsonb NOT NULL DEFAULT '{}',           -- fields of the owner's own
+  source json,                                 -- the other fields as they came in, so that an export gives them back
   thread text,                                 -- which memories are neighbours follows from these two and the dates
   reply_to text,
   superseded_at timestamptz,                   -- curation never deletes: what gave way stays, and is left out of recall
@@ -112,14 +118,20 @@ CREATE TABLE memories (
     || setweight(hopgate_tsvector(coalesce(search_language, hopgate_language()), hopgate_words(expanded_keywords)), 'B')
     || setweight(hopgate_tsvector(coalesce(search_language, hopgate_language()), hopgate_words(tags)), 'C')
     || setweight(hopgate_tsvector(coalesce(search_language, hopgate_language()), coalesce(category, '')), 'D')
+    || CASE WHEN extra = '{}' THEN '' ELSE setweight(
+      hopgate_tsvector(coalesce(search_language, hopgate_language()), coalesce(hopgate_values(extra), '')), 'D') END
   ) STORED,
   embedding halfvec
 );
 ALTER TABLE memories ALTER content SET STATISTICS 0, ALTER tags SET STATISTICS 0,
-  ALTER expanded_keywords SET STATISTICS 0, ALTER search_vector SET STATISTICS 0;
+  ALTER expanded_keywords SET STATISTICS 0, ALTER extra SET STATISTICS 0, ALTER search_vector SET STATISTICS 0;
 CREATE UNIQUE INDEX memories_external_id ON memories (external_id);
 CREATE INDEX memories_search_vector ON memories USING gin (search_vector);
 CREATE INDEX memories_scope ON memories (scope) WHERE scope IS NOT NULL;
+-- For filters by fields (recall/where.py).
+CREATE INDEX memories_tags ON memories USING gin (tags);
+CREATE INDEX memories_extra ON memories USING gin (extra jsonb_path_ops);
+CREATE INDEX memories_category ON memories (category) WHERE category IS NOT NULL;
 CREATE INDEX memories_created_at ON memories (created_at DESC, id);
 CREATE INDEX memories_superseded_by ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
 
@@ -129,15 +141,15 @@ CREATE VIEW memory_fields AS
     CASE WHEN title_length > 0 THEN substr(content, title_length + 2) ELSE content END AS text,
     tags, category, expanded_keywords, least(greatest(importance, 0), 1) AS importance, is_sensitive, scope, created_at,
     thread, reply_to, search_language AS language,
-    (SELECT external_id FROM memories WHERE id = m.superseded_by) AS superseded_by, superseded_at, source
+    (SELECT external_id FROM memories WHERE id = m.superseded_by) AS superseded_by, superseded_at, extra, source
   FROM memories m;
 
 -- What the front matter of notes says that their titles are called beside.
 CREATE VIEW title_aliases AS
   SELECT id AS memory_id, left(content, title_length) AS title,
-    ARRAY(SELECT json_array_elements_text(source #> '{extra,aliases}')) AS aliases
+    ARRAY(SELECT jsonb_array_elements_text(extra -> 'aliases')) AS aliases
   FROM memories
-  WHERE NOT is_sensitive AND title_length > 0 AND json_typeof(source #> '{extra,aliases}') = 'array';
+  WHERE NOT is_sensitive AND title_length > 0 AND jsonb_typeof(extra -> 'aliases') = 'array';
 
 -- Memories are one thread only where somebody says so: by a thread, or by a category that calls itself a session. One
 -- category and the same hour are no conversation: a bulk import made neighbours of plumber, boiler, ladder and drill.

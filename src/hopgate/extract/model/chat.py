@@ -120,6 +120,7 @@ def _question(name: str, read: Read = read_facts) -> Question:
 
 EXTRACT, STATE, ENDS = _question("extract"), _question("state", read_statements), _question("ends")
 SAME, SAME_SCHEMA = _TEXTS["same"]["task"], _TEXTS["same"]["schema"]
+ANSWER, ANSWER_SCHEMA = _TEXTS["answer"]["task"], _TEXTS["answer"]["schema"]
 
 
 # Extraction.

@@ -92,11 +92,15 @@ class GraphMatrix:
         return positions(self.concept_ids, _nodes_of(self.namesake_id, self.namesake_of, np.asarray(ids, np.int64)))
 
     def allowed(
-        self, scopes: Collection[str] | None = None, concepts: ArrayLike | None = None, exclude: Sequence[int] = ()
+        self,
+        scopes: Collection[str] | None = None,
+        concepts: ArrayLike | None = None,
+        exclude: Sequence[int] = (),
+        among: ArrayLike | None = None,
     ) -> NDArray[np.bool_] | None:
-        """Which memories are of some scopes, talk about one of some concepts and are not left out; None for all."""
+        """Which memories are of some scopes, talk about one of some concepts and are among some; None for all."""
         others = scopes is not None and not set(self.scopes) <= set(scopes)
-        if not exclude and concepts is None and not others:
+        if not exclude and concepts is None and among is None and not others:
             return None
         allowed = np.ones(len(self.memory_ids), dtype=bool)
         if scopes is not None and others:
@@ -106,6 +110,8 @@ class GraphMatrix:
             wanted = np.zeros(self.graph.nodes)
             wanted[self.graph.memories + places[places >= 0]] = 1
             allowed &= self.graph.matrix[: self.graph.memories] @ wanted > 0
+        if among is not None:
+            allowed &= np.isin(self.memory_ids, np.asarray(among, np.int64))
         places = self.memories(exclude)
         allowed[places[places >= 0]] = False
         return allowed

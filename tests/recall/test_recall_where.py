@@ -1,0 +1,201 @@
+"""Filters by fields: what every leg gives is what a plain reading of the conditions lets through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import hopgate
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
+from hopgate.recall.where import COMPARISONS, Where
+
+BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
+TAGS = ("home", "Work", "nas")
+TEXT, SEVERAL = ("id", "content", "category", "scope", "thread"), ("tags", "expanded_keywords")
+COMPARED = {"gt": "__gt__", "gte": "__ge__", "lt": "__lt__", "lte": "__le__"}
+
+
+def own(number: int) -> dict[str, Any]:
+    if number % 6 == 5:
+        return {}
+    return {"price": number / 2, "shop": ("Aldi", "lidl")[number % 2], "by": {"who": ["Ada", "Bea"][: number % 3]}}
+
+
+def stored() -> list[Memory]:
+    """Sixty memories of which each answers the query, and which differ in every field."""
+    return [
+        Memory(
+            f"m{number}",
+            f"The spare key of house {number % 7} hangs there.",
+            tags=tuple(TAGS[at] for at in range(3) if number >> at & 1),
+            expanded_keywords=("Key",) if number % 3 else (),
+            category=(None, "health", "work")[number % 3],
+            importance=number % 5 / 4,
+            is_sensitive=number % 11 == 0,
+            scope=("me", None)[number % 2],
+            thread=f"t{number // 10}" if number % 4 else None,
+            created_at=BEGIN + timedelta(days=number),
+            extra=own(number),
+        )
+        for number in range(60)
+    ]  # fmt: skip
+
+
+MEMORIES = {memory.external_id: memory for memory in stored()}
+
+
+@pytest.fixture(scope="module")
+def keys(module_dsn: str) -> Iterator[KnowledgeBase]:
+    with hopgate.open(module_dsn) as kb:
+        kb.add(*MEMORIES.values())
+        kb.embed()
+        kb.build()
+        yield kb
+
+
+# The conditions, evaluated by Python.
+
+
+def value_of(memory: Memory, name: str) -> Any:
+    if name.startswith("extra."):
+        value: Any = memory.extra
+        for key in name.split(".")[1:]:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+    return memory.external_id if name == "id" else getattr(memory, name)
+
+
+def is_so(memory: Memory, conditions: dict[str, Any]) -> bool:
+    return all(one_is_so(memory, name, wanted) for name, wanted in conditions.items())
+
+
+def one_is_so(memory: Memory, name: str, wanted: Any) -> bool:
+    if name in ("AND", "OR", "NOT"):
+        found = [is_so(memory, each) for each in wanted]
+        return all(found) if name == "AND" else any(found) if name == "OR" else not any(found)
+    value = value_of(memory, name)
+    values = list(value) if isinstance(value, tuple | list) else [] if value is None else [value]
+    if not isinstance(wanted, dict):
+        wanted = {"eq": wanted}
+    return all(meets(values, operator, other, isinstance(value, tuple | list)) for operator, other in wanted.items())
+
+
+def meets(values: list[Any], operator: str, other: Any, several: bool) -> bool:
+    if operator in ("ne", "nin"):
+        return not meets(values, {"ne": "eq", "nin": "in"}[operator], other, several)
+    if operator == "in":
+        return any(value == one for value in values for one in other)
+    if operator == "eq":
+        return other in values
+    if operator in COMPARED:
+        comparable = [value for value in values if not several and isinstance(value, str) == isinstance(other, str)]
+        return any(bool(getattr(value, COMPARED[operator])(other)) for value in comparable)
+    folded = [value.lower() if operator == "icontains" else value for value in values if isinstance(value, str)]
+    other = other.lower() if operator == "icontains" else other
+    return any(value == other if several and not isinstance(other, int) else other in value for value in folded)
+
+
+words = st.sampled_from(
+    ("m1", "house 3", "health", "work", "me", "t2", "ey", "Key", "home", "Work", "wORK", "Aldi", "LI", "Ada")
+)
+members = {"eq": words, "ne": words, "in": st.lists(words, max_size=3), "nin": st.lists(words, max_size=2)}
+held = {"contains": words, "icontains": words}
+moments = st.integers(0, 60).map(lambda day: BEGIN + timedelta(days=day))
+
+
+def some(operators: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({}, optional=operators).filter(bool)
+
+
+def compared(values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return some(dict.fromkeys(COMPARISONS, values))
+
+
+texts = words | some({**members, **held, "gte": words, "lt": words})
+fields = st.one_of(
+    st.tuples(st.sampled_from((*TEXT, "extra.shop")), texts),
+    st.tuples(st.sampled_from(SEVERAL), words | some({**members, **held})),
+    st.tuples(st.just("extra.by.who"), words | some(members)),
+    st.tuples(st.sampled_from(("importance", "extra.price")), st.sampled_from((0.5, 1.0)) | compared(st.floats(0, 30))),
+    st.tuples(st.just("is_sensitive"), st.booleans()),
+    st.tuples(st.just("created_at"), compared(moments)),
+).map(lambda field: dict([field]))
+conditions = st.recursive(
+    fields,
+    lambda inner: st.dictionaries(
+        st.sampled_from(("AND", "OR", "NOT")), st.lists(inner, min_size=1, max_size=3), min_size=1
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(conditions, st.sampled_from(("lexical", "dense", "graph", None)))
+def test_every_leg_gives_all_that_meets_the_conditions_and_no_more(
+    keys: KnowledgeBase, where: dict[str, Any], leg: str | None
+) -> None:
+    wanted = {name for name, memory in MEMORIES.items() if is_so(memory, where)}
+    hits = {
+        hit.external_id
+        for hit in keys.recall("where is the spare key", where=where, legs=leg and [leg], k=60, depth=60)
+    }
+    assert hits <= wanted
+    seen = wanted if leg in ("lexical", None) else {name for name in wanted if not MEMORIES[name].is_sensitive}
+    assert leg == "graph" or hits == seen
+    with keys.store.transaction() as connection:
+        made = Where.of(where)
+        rows = connection.execute(f"SELECT external_id FROM memories WHERE {made.sql}", made.parameters)
+        assert {row[0] for row in rows} == wanted
+
+
+def test_few_among_many_are_found_however_far_down(keys: KnowledgeBase) -> None:
+    for leg in ("lexical", "dense", "graph"):
+        hits = keys.recall("spare key of house 3", legs=[leg], depth=3, k=3, where={"extra.price": {"gte": 28}})
+        assert {hit.external_id for hit in hits} <= {"m56", "m57", "m58"} and len(hits) == 3
+    why = keys.explain("spare key", "m1", where={"tags": "work"})
+    assert not why.present and why.removed_by == ("where: its fields are not what was asked for",)
+
+
+@pytest.mark.parametrize(
+    ("where", "says"),
+    [
+        ({"colour": "red"}, "no field 'colour'"),
+        ({"tags": {"like": "h"}}, "no operator 'like'"),
+        ({"tags": {"gt": "h"}}, "no operator 'gt'"),
+        ({"importance": "high"}, "a number, not 'high'"),
+        ({"importance": True}, "a number"),
+        ({"created_at": {"gte": "yesterday"}}, "an ISO date"),
+        ({"is_sensitive": 1}, "true or false"),
+        ({"extra.price": {"gt": float("nan")}}, "a text, a number"),
+        ({"category": {}}, "needs a value"),
+        ({"category": {"in": "work"}}, "takes a list"),
+        ({"OR": []}, "needs conditions"),
+        ({"NOT": "home"}, "a mapping"),
+        ("tags=home", "is not JSON"),
+        ([1], "a mapping"),
+        ({"OR": [{"tags": str(number)} for number in range(101)]}, "more than 100"),
+    ],
+)
+def test_what_is_no_condition_is_refused(where: Any, says: str) -> None:
+    with pytest.raises(hopgate.HopgateError, match=says):
+        Where.of(where)
+
+
+def test_conditions_may_be_json_and_have_dollars() -> None:
+    assert Where.of('{"$or": [{"tags": {"$eq": "home"}}]}') == Where.of({"OR": [{"tags": "home"}]})
+
+
+def test_own_fields_are_found_by_their_words_and_shown(kb: KnowledgeBase) -> None:
+    kb.add(
+        Memory("ups", "UPS", extra={"price": 129.5, "from": {"shop": "Reichelt"}}),
+        Memory("nas", "NAS", extra={"price": 300}),
+    )
+    (hit,) = kb.recall("how much at Reichelt", legs=["lexical"])
+    assert hit.external_id == "ups" and hit.to_dict()["extra"] == {"price": 129.5, "from": {"shop": "Reichelt"}}
+    assert [hit.external_id for hit in kb.recall("129.5", legs=["lexical"])] == ["ups"]
