@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from hopgate.errors import HopgateError
-from hopgate.graph import canonicalise, likeness
+from hopgate.graph import canonicalise
 from hopgate.graph.canonicalise import (
     NEGLIGIBLE,
     Candidate,
@@ -24,7 +24,6 @@ from hopgate.graph.canonicalise import (
     canonicalise_relations,
 )
 from hopgate.graph.likeness import Scored
-from hopgate.graph.names import numbers
 
 
 def fit(*names: str) -> Canonicalisation:
@@ -152,24 +151,6 @@ EVEN = [Candidate(1, ("Marilyn Monroe",), mentions=5), Candidate(2, ("James Monr
 def test_a_new_name_is_merged_asked_about_or_new(name, kind, candidates, threshold, decided) -> None:
     decision = Canonicaliser(threshold=threshold).resolve(ContextMention(name, kind), candidates)
     assert (decision.action, decision.concept) == decided
-
-
-WORDS = ["ann", "lee", "bo", "2", "1999", "york", "new", "of", "nas"]
-NAMES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join), max_size=14)
-
-
-@settings(max_examples=100, deadline=None)
-@given(NAMES)
-def test_expansions_are_the_longer_names_that_hold_all_tokens(names: list[str]) -> None:
-    gathered, _ = likeness.units([ContextMention(name) for name in names])
-    held = [set(own) for own in gathered.tokens]
-    expected = {
-        unit: longer
-        for unit, mine in enumerate(held)
-        if not mine <= numbers(gathered.tokens[unit])
-        and (longer := [other for other, theirs in enumerate(held) if mine < theirs])
-    }
-    assert gathered.expansions == expected
 
 
 def scored(matrix: np.ndarray) -> Scored:

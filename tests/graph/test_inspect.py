@@ -80,24 +80,6 @@ def test_as_of_and_known_at_answer_as_the_timeline_does(world):
         assert answered == expected, (as_of, known_at)
 
 
-def test_recall_walks_the_graph_as_it_was(world):
-    """The graph leg reaches the new host's memory through the edge only while the edge holds and is known."""
-    facts = next(facts for facts in changing() if facts[0].relation == "runs on")
-    old, new = facts[0], facts[1]
-    before = datetime.combine(new.recorded_at - timedelta(1), time.max, UTC)
-    hits = world.recall(f"{old.subject}", legs=("graph",), k=50, known_at=before)
-    assert hits and new.evidence[0] not in {hit.external_id for hit in hits}
-    assert all(hit.memory.created_at <= before for hit in hits)
-    later = world.recall(f"{old.subject}", legs=("graph",), k=50)
-    assert {old.evidence[0], new.evidence[0]} <= {hit.external_id for hit in later}
-    then, now = (
-        world.graph.edges(old.subject, as_of=datetime.combine(new.valid_from + timedelta(days), time(12), UTC))
-        for days in (-1, 1)
-    )
-    assert (old.object in {row.target for row in then}, new.object in {row.target for row in then}) == (True, False)
-    assert (old.object in {row.target for row in now}, new.object in {row.target for row in now}) == (False, True)
-
-
 # Parts of the graph to draw, the graph along its two times, and how alike PageRank and degree are.
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)

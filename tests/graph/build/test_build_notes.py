@@ -75,17 +75,11 @@ def test_a_name_that_becomes_known_later_is_linked_to_earlier_memories(kb: Knowl
 
 CHANGES = [
     ("Jellyfin", "runs on", "badger", "Moved Jellyfin to badger."),
-    ("Jellyfin", "runs on", "badger", "Migrated Jellyfin to badger."),
-    ("Jellyfin", "runs on", "badger", "Switched Jellyfin to badger."),
-    ("Jellyfin", "runs on", "badger", "Jellyfin moved to badger."),
     ("Jellyfin", "runs on", "badger", "Jellyfin has been moved from otter to badger."),
     ("Jellyfin", "runs on", "badger", "Jellyfin: otter -> badger"),
     ("Jellyfin", "runs on", "badger", "Jellyfin now runs on badger."),
-    ("Jellyfin", "runs on", "badger", "Jellyfin runs on badger now."),
-    ("Lena", "works at", "Bosch", "Lena now works at Bosch."),
     ("Lena", "works at", "Bosch", "Lena joined Bosch."),
     ("Lena", "lives in", "Berlin", "Lena moved to Berlin."),
-    ("Lena", "lives in", "Berlin", "Lena lives in Berlin now."),
     ("Lena", "lives in", "Berlin", "Lena wohnt jetzt in Berlin."),
     ("Priya", "reports to", "Maribel", "Priya now reports to Maribel."),
     ("Atlas", "led by", "Anna", "Anna took over Atlas from Marek."),
