@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.memory import thread_of
 from hopgate.store import clearance, memories
-from hopgate.store.graph import name_rows
 from hopgate.store.memories import NAMED, named
 from hopgate.store.rows import Connection, insert, value, values
 
@@ -115,13 +114,6 @@ def _as_read(memory: Memory, source: Source) -> bool:
     """Whether a memory is still what an extractor read."""
     read = (source.text, tuple(source.tags), tuple(source.keywords))
     return read == (memory.content, memory.tags, memory.expanded_keywords)
-
-
-def scopes(connection: Connection, read: Sequence[Source]) -> dict[str, str]:
-    """The scope in which the names of each memory are (`name_rows.scopes_of`), by external id."""
-    statement = f"SELECT id, external_id FROM memories WHERE {NAMED}"
-    names = dict(connection.execute(statement, named([str(one.memory_id) for one in read])).fetchall())
-    return {names[key]: scope for key, scope in name_rows.scopes_of(connection, names).items()}
 
 
 def guard(store: Store, read: Sequence[Source]) -> clearance.StoreGuard:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -51,14 +52,19 @@ def shared_or(connection: Connection, scope: str) -> str | None:
 
 def survey(store: Store, ids: Sequence[int]) -> dict[str, Survey]:
     """Survey some memories, each scope's apart."""
-    surveys: dict[str, Survey] = {}
+    surveys: dict[str, Survey] = defaultdict(Survey)
     with store.transaction() as connection:
         open_memories = clearance.open_memories(connection, ids)
-        scopes = name_rows.scopes_of(connection, open_memories)
-    scope_by_name = {memory.external_id: scopes[key] for key, memory in open_memories.items()}
+        scopes = _scopes(connection, open_memories)
     for source in with_turns(open_memories.values()):
-        surveys.setdefault(scope_by_name[str(source.memory_id)], Survey()).add(source)
+        surveys[scopes[source.memory_id]].add(source)
     return surveys
+
+
+def _scopes(connection: Connection, batch: Mapping[int, Memory]) -> dict[str | int, str]:
+    """The scope in which the names of each memory are, by its external id."""
+    scopes = name_rows.scopes_of(connection, batch)
+    return {memory.external_id: scopes[key] for key, memory in batch.items()}
 
 
 @dataclass(frozen=True)
@@ -89,18 +95,16 @@ class Reader:
 
     def _in_context(self, connection: Connection, batch: Mapping[int, Memory]) -> list[Source]:
         """Turn memories into sources with the turns before them and the names that others of their scope show."""
-        scope_by_id = name_rows.scopes_of(connection, batch)
-        scopes = {memory.external_id: scope_by_id[key] for key, memory in batch.items()}
-        texts = list(with_stored_turns(connection, batch))
-        if self.surveys is not None:
-            # A scope that came since was not surveyed, and shows nothing.
-            surveys = {scope: self.surveys.get(scope) or Survey() for scope in scopes.values()}
-        else:
-            surveys = {
-                scope: _looked_up(connection, [one for one in texts if scopes[str(one.memory_id)] == scope], scope)
-                for scope in set(scopes.values())
-            }
-        return [replace(source, known=surveys[scopes[str(source.memory_id)]].known(source)) for source in texts]
+        scopes, texts = _scopes(connection, batch), list(with_stored_turns(connection, batch))
+        of_scope: dict[str, list[Source]] = defaultdict(list)
+        for source in texts:
+            of_scope[scopes[source.memory_id]].append(source)
+        # A scope that came since was not surveyed, and shows nothing.
+        surveys = {
+            scope: _looked_up(connection, part, scope) if self.surveys is None else self.surveys.get(scope, Survey())
+            for scope, part in of_scope.items()
+        }
+        return [replace(source, known=surveys[scopes[source.memory_id]].known(source)) for source in texts]
 
 
 @dataclass
