@@ -345,7 +345,7 @@ class ConceptGraph:
             if apply:
                 done = curate.apply(connection, proposals, compared)
                 # What changed, moved or gave way on the way stays as it is, and is not reported as done.
-                proposals = [one for one in proposals if one.gives_way is None or one.gives_way in done]
+                proposals = [row for row in proposals if row.gives_way is None or row.gives_way in done]
         return proposals
 
     def curation(self, *, limit: int = 50) -> Curation:

@@ -130,16 +130,16 @@ class Canonicaliser:
 
     def fit(self, mentions: Sequence[ContextMention], embed: Embed | None = None) -> Canonicalisation:
         """Cluster the mentions' names, which are also compared by embedding where there is one."""
-        given, unit_of = likeness.units(mentions)
+        units, unit_of = likeness.units(mentions)
         vectors = None
-        if embed is not None and len(given) >= 2:
-            known = np.sort(np.argsort(-given.counts, kind="stable")[:MAX_EMBEDDED]).astype(np.int64)
-            vectors = NameVectors(embed([given.spellings[unit] for unit in known]), known)
-        i, j = likeness.candidate_pairs(given, vectors)
+        if embed is not None and len(units) >= 2:
+            known = np.sort(np.argsort(-units.counts, kind="stable")[:MAX_EMBEDDED]).astype(np.int64)
+            vectors = NameVectors(embed([units.spellings[unit] for unit in known]), known)
+        i, j = likeness.candidate_pairs(units, vectors)
         near = np.full(len(i), np.nan, dtype=np.float32) if vectors is None else vectors.near(i, j)
-        scored = likeness.scored(given, i, j, near)
-        labels = agglomerate(scored, len(given), self.threshold)
-        return Canonicalisation(given, scored, labels, unit_of, self.threshold)
+        scored = likeness.scored(units, i, j, near)
+        labels = agglomerate(scored, len(units), self.threshold)
+        return Canonicalisation(units, scored, labels, unit_of, self.threshold)
 
     def resolve(self, mention: ContextMention, candidates: Sequence[Candidate]) -> Decision:
         """Decide which concept a new mention means; ties go to the candidate mentioned more, then to the first.
@@ -169,16 +169,16 @@ def _candidate_scores(mention: ContextMention, candidates: Sequence[Candidate]) 
     # A concept's mentions belong mostly to its first name.
     counts = [max(1.0, row.mentions / (place + 1) ** 2) for _, row, place, _ in named]
     spellings = (mention.name, *(name for *_, name in named))
-    given = Units(
+    units = Units(
         names=tuple(map(normalise, spellings)),
         kinds=(mention.kind, *(row.kind for _, row, *_ in named)),
         counts=np.array([1.0, *counts]),
         spellings=spellings,
         places=(frozenset(),) * len(spellings),
     )
-    i, j = (side.astype(np.int64) for side in np.triu_indices(len(given), 1))
+    i, j = (side.astype(np.int64) for side in np.triu_indices(len(units), 1))
     near = np.full(len(i), np.nan, dtype=np.float32)
-    scores = likeness.scored(given, i, j, near).score[: len(owners)]  # the mention's pairs come first
+    scores = likeness.scored(units, i, j, near).score[: len(owners)]  # the mention's pairs come first
     return list((np.bincount(owners, scores, len(candidates)) / np.bincount(owners)).tolist())
 
 
@@ -298,7 +298,7 @@ def canonicalise_relations(
 
 def _scored_relations(raws: list[str], rows: FloatArray | None) -> Scored:
     wordings = [frozenset(normalise(raw.replace("_", " ")).split()) for raw in raws]
-    bags = [frozenset(comparison_form(word) for word in own - WORDS["auxiliary"]) or own for own in wordings]
+    bags = [frozenset(comparison_form(word) for word in words - WORDS["auxiliary"]) or words for words in wordings]
     blocks = [likeness.shared_item(bags)]
     vectors = None if rows is None else NameVectors(rows, np.arange(len(raws)))
     if vectors is not None:

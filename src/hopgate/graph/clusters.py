@@ -231,8 +231,8 @@ def leiden(weights: csr_array, *, resolution: float = 1.0) -> tuple[Ids, float]:
         seed=0,
         max_local_moving_iterations=MOST_SWEEPS,
     )
-    entries, found = weights.tocoo(), np.array([communities[node] for node in range(nodes)])
-    inside = np.where(found[entries.row] == found[entries.col], entries.data, 0)
+    entries, community = weights.tocoo(), np.array([communities[node] for node in range(nodes)])
+    inside = np.where(community[entries.row] == community[entries.col], entries.data, 0)
     kept = csr_array(coo_array((inside, (entries.row, entries.col)), shape=weights.shape))
     kept.eliminate_zeros()
     labels = connected_components(kept, directed=False)[1]
@@ -245,18 +245,18 @@ def leiden(weights: csr_array, *, resolution: float = 1.0) -> tuple[Ids, float]:
 
 
 def _keep(
-    connection: Connection, scopes: Sequence[str], resolution: float, found: Sequence[ClusterRow]
+    connection: Connection, scopes: Sequence[str], resolution: float, new_rows: Sequence[ClusterRow]
 ) -> list[ClusterRow]:
     """Give newly found clusters the ids of those before that they are, and keep them where that is allowed."""
     may_write = concept_rows.lock_clusters(connection)
     before = concept_rows.read_clusters(connection, scopes, resolution)
-    if before and found and before[0].graph_version == found[0].graph_version:  # another process was quicker
+    if before and new_rows and before[0].graph_version == new_rows[0].graph_version:  # another process was quicker
         return before
     new_ids = count(concept_rows.last_cluster_id(connection, scopes) + 1)
-    kept_ids = keep_ids({row.id: {*row.concept_ids} for row in before}, [{*row.concept_ids} for row in found])
+    kept_ids = keep_ids({row.id: {*row.concept_ids} for row in before}, [{*row.concept_ids} for row in new_rows])
     rows = [
         replace(row, id=next(new_ids) if kept_id is None else kept_id)
-        for row, kept_id in zip(found, kept_ids, strict=True)
+        for row, kept_id in zip(new_rows, kept_ids, strict=True)
     ]
     # Of scopes that nobody has nothing is kept: anybody can think of more of them.
     if may_write and (rows or before):

@@ -96,19 +96,19 @@ class Units:
     @cached_property
     def expansions(self) -> dict[int, list[int]]:
         """For each name, the longer names that hold all its tokens and more; a number or date is short for nothing."""
-        sets = [frozenset(own) for own in self.tokens]
+        sets = [frozenset(name_tokens) for name_tokens in self.tokens]
         holders: dict[str, set[int]] = defaultdict(set)
-        for unit, own in enumerate(sets):
-            for token in own:
+        for unit, name_tokens in enumerate(sets):
+            for token in name_tokens:
                 holders[token].add(unit)
         longer = {}
-        for unit, own in enumerate(sets):
-            if own <= numbers(self.tokens[unit]):
+        for unit, name_tokens in enumerate(sets):
+            if name_tokens <= numbers(self.tokens[unit]):
                 continue
             # The rarest first: a token that thousands of names have is then looked up for few of them.
-            first, *groups = sorted((holders[token] for token in own), key=len)
+            first, *groups = sorted((holders[token] for token in name_tokens), key=len)
             having = first.intersection(*groups)
-            if larger := sorted(other for other in having if len(sets[other]) > len(own)):
+            if larger := sorted(other for other in having if len(sets[other]) > len(name_tokens)):
                 longer[unit] = larger
         return longer
 
@@ -242,12 +242,12 @@ class NameVectors:
 # Which pairs are worth it: blocks of codes of pairs.
 
 
-def candidate_pairs(given: Units, vectors: NameVectors | None = None) -> tuple[IntArray, IntArray]:
+def candidate_pairs(units: Units, vectors: NameVectors | None = None) -> tuple[IntArray, IntArray]:
     """Give the pairs of units that are worth scoring: each once, the smaller unit first, in order."""
-    short = [(a, b) for longer in (given.expansions, given.acronyms) for a, others in longer.items() for b in others]
+    short = [(a, b) for longer in (units.expansions, units.acronyms) for a, others in longer.items() for b in others]
     # Names that differ only in spaces, and those of one name whose kinds differ, share it as if it were a token.
-    bags = [{*own, name.replace(" ", "")} for own, name in zip(given.tokens, given.names, strict=True)]
-    blocks = [shared_item(bags), pair_codes(short), pair_codes(given.same_expansion)]
+    bags = [{*words, name.replace(" ", "")} for words, name in zip(units.tokens, units.names, strict=True)]
+    blocks = [shared_item(bags), pair_codes(short), pair_codes(units.same_expansion)]
     if vectors is not None:
         blocks.append(vector_neighbours(vectors))
     return distinct(blocks)
@@ -314,7 +314,7 @@ def evidence(units: Units, i: IntArray, j: IntArray, near: FloatArray) -> FloatA
     columns[:, 2] = np.nan
     put(2, units.meant[0])
     # Tokens that begin with other letters are other words: few pairs are left to be compared letter by letter.
-    letters = numbered("".join(sorted([token[0] for token in own])) for own in units.tokens)
+    letters = numbered("".join(sorted([token[0] for token in words])) for words in units.tokens)
     for row in np.flatnonzero((letters[i] == letters[j]) & (columns[:, 1] < 1)).tolist():
         columns[row, 3] = spelling(units.tokens[i[row]], units.tokens[j[row]])
     # An acronym means the long name that is mentioned most. Two letters in lower case are the initials of many names.
@@ -451,7 +451,7 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
     def of_part(name: str) -> frozenset[str]:
         return frozenset(tokens(normalise(name)))
 
-    held = [frozenset(own) for own in units.tokens]
+    words = [frozenset(name_tokens) for name_tokens in units.tokens]
     owners = [of_part(owned[1]) if (owned := _OWNED.fullmatch(name)) else frozenset() for name in units.spellings]
     joined = [[of_part(word) for word in _HYPHENED.findall(name)] for name in units.spellings]
     writers = [bool(_WHO_WRITES.fullmatch(name)) for name in units.spellings]
@@ -459,8 +459,8 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
     def differ(a: int, b: int) -> bool:
         """Whether what the first is called or said to be tells it from the second."""
         return bool(
-            (owners[a] and (owners[a].isdisjoint(owners[b]) if owners[b] else owners[a] >= held[b]))
-            or any(not word.isdisjoint(held[b]) and not word <= held[b] for word in joined[a])
+            (owners[a] and (owners[a].isdisjoint(owners[b]) if owners[b] else owners[a] >= words[b]))
+            or any(not part.isdisjoint(words[b]) and not part <= words[b] for part in joined[a])
             or (units.names[a] != units.names[b] and (units.names[b] in units.places[a] or (writers[a] and writers[b])))
         )
 

@@ -100,11 +100,11 @@ def _scopes(connection: Connection, memory_ids: Sequence[int], names: Sequence[N
 
 def derive(connection: Connection, groups: Iterable[FactGroup]) -> None:
     """Replace the edges of groups by those of all their facts, in a fixed order; a group without facts loses them."""
-    asked = set(groups)
-    singles = {(group.src_id, group.relation) for group in asked if group.dst_id is None}
+    wanted = set(groups)
+    singles = {(group.src_id, group.relation) for group in wanted if group.dst_id is None}
     # A relation that became single-valued: its whole group covers those of its targets.
-    covered = {group for group in asked if group.dst_id is not None and (group.src_id, group.relation) in singles}
-    ordered = sorted(asked - covered, key=lambda group: (group.src_id, group.relation, group.dst_id or 0))
+    covered = {group for group in wanted if group.dst_id is not None and (group.src_id, group.relation) in singles}
+    ordered = sorted(wanted - covered, key=lambda group: (group.src_id, group.relation, group.dst_id or 0))
     if not ordered:
         return
     facts_of_group: dict[FactGroup, list[CanonicalFact]] = defaultdict(list)

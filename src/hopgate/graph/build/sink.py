@@ -201,11 +201,11 @@ def mentions_of_new_names(connection: Connection, new: Iterable[NameRow], but: C
             by_scope[row.scope].append(row)
     for scope, rows in by_scope.items():
         within = shared_or(connection, scope)
-        found = memories.holding(connection, [(within, row.name) for row in rows], limit=MAX_CARRIED + 1)
-        count = Counter(number for _, number in found)
+        holders = memories.holding(connection, [(within, row.name) for row in rows], limit=MAX_CARRIED + 1)
+        count = Counter(number for _, number in holders)
         mentions += [
             MentionRow(memory, rows[number - 1].id, rows[number - 1].name, rows[number - 1].kind)
-            for memory, number in found
+            for memory, number in holders
             if memory not in but and count[number] <= MAX_CARRIED
         ]
     return mentions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
@@ -48,7 +49,7 @@ class Walk:
         object.__setattr__(self, "shares", tuple(self.shares))
 
 
-def walk_of(given: Walk | Mapping[str, Any] | str) -> Walk:
+def walk_of(settings: Walk | Mapping[str, Any] | str) -> Walk:
     """Give a walk by its fields; text is JSON. What is not given is the default.
 
     Examples
@@ -59,16 +60,14 @@ def walk_of(given: Walk | Mapping[str, Any] | str) -> Walk:
     Traceback (most recent call last):
     hopgate.errors.HopgateError: a walk has no setting 'speed': it has damping, tolerance, degree_correction, ...
     """
-    if isinstance(given, Walk):
-        return given
-    if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except ValueError:
-            given = str(given)
-    if not isinstance(given, Mapping):
-        raise HopgateError(f'a walk is given by its fields, as JSON such as {{"damping": 0.8}}, not {given!r}')
-    names = [each.name for each in fields(Walk)]
-    if unknown := [name for name in given if name not in names]:
+    if isinstance(settings, Walk):
+        return settings
+    if isinstance(settings, str):
+        with suppress(ValueError):  # what is no JSON is refused below
+            settings = json.loads(settings)
+    if not isinstance(settings, Mapping):
+        raise HopgateError(f'a walk is given by its fields, as JSON such as {{"damping": 0.8}}, not {settings!r}')
+    names = [field.name for field in fields(Walk)]
+    if unknown := [name for name in settings if name not in names]:
         raise HopgateError(f"a walk has no setting {unknown[0]!r}: it has {', '.join(names)}")
-    return Walk(**given)
+    return Walk(**settings)

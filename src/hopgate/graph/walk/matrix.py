@@ -23,6 +23,7 @@ from hopgate.store.rows import Connection
 if TYPE_CHECKING:
     from hopgate.store.store import Store
 
+Ids = NDArray[np.int64]
 WHOLE = View()
 # A concept in up to a twentieth of a scope's memories is no hub, nor is one in up to five. Measured with the neighbours
 # of memories (docs/measurements.md): musique and 2wiki stay as they are, locomo gains up to 0.01.
@@ -47,8 +48,8 @@ class GraphMatrix:
 
     stamp: Stamp
     graph: WalkGraph
-    memory_ids: NDArray[np.int64]
-    concept_ids: NDArray[np.int64]
+    memory_ids: Ids
+    concept_ids: Ids
     # Every memory's scope as a place in `scopes`, which has "" for those without one.
     memory_scope: NDArray[np.int32]
     scopes: tuple[str, ...]
@@ -58,18 +59,18 @@ class GraphMatrix:
     edges: Links
     arcs: Links
     # Concepts of equal name are one node over all scopes: the ids of the others, ascending, and the node's own.
-    namesake_id: NDArray[np.int64]
-    namesake_of: NDArray[np.int64]
+    namesake_id: Ids
+    namesake_of: Ids
 
     def __post_init__(self) -> None:
         for array in self._arrays():
             array.setflags(write=False)
 
     def _arrays(self) -> list[NDArray[Any]]:
-        found: list[NDArray[Any]] = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
+        arrays_held: list[NDArray[Any]] = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
         for links in (self.titles, self.edges, self.arcs):
-            found += [links.source, links.target, links.weight, links.kind, links.id]
-        return found
+            arrays_held += [links.source, links.target, links.weight, links.kind, links.id]
+        return arrays_held
 
     def __repr__(self) -> str:
         return (
@@ -83,11 +84,11 @@ class GraphMatrix:
         graph = self.graph
         return sum(array.nbytes for array in (*self._arrays(), *[graph.indptr, graph.indices, graph.weights] * 3))
 
-    def memories(self, ids: ArrayLike) -> NDArray[np.int64]:
+    def memories(self, ids: ArrayLike) -> Ids:
         """Number memories by their ids; -1 for those that this view does not have."""
         return positions(self.memory_ids, np.asarray(ids, np.int64))
 
-    def concepts(self, ids: ArrayLike) -> NDArray[np.int64]:
+    def concepts(self, ids: ArrayLike) -> Ids:
         """Number concepts by their ids, from 0; -1 for those that this view does not have."""
         return positions(self.concept_ids, _nodes_of(self.namesake_id, self.namesake_of, np.asarray(ids, np.int64)))
 
@@ -99,11 +100,11 @@ class GraphMatrix:
         among: ArrayLike | None = None,
     ) -> NDArray[np.bool_] | None:
         """Which memories are of some scopes, talk about one of some concepts and are among some; None for all."""
-        others = scopes is not None and not set(self.scopes) <= set(scopes)
-        if not exclude and concepts is None and among is None and not others:
+        has_others = scopes is not None and not set(self.scopes) <= set(scopes)
+        if not exclude and concepts is None and among is None and not has_others:
             return None
         allowed = np.ones(len(self.memory_ids), dtype=bool)
-        if scopes is not None and others:
+        if scopes is not None and has_others:
             allowed = np.isin(self.memory_scope, [at for at, scope in enumerate(self.scopes) if scope in scopes])
         if concepts is not None:
             places = self.concepts(concepts)
@@ -116,7 +117,7 @@ class GraphMatrix:
         allowed[places[places >= 0]] = False
         return allowed
 
-    def edge_rows(self, ids: ArrayLike) -> NDArray[np.int64]:
+    def edge_rows(self, ids: ArrayLike) -> Ids:
         """Rows of the edges by the edges' ids; -1 for those that this view does not have."""
         return positions(self.edges.id, np.asarray(ids, np.int64))
 
@@ -134,12 +135,12 @@ def load_matrix(connection: Connection, view: View = WHOLE, *, superseded: bool 
     take part: "where did she work before" is a question like any other. Superseded memories do only if asked for.
     """
     memory_ids, scope, scopes = arrays.memory_scopes(connection, view, superseded=superseded)
-    others, first = arrays.namesakes(connection, view)
-    concept_ids = np.setdiff1d(arrays.concept_ids(connection, view), others)
+    namesake_ids, node_ids = arrays.namesakes(connection, view)
+    concept_ids = np.setdiff1d(arrays.concept_ids(connection, view), namesake_ids)
     memory = partial(positions, memory_ids)
 
-    def concept(ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        return positions(concept_ids, _nodes_of(others, first, ids))
+    def concept(ids: Ids) -> Ids:
+        return positions(concept_ids, _nodes_of(namesake_ids, node_ids, ids))
 
     # Mentions and arcs of memories that the view does not show are among them.
     mentions = _placed(arrays.mentions(connection, view), memory, concept)
@@ -158,12 +159,12 @@ def load_matrix(connection: Connection, view: View = WHOLE, *, superseded: bool 
         titles=mentions.where(mentions.are(TITLED)),
         edges=edges,
         arcs=arcs,
-        namesake_id=others,
-        namesake_of=first,
+        namesake_id=namesake_ids,
+        namesake_of=node_ids,
     )
 
 
-Place = Callable[[NDArray[np.int64]], NDArray[np.int64]]
+Place = Callable[[Ids], Ids]
 
 
 def _placed(links: Links, source: Place, target: Place) -> Links:
@@ -196,15 +197,15 @@ def hub_factors(memory: NDArray[Any], concept: NDArray[Any], scope: NDArray[Any]
     return np.where(mentioning <= FEW, 1.0, np.clip(factor, LEAST, 1)).astype(np.float32)
 
 
-def _nodes_of(others: NDArray[np.int64], first: NDArray[np.int64], ids: NDArray[np.int64]) -> NDArray[np.int64]:
+def _nodes_of(namesake_ids: Ids, node_ids: Ids, ids: Ids) -> Ids:
     """The ids of the nodes of concepts: their own, or that of the first concept of the same name."""
-    if not len(others):
+    if not len(namesake_ids):
         return ids
-    at = positions(others, ids)
-    return np.where(at >= 0, first[at], ids)
+    at = positions(namesake_ids, ids)
+    return np.where(at >= 0, node_ids[at], ids)
 
 
-def positions(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+def positions(ascending: Ids, wanted: Ids) -> Ids:
     """Give the places of ids among ascending ids; -1 for those that are not among them."""
     if not len(ascending):
         return np.full(len(wanted), -1, np.int64)
@@ -267,11 +268,11 @@ class MatrixCache:
             return kept
         needed = fresh or kept is None or kept.stamp.version >= stamp.version
         since = () if kept is None else range(kept.stamp.version + 1, stamp.version + 1)
-        own = any(written in since for written in version.written_here(connection))
-        loading = self._reload(key, anew=needed or own)
+        is_ours = any(written in since for written in version.written_here(connection))
+        loading = self._reload(key, anew=needed or is_ours)
         if needed or kept is None:
             return loading.result()
-        if own:
+        if is_ours:
             wait([loading], PATIENCE_S)
             with self._touching:
                 return self._kept.get(key, kept)
@@ -310,6 +311,6 @@ class MatrixCache:
                 return later
             self._kept[key] = matrix
             self._kept.move_to_end(key)
-            while len(self._kept) > 1 and sum(each.bytes for each in self._kept.values()) > MOST_BYTES:
+            while len(self._kept) > 1 and sum(matrix.bytes for matrix in self._kept.values()) > MOST_BYTES:
                 self._kept.popitem(last=False)
         return matrix

@@ -58,23 +58,23 @@ def pagerank(
     if not start[graph.dangling].any():
         return _solved(graph, start, damping, tolerance)
     # What starts again makes every score larger, and every error: by 1 / (1 - damping) at most.
-    found = _solved(graph, start, damping, tolerance * (1 - damping) / 4)
-    found /= found.sum()
-    return found
+    scores = _solved(graph, start, damping, tolerance * (1 - damping) / 4)
+    scores /= scores.sum()
+    return scores
 
 
 def _solved(graph: WalkGraph, restart: Vector, damping: float, tolerance: float) -> Vector:
     root = np.sqrt(graph.divisor)
     residual = (1 - damping) * restart / root
-    direction, found = residual.copy(), np.zeros_like(residual)
+    direction, solution = residual.copy(), np.zeros_like(residual)
     square = _dot(residual, residual)
     # Plain power iteration takes no more steps than this.
     for _ in range(21 + ceil(log(tolerance * (1 - damping)) / log(damping)) if damping else 2):
         if _dot(np.abs(residual), root) <= tolerance * (1 - damping):
-            return found * root
+            return solution * root
         image = direction - damping * (graph.scaled @ direction)
         step = square / _dot(direction, image)
-        found += step * direction
+        solution += step * direction
         residual -= step * image
         before, square = square, _dot(residual, residual)
         direction *= square / before

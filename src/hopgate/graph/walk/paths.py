@@ -112,8 +112,8 @@ def strongest_path(
     """
     concepts = {node: weight for node, weight in start.items() if node >= graph.memories}
     others = {node: weight for node, weight in start.items() if node < graph.memories and node != memory}
-    own = {node: weight for node, weight in start.items() if node == memory}
-    paths = (_from_seeds(graph, seeds, memory, damping) for seeds in (concepts, others, own) if seeds)
+    itself = {node: weight for node, weight in start.items() if node == memory}
+    paths = (_from_seeds(graph, seeds, memory, damping) for seeds in (concepts, others, itself) if seeds)
     return next(filter(None, paths), ())
 
 

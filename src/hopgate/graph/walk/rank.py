@@ -88,12 +88,12 @@ def walk_scores(graph: WalkGraph, start: Mapping[int, float], walk: Walk, *, nea
     restart[list(start)] = list(start.values())
     if not mass:
         return restart[: graph.memories]
-    found = None
+    visits = None
     if near and not walk.degree_correction:
-        found = near_walks(graph, restart / mass, damping=walk.damping, top=walk.depth)
-    if found is None:
-        found = pagerank(graph, restart, damping=walk.damping, tolerance=walk.tolerance)
-    scores = found[: graph.memories].astype(np.float64)
+        visits = near_walks(graph, restart / mass, damping=walk.damping, top=walk.depth)
+    if visits is None:
+        visits = pagerank(graph, restart, damping=walk.damping, tolerance=walk.tolerance)
+    scores = visits[: graph.memories].astype(np.float64)
     if walk.degree_correction:
         scores *= graph.divisor[: graph.memories] ** -walk.degree_correction
     return scores * (mass / (scores.sum() or 1.0))
