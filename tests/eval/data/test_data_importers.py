@@ -112,7 +112,7 @@ def beir(folder: Path, splits: dict[str, range]) -> Path:
 def test_a_beir_folder_keeps_its_splits_and_its_own_fields_and_one_split_is_divided(tmp_path: Path) -> None:
     data = import_dataset("beir", beir(tmp_path / "b", {"train": range(10), "test": range(10, 20)}), tmp_path / "out")
     assert set(data.splits) == {"dev", "test"} and set(data.split("test")) == {f"q{i}" for i in range(10, 20) if i % 3}
-    assert data.memories[0].source and data.memories[0].source == {"extra": {"url": "u"}}
+    assert data.memories[0].extra == {"url": "u"}
     assert "q0" not in data.queries
     data = import_dataset("beir", beir(tmp_path / "one", {"test": range(20)}), tmp_path / "divided")
     assert set(data.splits) == {"dev", "test"}
