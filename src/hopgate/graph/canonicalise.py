@@ -18,7 +18,7 @@ import numpy as np
 
 from hopgate.errors import HopgateError
 from hopgate.graph import likeness
-from hopgate.graph.likeness import KINDS, ContextMention, FloatArray, IntArray, NameVectors, Scored, Units
+from hopgate.graph.likeness import KINDS, ContextMention, FloatArray, IntArray, Scored, Units
 from hopgate.graph.names import WORDS, comparison_form, normalise
 
 __all__ = ["Candidate", "Canonicaliser", "ContextMention", "canonicalise_relations"]
@@ -131,13 +131,12 @@ class Canonicaliser:
     def fit(self, mentions: Sequence[ContextMention], embed: Embed | None = None) -> Canonicalisation:
         """Cluster the mentions' names, which are also compared by embedding where there is one."""
         units, unit_of = likeness.units(mentions)
-        vectors = None
+        near = likeness.NOT_EMBEDDED
         if embed is not None and len(units) >= 2:
             known = np.sort(np.argsort(-units.counts, kind="stable")[:MAX_EMBEDDED]).astype(np.int64)
-            vectors = NameVectors(embed([units.spellings[unit] for unit in known]), known)
-        i, j = likeness.candidate_pairs(units, vectors)
-        near = np.full(len(i), np.nan, dtype=np.float32) if vectors is None else vectors.near(i, j)
-        scored = likeness.scored(units, i, j, near)
+            near = likeness.vector_neighbours(embed([units.spellings[unit] for unit in known]), known)
+        i, j = likeness.candidate_pairs(units, near)
+        scored = likeness.scored(units, i, j, near.of(i, j))
         labels = agglomerate(scored, len(units), self.threshold)
         return Canonicalisation(units, scored, labels, unit_of, self.threshold)
 
@@ -177,8 +176,8 @@ def _candidate_scores(mention: ContextMention, candidates: Sequence[Candidate]) 
         places=(frozenset(),) * len(spellings),
     )
     i, j = (side.astype(np.int64) for side in np.triu_indices(len(units), 1))
-    near = np.full(len(i), np.nan, dtype=np.float32)
-    scores = likeness.scored(units, i, j, near).score[: len(owners)]  # the mention's pairs come first
+    # The mention's pairs come first.
+    scores = likeness.scored(units, i, j, np.zeros(len(i), np.float32)).score[: len(owners)]
     return list((np.bincount(owners, scores, len(candidates)) / np.bincount(owners)).tolist())
 
 
@@ -288,7 +287,7 @@ def canonicalise_relations(
     raws = list(counts)
     if not raws:
         return {}
-    scored = _scored_relations(raws, None if embed is None else embed(raws))
+    scored = _scored_relations(raws, embed)
     labels = agglomerate(scored, len(raws), threshold).tolist()
     first: dict[int, str] = {}
     for raw, label in sorted(zip(raws, labels, strict=True), key=lambda pair: (-counts[pair[0]], len(pair[0]))):
@@ -296,21 +295,19 @@ def canonicalise_relations(
     return {raw: first[label] for raw, label in zip(raws, labels, strict=True)}
 
 
-def _scored_relations(raws: list[str], rows: FloatArray | None) -> Scored:
+def _scored_relations(raws: list[str], embed: Embed | None) -> Scored:
     wordings = [frozenset(normalise(raw.replace("_", " ")).split()) for raw in raws]
     bags = [frozenset(comparison_form(word) for word in words - WORDS["auxiliary"]) or words for words in wordings]
-    blocks = [likeness.shared_item(bags)]
-    vectors = None if rows is None else NameVectors(rows, np.arange(len(raws)))
-    if vectors is not None:
-        blocks.append(likeness.vector_neighbours(vectors))
-    i, j = likeness.distinct(blocks)
-    overlap = likeness.weighted_overlap(bags, i, j)
-    near = np.zeros(len(i), dtype=np.float32) if vectors is None else vectors.near(i, j)
+    near = likeness.NOT_EMBEDDED
+    if embed is not None and len(raws) >= 2:
+        near = likeness.vector_neighbours(embed(raws), np.arange(len(raws)))
+    i, j = likeness.distinct((likeness.shared_item(bags), near.pairs))
+    alike = np.maximum(likeness.weighted_overlap(bags, i, j), near.of(i, j))
     # "has insurance" and "has health insurance" name two things that one has, however alike the words.
     has = [raw.startswith("has ") for raw in raws]
     turned = [
         bool((wordings[a] ^ wordings[b]) & WORDS["turning"]) or (has[a] and has[b] and bags[a] != bags[b])
         for a, b in zip(i.tolist(), j.tolist(), strict=True)
     ]
-    score = (np.where(turned, 0.5, 1.0) * np.maximum(overlap, near)).astype(np.float32)
+    score = (np.where(turned, 0.5, 1.0) * alike).astype(np.float32)
     return Scored(i, j, score, np.zeros((len(i), len(KINDS)), dtype=np.float32))

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ MAX_BLOCK = 50
 # Neighbours kept of each name by embeddings. Neighbours by character 3-grams beside them found six pairs of 2,571 on
 # musique, five of them wrong, and none on 2wiki and ReVerb.
 NEIGHBOURS = 10
-# Below this closeness by embedding (see `closeness`) two names that share nothing else are not one.
+# Below this closeness by embedding (see `vector_neighbours`) two names that share nothing else are not one.
 MIN_CLOSENESS = 0.2
 # The part of the way to 1 that related but different things reach (Germany, France). 0.2 and 0.3 differ by less than
 # 0.002 on the labelled sets with bge-small.
@@ -193,8 +194,24 @@ def units(mentions: Sequence[ContextMention]) -> tuple[Units, IntArray]:
     return gathered, of_mention
 
 
-def closeness(vectors: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Make a function that turns cosines of these vectors into closeness: 0 for unrelated names, 1 for the same.
+class Near(NamedTuple):
+    """Pairs of units that are near by embedding, as ascending codes, and their closeness in 0..1."""
+
+    pairs: IntArray
+    closeness: FloatArray
+
+    def of(self, i: IntArray, j: IntArray) -> FloatArray:
+        """The closeness of pairs in order, these among them; 0 of all others."""
+        values = np.zeros(len(i), dtype=np.float32)
+        values[np.searchsorted(i << 32 | j, self.pairs)] = self.closeness
+        return values
+
+
+NOT_EMBEDDED = Near(np.zeros(0, np.int64), np.zeros(0, np.float32))
+
+
+def vector_neighbours(vectors: FloatArray, units: IntArray) -> Near:
+    """The neighbours of units by the vectors of their names, which are unit rows.
 
     Embedders differ in how alike they find unrelated names (cosine 0.5 for one, 0.1 for another), so that a fixed
     threshold fits only one. Of the way from two standard deviations above the mean of random pairs to 1, the first
@@ -202,55 +219,37 @@ def closeness(vectors: FloatArray) -> Callable[[FloatArray], FloatArray]:
 
     Examples
     --------
-    >>> near = closeness(np.eye(64, dtype=np.float32))
-    >>> near(np.array([0.2, 0.6, 1.0])).round(2).tolist()
-    [0.0, 0.5, 1.0]
+    >>> ours = np.eye(64, dtype=np.float32)
+    >>> ours[1, :2] = 0.8, 0.6
+    >>> vector_neighbours(ours, np.arange(64)).closeness.round(1)
+    array([0.7], dtype=float32)
     """
-    low = 0.0
-    if len(vectors) > 1:
-        # Names near one another in the input are often related: pairs are drawn at random, the same for the same input.
-        first, second = np.random.default_rng(0).integers(0, len(vectors), size=(2, 1 << 14))
-        cosines = np.einsum("ij,ij->i", vectors[first], vectors[second])[first != second]
-        low = float(min(cosines.mean() + 2 * cosines.std(), 0.95))
+    # Names near one another in the input are often related: pairs are drawn at random, the same for the same input.
+    first, second = np.random.default_rng(0).integers(0, len(vectors), size=(2, 1 << 14))
+    cosines = np.einsum("ij,ij->i", vectors[first], vectors[second])[first != second]
+    low = float(min(cosines.mean() + 2 * cosines.std(), 0.95))
     low += UNRELATED * (1 - low)
-    return lambda cosines: np.clip((cosines - low) / (1 - low), 0, 1).astype(np.float32)
-
-
-@dataclass(frozen=True, eq=False)
-class NameVectors:
-    """Unit rows of some units' names, and which units these are, in order."""
-
-    rows: FloatArray
-    units: IntArray
-
-    @cached_property
-    def scale(self) -> Callable[[FloatArray], FloatArray]:
-        """How cosines become closeness here."""
-        return closeness(self.rows)
-
-    def near(self, i: IntArray, j: IntArray) -> FloatArray:
-        """Closeness of pairs of units; NaN where one has no vector."""
-        place = np.full(max(i.max(initial=0), j.max(initial=0), self.units.max(initial=0)) + 1, -1, dtype=np.int64)
-        place[self.units] = np.arange(len(self.units))
-        near = np.full(len(i), np.nan, dtype=np.float32)
-        both = np.flatnonzero((place[i] >= 0) & (place[j] >= 0))
-        for part in np.array_split(both, len(both) // 65536 + 1):
-            near[part] = self.scale(np.einsum("ij,ij->i", self.rows[place[i[part]]], self.rows[place[j[part]]]))
-        return near
+    closeness: dict[int, float] = {}
+    for start in range(0, len(vectors), ROWS_AT_ONCE):
+        near = np.clip((vectors[start : start + ROWS_AT_ONCE] @ vectors.T - low) / (1 - low), 0, 1)
+        np.fill_diagonal(near[:, start:], 0)  # itself
+        nearest = np.argsort(-near, axis=1)[:, :NEIGHBOURS]
+        row, place = np.nonzero(np.take_along_axis(near, nearest, axis=1) >= MIN_CLOSENESS)
+        other = nearest[row, place]
+        codes = pair_codes(zip(units[start + row].tolist(), units[other].tolist(), strict=True))
+        closeness |= dict(zip(codes.tolist(), near[row, other].tolist(), strict=True))
+    return Near(np.array(sorted(closeness), np.int64), np.array([closeness[code] for code in sorted(closeness)], "f4"))
 
 
 # Which pairs are worth it: blocks of codes of pairs.
 
 
-def candidate_pairs(units: Units, vectors: NameVectors | None = None) -> tuple[IntArray, IntArray]:
+def candidate_pairs(units: Units, near: Near = NOT_EMBEDDED) -> tuple[IntArray, IntArray]:
     """Give the pairs of units that are worth scoring: each once, the smaller unit first, in order."""
     short = [(a, b) for longer in (units.expansions, units.acronyms) for a, others in longer.items() for b in others]
     # Names that differ only in spaces, and those of one name whose kinds differ, share it as if it were a token.
     bags = [{*words, name.replace(" ", "")} for words, name in zip(units.tokens, units.names, strict=True)]
-    blocks = [shared_item(bags), pair_codes(short), pair_codes(units.same_expansion)]
-    if vectors is not None:
-        blocks.append(vector_neighbours(vectors))
-    return distinct(blocks)
+    return distinct((shared_item(bags), pair_codes(short), pair_codes(units.same_expansion), near.pairs))
 
 
 def distinct(blocks: Iterable[IntArray]) -> tuple[IntArray, IntArray]:
@@ -278,19 +277,6 @@ def shared_item(bags: Iterable[Iterable[str]]) -> IntArray:
     return pair_codes(pair for group in groups for pair in combinations(group, 2))
 
 
-def vector_neighbours(vectors: NameVectors) -> IntArray:
-    """Units that are near by embedding."""
-    blocks = [np.zeros(0, np.int64)]
-    for start in range(0, len(vectors.rows), ROWS_AT_ONCE):
-        near = vectors.scale(vectors.rows[start : start + ROWS_AT_ONCE] @ vectors.rows.T)
-        np.fill_diagonal(near[:, start:], 0)  # itself
-        nearest = np.argsort(-near, axis=1)[:, :NEIGHBOURS]
-        row, place = np.nonzero(np.take_along_axis(near, nearest, axis=1) >= MIN_CLOSENESS)
-        ends = vectors.units[start + row].tolist(), vectors.units[nearest[row, place]].tolist()
-        blocks.append(pair_codes(zip(*ends, strict=True)))
-    return np.concatenate(blocks)
-
-
 # The evidence that two names are one concept, for many pairs: a column for each kind of evidence, in 0..1.
 
 KINDS = ("same name", "shared tokens", "expansion", "spelling", "initials", "same expansion", "embedding")
@@ -299,7 +285,7 @@ KINDS = ("same name", "shared tokens", "expansion", "spelling", "initials", "sam
 def evidence(units: Units, i: IntArray, j: IntArray, near: FloatArray) -> FloatArray:
     """Measure each kind of evidence for the pairs, which are in order.
 
-    `near` is the pairs' closeness by embedding in 0..1, NaN where a vector is missing. A pair that is no expansion has
+    `near` is the pairs' closeness by embedding in 0..1. A pair that is no expansion has
     NaN in that column; a rival of the strongest expansion has 0. Pairs of a short name and its expansion, of two short
     names of one, and of an acronym and what it stands for must be among the pairs.
     """
@@ -422,10 +408,9 @@ def scored(units: Units, i: IntArray, j: IntArray, near: FloatArray) -> Scored:
     same, shared, share, spelt, acronym, together, _ = columns.T
     contained = ~np.isnan(share)
     strings = np.maximum.reduce([np.where(contained, np.nan_to_num(share), shared), spelt, acronym])
-    close = np.nan_to_num(near)
-    score = np.maximum(strings, np.where(contained | (shared > 0), 0, close))
+    score = np.maximum(strings, np.where(contained | (shared > 0), 0, near))
     # Initials and closeness are independent evidence: the chance that both are wrong is the product.
-    score = np.where(acronym > 0, 1 - (1 - acronym) * (1 - close), score)
+    score = np.where(acronym > 0, 1 - (1 - acronym) * (1 - near), score)
     score = np.where(contained, score, np.maximum(score, together))
     score = np.maximum(same, score)  # the same name scores 1 whatever its vectors
     kinds = numbered(kind or "" for kind in units.kinds)
