@@ -407,12 +407,9 @@ def scored(units: Units, i: IntArray, j: IntArray, near: FloatArray) -> Scored:
     columns = evidence(units, i, j, near)
     same, shared, share, spelt, acronym, together, _ = columns.T
     contained = ~np.isnan(share)
-    strings = np.maximum.reduce([np.where(contained, np.nan_to_num(share), shared), spelt, acronym])
-    score = np.maximum(strings, np.where(contained | (shared > 0), 0, near))
-    # Initials and closeness are independent evidence: the chance that both are wrong is the product.
-    score = np.where(acronym > 0, 1 - (1 - acronym) * (1 - near), score)
-    score = np.where(contained, score, np.maximum(score, together))
-    score = np.maximum(same, score)  # the same name scores 1 whatever its vectors
+    words = np.where(contained, np.nan_to_num(share), shared)
+    strings = np.maximum.reduce([same, words, spelt, acronym, together])
+    score = np.where(contained | (shared > 0), strings, np.maximum(strings, near))
     kinds = numbered(kind or "" for kind in units.kinds)
     score = np.where((kinds[i] != kinds[j]) & (kinds[i] > 0) & (kinds[j] > 0), score * OTHER_KIND, score)
     score = np.where(clashing(units, i, j), score * CLASHING, score)

@@ -9,7 +9,7 @@ from hopgate.demo import corpus
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found, sources
 from hopgate.extract.runner import Run
-from hopgate.graph.build.merge import merge, split
+from hopgate.graph.build.merge import merge
 from hopgate.graph.build.resolve import NameResolver
 from hopgate.graph.build.sink import GraphSink
 from hopgate.graph.canonicalise import Canonicaliser
@@ -39,8 +39,7 @@ def test_merge_then_split_restores_everything(kb, world):
             change = merge(connection, concept(kb, one), concept(kb, two))
         merged = content(kb)
         assert change.names and merged != before and len(merged["concepts"]) == len(before["concepts"]) - 1
-        with kb.store.transaction() as connection:
-            split(connection, concept(kb, one))
+        kb.graph.split(one)
         assert content(kb) == before
         assert version(kb) == at + 2
 
@@ -48,8 +47,8 @@ def test_merge_then_split_restores_everything(kb, world):
 def test_what_cannot_be_done_is_refused(kb, world):
     with kb.store.transaction() as connection, pytest.raises(HopgateError, match="with itself"):
         merge(connection, concept(kb, "birch"), concept(kb, "birch"))
-    with kb.store.transaction() as connection, pytest.raises(HopgateError, match="nothing was merged"):
-        split(connection, concept(kb, "birch"))
+    with pytest.raises(HopgateError, match="nothing was merged"):
+        kb.graph.split("birch")
     with kb.store.transaction() as connection, pytest.raises(HopgateError, match="no concept"):
         concept_rows.get(connection, 10**9)
 
@@ -62,8 +61,7 @@ def test_what_people_decided_outlives_a_rebuild(kb, world):
     before = content(kb)
     kb.build(extractor, rebuild=True)
     assert content(kb) == before
-    with kb.store.transaction() as connection:
-        split(connection, concept(kb, "birch"))
+    kb.graph.split("birch")
     kb.build(extractor, rebuild=True)
     assert concept(kb, "birch") != concept(kb, "alder")
     assert concept(kb, "immich") == concept(kb, "jellyfin")
@@ -74,8 +72,7 @@ def test_an_automatic_merge_that_was_split_stays_split(kb):
     said = {"a": found([Mention("Marilyn Monroe")], []), "b": found([Mention("Monroe")], [])}
     kb.build(Scripted(said))
     assert concept(kb, "monroe") == concept(kb, "marilyn monroe")
-    with kb.store.transaction() as connection:
-        split(connection, concept(kb, "monroe"))
+    kb.graph.split("monroe")
     apart = content(kb)
     kb.build(Scripted(said), rebuild=True)
     assert content(kb) == apart and concept(kb, "monroe") != concept(kb, "marilyn monroe")
@@ -112,7 +109,7 @@ def test_a_new_name_joins_the_concept_it_means_before_its_facts_are_derived(kb):
     with kb.store.transaction() as connection:
         (made,) = journal.merges_into(connection, concept(kb, "monroe"))
         assert made.method == "incremental" and made.score is not None
-        split(connection, concept(kb, "monroe"))
+    kb.graph.split("monroe")
     assert sum("starred in" in row for row in content(kb)["edges"]) == 2
 
 

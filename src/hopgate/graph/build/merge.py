@@ -62,9 +62,11 @@ def split_named(connection: Connection, name: str, scope: str | None = None) -> 
     """Undo every merge into a concept, in this scope or in each that has it, the last one first."""
     version.lock(connection)
     view = View(scope if scope is None else (scope,))
-    concepts = sorted(concept_rows.find_all(connection, normalise(name), name, view))
-    with_merges = [concept_id for concept_id in concepts if journal.merges_into(connection, concept_id)]
-    return [change for concept_id in with_merges or concepts[:1] for change in split(connection, concept_id)]
+    concept_ids = sorted(concept_rows.find_all(connection, normalise(name), name, view))
+    merges = [merged for concept_id in concept_ids for merged in journal.merges_into(connection, concept_id)]
+    if not merges:
+        raise HopgateError(f"nothing was merged into {name!r}: hopgate concepts show tells what it is made of")
+    return [_take_back(connection, merged) for merged in merges]
 
 
 def merge(connection: Connection, kept_id: int, merged_id: int, *, method: str = BY_HAND) -> Change:
@@ -163,32 +165,22 @@ def undo_keep_apart(connection: Connection, row: JournalRow) -> None:
     concept_rows.mark_ambiguous(connection, name_id, near_id, row.score)
 
 
-def split(connection: Connection, concept_id: int) -> list[Change]:
-    """Undo every merge into a concept, the last one first; edges and mentions come back as they were."""
-    version.lock(connection)
-    kept = concept_rows.get(connection, concept_id)
-    merges = journal.merges_into(connection, concept_id)
-    if not merges:
-        raise HopgateError(f"nothing was merged into {kept.name!r}: hopgate concepts show tells what it is made of")
-    return [_take_back(connection, kept, merged) for merged in merges]
-
-
 def undo_merge(connection: Connection, merged: JournalRow) -> Change:
     """Undo one merge; one whose concept became part of another since is refused."""
     version.lock(connection)
     names = name_rows.read(connection, ids=merged.name_ids)
     if merged.kept_id is None or any(row.concept_id != merged.kept_id for row in names):
         raise HopgateError("the merged concept became part of another one since: undo that merge first")
-    return _take_back(connection, concept_rows.get(connection, merged.kept_id), merged)
+    return _take_back(connection, merged)
 
 
-def _take_back(connection: Connection, kept: Concept, merged: JournalRow) -> Change:
+def _take_back(connection: Connection, merged: JournalRow) -> Change:
     """Give a merged concept its names back, and bring the graph into line."""
-    assert merged.merged_id is not None and merged.merged_name is not None
+    assert merged.kept_id is not None and merged.merged_id is not None and merged.merged_name is not None
+    kept = concept_rows.get(connection, merged.kept_id)
     names = [row for row in name_rows.read(connection, concepts=[kept.id]) if row.id in merged.name_ids]
-    with _moving(
-        connection, names, merged.merged_id, concept_rows.memories_of_concepts(connection, [kept.id])
-    ) as groups:
+    memory_ids = concept_rows.memories_of_concepts(connection, [kept.id])
+    with _moving(connection, names, merged.merged_id, memory_ids) as groups:
         journal.restore(connection, merged)
         name_rows.move(connection, [row.id for row in names], merged.merged_id)
     # Those that follow the names, and not all that the kept concept had.
