@@ -1,7 +1,5 @@
 """A server on this machine, on a port of its own, that answers every POST as a function says."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading

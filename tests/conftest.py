@@ -1,7 +1,5 @@
 """One embedded PostgreSQL for the whole run, or for each worker of a parallel one; a fresh database for every test."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

@@ -3,8 +3,6 @@
 A `text` block right below a python one is what that prints.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

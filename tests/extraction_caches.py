@@ -1,7 +1,5 @@
 """For tests of the runner: a sink and a cache in dictionaries, and a cache in a file that survives a killed process."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A program's own event loop and its own pool of connections."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 

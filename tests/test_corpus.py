@@ -1,7 +1,5 @@
 """What is given is checked and nothing of it is ignored: lines of JSON, fields, lists, rules of sensitivity."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

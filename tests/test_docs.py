@@ -2,8 +2,6 @@
 notebook runs from top to bottom and is stored with its outputs.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import runpy

@@ -1,7 +1,5 @@
 """The one HTTP client against a real server: when it tries again, when it stops, and what it never says."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

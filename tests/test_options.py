@@ -1,7 +1,5 @@
 """Settings as declared fields: what is made of them, and what each refuses."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from pathlib import Path

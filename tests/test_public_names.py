@@ -1,7 +1,5 @@
 """What `import hopgate` offers, and what it costs."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

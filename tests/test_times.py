@@ -1,7 +1,5 @@
 """One rule for time: a date without a zone is UTC, wherever one comes in."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is changed by hand is previewed, stands in the log, and is taken back as if it had never been."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

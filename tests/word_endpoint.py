@@ -1,7 +1,5 @@
 """A real model's server on this machine, quick and readable: a text's vector counts its words in 64 buckets."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

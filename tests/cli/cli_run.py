@@ -1,7 +1,5 @@
 """Run a command in this process, as the user would, and give back what they would see."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`hopgate dataset`, `questions` and `slices build`; what they compute is tested in tests/eval."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`hopgate extract`, `build`, `concepts`, `graph`, `curate`, `log` and `undo`, on the synthetic corpus."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every command explains itself with an example, shells complete it, and little is imported for it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """`hopgate add`, `ingest`, `export`, `show`, `delete`, `sensitive`, `status`, `watch`: in, out, and never half."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """`hopgate recall`, `settings` and `audit`: hostile queries, tables and JSON, options, and what bars a leg."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

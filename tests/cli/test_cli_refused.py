@@ -1,7 +1,5 @@
 """What a user does wrong is one sentence and status 2, whichever command: rows of calls and what is said of them."""
 
-from __future__ import annotations
-
 import io
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """`hopgate db`, `embed`, `cache` and `serve`: schema, servers, vectors, and the store in a browser."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The synthetic corpus is a whole: facts, queries, qrels, triples and secrets agree."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

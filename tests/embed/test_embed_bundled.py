@@ -1,7 +1,5 @@
 """The bundled model: pinned, found without importing its package, and blind to a text's neighbours."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The cache: exact, private, shared between processes, and whole after a crash."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Identities tell embedders apart, specs make them, and answers that are no vectors are refused."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

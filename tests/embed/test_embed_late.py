@@ -1,7 +1,5 @@
 """Late interaction with the bundled model: token vectors, long texts by passages, and the scores."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An OpenAI-compatible endpoint against a real server: batches, order, keys, and answers that are none."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Any sentence-transformers model: a small real one, out of a wheel."""
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs with known answers: each question has ten answers, and an arm finds as many of them as it is told."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A shuffle keeps every degree and what follows from names, and changes one part alone."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The gate over real stores: what opens, what is kept and cannot be forged, what is hidden, what is applied."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

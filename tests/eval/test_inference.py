@@ -1,7 +1,5 @@
 """Inference by cluster: against textbooks' formulas, and as properties."""
 
-from __future__ import annotations
-
 import math
 from itertools import takewhile
 

@@ -1,7 +1,5 @@
 """Looks are counted by what was asked, whatever the folder, the ids and the punctuation."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

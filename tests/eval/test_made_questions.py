@@ -1,7 +1,5 @@
 """Made multi-hop questions: in force, unambiguous, not given away, labelled, and what was left out is counted."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import numpy as np

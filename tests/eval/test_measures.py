@@ -1,7 +1,5 @@
 """Measures: by hand, as values, as properties, and against ranx, an independent implementation."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

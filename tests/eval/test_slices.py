@@ -1,7 +1,5 @@
 """Slices: what they hold, that none is taken away, and which hops are not adjacent."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """The verdict against who would have it wrong: each attack once opened or closed the gate with every check green."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Out and in again: an export gives an equal store, a backup an equal one to the byte."""
 
-from __future__ import annotations
-
 import csv
 import json
 import stat

@@ -1,7 +1,5 @@
 """The extras against the real packages: `make full` runs these in an environment of their own."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The real GGUF at what takes long, by `make full`: several memories in a call, and a judge."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 

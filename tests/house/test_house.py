@@ -1,7 +1,5 @@
 """What no tool checks: every module has a caller, names are plain, terms are used, links lead somewhere."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

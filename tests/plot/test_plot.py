@@ -1,7 +1,5 @@
 """Pictures of a store, a gate and time."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import matplotlib

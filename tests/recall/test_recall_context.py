@@ -1,7 +1,5 @@
 """What an assistant is given, and what a model answers from it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime

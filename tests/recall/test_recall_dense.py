@@ -1,7 +1,5 @@
 """The dense leg: exact against numpy, HNSW against exact, filters that starve the index, vectors that are none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

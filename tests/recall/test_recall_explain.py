@@ -1,7 +1,5 @@
 """Why a memory is not a hit: what each leg has of it, and what left it out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 

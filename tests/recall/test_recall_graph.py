@@ -1,7 +1,5 @@
 """The graph leg in recall: memories that no other leg finds, paths in words, and the filters that every leg honours."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Late interaction and evidence over arcs: by hand, against brute force, and in a store with the real models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any

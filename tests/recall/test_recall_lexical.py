@@ -1,7 +1,5 @@
 """The lexical leg: BM25 in SQL against BM25 in Python, ts_rank against the server's own, any text, scripts, filters."""
 
-from __future__ import annotations
-
 import math
 import random
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Long memories: what stands late in one is found, the hit says where, and nothing of it outlives its text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is over: the memory of today stands above that of yesterday, unless yesterday was asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """A query that says when it means: read, used where something had changed, explained, and never from another scope."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 

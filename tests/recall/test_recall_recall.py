@@ -1,7 +1,5 @@
 """Recall as a whole: which legs run, what they may return, what a hit accounts for, and what a leg could not see."""
 
-from __future__ import annotations
-
 import logging
 import random
 import threading

@@ -1,7 +1,5 @@
 """After fusion: the cross-encoder reads the top again, within its time."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Settings: store, file, environment, arguments, in that order, anew for each query; a wrong one is refused."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any, get_type_hints

@@ -1,7 +1,5 @@
 """Filters by fields: what every leg gives is what a plain reading of the conditions lets through."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """A word that stands in one memory alone, and every place where it may be found."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Kill a command at a point of its way, by injection: the connection ends there, and the command with it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """What a store says, without ids that say nothing, and what must always hold of it: the statements of oracle.sql."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Every reader that texts of others reach, and what somebody would give it."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime

@@ -4,8 +4,6 @@ The suite takes one boundary of some, `make full` of each; `make soak` (`HOPGATE
 all of them, and at a hundred points between them.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 No row, no sample of the planner's, no vector, cache, request, log or file; nor what it gave to others.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Writers side by side: one order of locks, kept by all; who meets another all the same begins again."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections import defaultdict

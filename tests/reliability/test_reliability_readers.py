@@ -3,8 +3,6 @@
 `make full` gives them a thousand odd texts, `make soak` (`HOPGATE_SOAK`) a million, and longer texts.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import gc

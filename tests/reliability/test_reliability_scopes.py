@@ -3,8 +3,6 @@
 With `HOPGATE_SOAK` there are 2,000 worlds, or as many as `HOPGATE_SOAK_WORLDS` says.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """What comes from others is data, and what is one's own stays one's own: texts, backups, files, folders, passwords."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

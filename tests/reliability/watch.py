@@ -3,8 +3,6 @@
 And which locks a statement takes, in the order of docs/reliability.md.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Databases in the states that commands begin from, and the commands that change them."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import functools

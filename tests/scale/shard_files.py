@@ -1,7 +1,5 @@
 """Shards for the tests of backfills: the synthetic corpus cut into files, some of its lines poisoned."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

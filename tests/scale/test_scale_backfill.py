@@ -1,7 +1,5 @@
 """Backfills: each memory once, a batch whole or not at all, rows that are none named, secrets unread, whatever dies."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

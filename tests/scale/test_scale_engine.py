@@ -1,7 +1,5 @@
 """One function over many batches: results in order whoever worked, and a worker that dies is made up for."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

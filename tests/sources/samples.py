@@ -3,8 +3,6 @@
 The files lie in the folder `samples`; each function copies one, so that a test may change it.
 """
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import zipfile

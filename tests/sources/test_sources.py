@@ -1,7 +1,5 @@
 """Each source: recognised, read with its dates, threads and ids, the same again; the wrong file refused."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Every row of the guide's two tables is run: each source on a sample, each format into a file."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Tags and flags in every shape in which notes and tables have them: each is read as what it is, or refused."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever a file holds, a source gives memories or refuses it in one sentence."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Code as a user writes it, for mypy alone: where an ignore below is not needed, `make types` fails."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import hopgate

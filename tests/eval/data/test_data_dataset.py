@@ -1,7 +1,5 @@
 """BEIR folders: read whole, or refused with file, line and reason; divided so that what is related stays together."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

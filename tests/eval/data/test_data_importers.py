@@ -1,7 +1,5 @@
 """Importers: tiny files in the public layouts become BEIR folders that pass every check."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

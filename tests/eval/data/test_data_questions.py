@@ -1,7 +1,5 @@
 """One's own questions: a file to fill in, candidates from every leg, queries and judgements out."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

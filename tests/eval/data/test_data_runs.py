@@ -1,7 +1,5 @@
 """TREC runs and qrels: what is written is read back."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
