@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from hopgate.embed.bundled import BGE_SMALL, bundled_file, session_options, side_by_side
 from hopgate.errors import HopgateError
+from hopgate.extract.rules.words import LANGUAGES
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -47,10 +48,9 @@ _SCALE, _ZERO = np.float32(0.0077856923), np.float32(70)
 # A word is what stands between spaces and marks; "E.ON", "nas-2", "Mo's", "19:00" and "€1,020" are one.
 _WORD = re.compile(r"""(?:[^\s,;:()"“”„!?…=→>]|(?<=\d)[,:](?=\d))+""")
 _AT_END = ".'’/-"
-_ARTICLE = re.compile(
-    r"(?:the|my|our|a|an|der|die|das|den|dem|ein|eine|mein|meine|unser|unsere|le|la|les|el|il|het|de|her|his) (?=.)",
-    re.IGNORECASE,
-)
+# What may stand at the edges of marked words and is none of them: small words, a year.
+_SMALL = frozenset().union(*(language.function for language in LANGUAGES.values()))
+_YEAR = re.compile(r"[12]\d{3}(?:-\d\d){0,2}$")
 _LIKELY_WORD = re.compile(r"[^\W\d_]+|->|→|=>")
 _WEIGHTS = resources.files("hopgate.extract.changes").joinpath("weights")
 
@@ -163,7 +163,7 @@ def compared_all(pairs: Sequence[tuple[str, str]]) -> list[Compared]:
 
 
 def spans(text: str, offsets: NDArray[np.int64], labels: NDArray[np.float32], names: Sequence[str]) -> list[Span]:
-    """Join words that follow each other and have the same label, the surest first; an article before is none of it.
+    """Join words that follow each other and have the same label, the surest first, without small words at the edges.
 
     Tokens have a row each: where they begin and end, and how likely each label is. A word's label is that of its tokens
     together, each weighed by its letters: a token alone may miss. The first of the labels' names is none.
@@ -191,16 +191,22 @@ def spans(text: str, offsets: NDArray[np.int64], labels: NDArray[np.float32], na
         elif label:
             joined.append(Span(label, text[start:end], start, confidence))
         last = label
-    return sorted(map(_without_article, joined), key=lambda span: -span.confidence)
+    return sorted(filter(lambda span: span.text, map(_trimmed, joined)), key=lambda span: -span.confidence)
 
 
 def _first(label: str, *notes: Sequence[Span]) -> str:
     return next((span.text for spans_of_note in notes for span in spans_of_note if span.label == label), "")
 
 
-def _without_article(span: Span) -> Span:
-    bare = _ARTICLE.sub("", span.text, count=1) if _ARTICLE.match(span.text) else span.text
-    return span._replace(text=bare, start=span.start + len(span.text) - len(bare))
+def _trimmed(span: Span) -> Span:
+    """Without the small words and years at its edges; "" where it is nothing else."""
+    words = list(_WORD.finditer(span.text))
+    while words and (words[0][0].lower() in _SMALL or (len(words) > 1 and _YEAR.match(words[0][0]))):
+        del words[0]
+    while words and words[-1][0].lower() in _SMALL:
+        del words[-1]
+    start, end = (words[0].start(), words[-1].end()) if words else (0, 0)
+    return span._replace(text=span.text[start:end].rstrip(_AT_END), start=span.start + start)
 
 
 @cache

@@ -9,9 +9,9 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from hopgate.extract.extraction import Source
-from hopgate.extract.rules.dates import date_spans
+from hopgate.extract.rules.dates import DateSpan, date_spans
 from hopgate.extract.rules.tokens import analysed
-from hopgate.extract.rules.words import LANGUAGES, SMALL
+from hopgate.extract.rules.words import LANGUAGES, SMALL, word_sets
 from hopgate.times import moment
 
 MOST_WORDS, MOST_CHARACTERS = 60, 1000
@@ -30,7 +30,9 @@ _AFTER_DATE = re.compile(r"[\s:,;.)\]|–—-]+")
 _KEY = re.compile(r"((?:[^\s:]+ ){0,3}[^\s:]+):\s")
 _NUMBER = re.compile(r"[^\w\s]?\d")
 _WORD = re.compile(r"[^\W\d_]+")
-_SINCE = frozenset().union(*(language.since for language in LANGUAGES.values()))
+_SINCE, _ON = frozenset().union(*(language.since for language in LANGUAGES.values())), word_sets("dates")["on"]
+# Where a line may go on with what is so instead: "mentor: Ada, since 2025 it is Bea", "2024-01: Mia; 2024-05: Noor".
+_INSTEAD = re.compile(rf"[,;] (?=\d|(?:{'|'.join(sorted(_SINCE))})\b)")
 _NO_THINGS = SMALL.union(*(language.months for language in LANGUAGES.values()))
 
 
@@ -41,11 +43,13 @@ JOINT = " – "
 class Sentence(NamedTuple):
     """What a line or sentence says, what it may be about (the title, and what it stands under), and since when.
 
-    `key` is what an item or a row begins with: "Dentist: …". A cell below a day since which it is so is a state.
+    `under` are all headings and outer items. `key` is what an item or a row begins with: "Dentist: …". A cell below the
+    day since which it is so is a state.
     """
 
     bare: str
     subjects: tuple[str, ...] = ()
+    under: tuple[str, ...] = ()
     day: datetime | None = None
     key: str = ""
     is_state: bool = False
@@ -58,7 +62,18 @@ class Sentence(NamedTuple):
     def may_end(self, other: Sentence) -> bool:
         """Whether both may be about one thing and say something else: lines that begin with different things do not."""
         words, others = ({*_WORD.findall(sentence.key.lower())} - _NO_THINGS for sentence in (self, other))
-        return self.bare != other.bare and not (words and others and words.isdisjoint(others))
+        is_other_thing = words and others and words.isdisjoint(others)
+        is_other_state = self.is_state and other.is_state and self.key != other.key
+        return self.bare != other.bare and not (is_other_thing or is_other_state)
+
+    def shares_words(self, other: Sentence) -> bool:
+        """Whether both have a word in common that is no small one, beside what they are about."""
+        words, others = ({*_WORD.findall(sentence.bare.lower())} - SMALL for sentence in (self, other))
+        return not words.isdisjoint(others)
+
+    def may_follow(self, other: Sentence) -> bool:
+        """Whether both stand under the same headings of a note, or one of them further up."""
+        return all(one == two for one, two in zip(self.under, other.under, strict=False))
 
 
 class ReadNote(NamedTuple):
@@ -90,7 +105,11 @@ def read_note(source: Source) -> ReadNote:
     body = source.text.removeprefix(title).strip() if title else source.text.strip()
     sentences = list(islice(chain.from_iterable(_lines(title, body, source.created_at)), MOST_SENTENCES))
     is_paragraph = "\n" not in body and is_short(source.text)
-    whole = Sentence(source.text, day=_since(body, source.created_at)) if is_paragraph else None
+    whole = (
+        Sentence(source.text, day=_dated(body, source.created_at)[0] or _since(body, source.created_at))
+        if is_paragraph
+        else None
+    )
     return ReadNote(whole, sentences)
 
 
@@ -122,21 +141,35 @@ def _lines(title: str, body: str, written: datetime | None) -> Iterator[list[Sen
             if is_row:
                 cells = [cell.strip() for cell in line.strip("|").split("|")]
                 if columns:
-                    yield list(_row(Sentence("", subjects, day_of_heading), columns, cells, written))
+                    yield list(_row(Sentence("", subjects, under, day_of_heading), columns, cells, written))
                 columns = columns or cells
                 continue
             text = line[is_item.end() :] if is_item else line
             day, text = _dated(text.replace("**", "").replace("`", ""), written)
             # "Ada: …" alone is a turn of a talk.
-            key = _KEY.match(text) if is_item or "\n" in body else None
+            match = _KEY.match(text) if is_item or "\n" in body else None
+            key = match[1] if match else ""
             if text.endswith(":"):
                 topic = text.rstrip(": ")
             elif is_item:
                 outer[indent] = text
             # A long paragraph is prose about the world and no note of what is so now.
-            parts = filter(str.strip, _BETWEEN.split(text)) if is_short(text) else ()
-            days = ((part, day or _since(part, written) or day_of_heading) for part in parts)
-            yield [Sentence(part, subjects, since, key[1] if key else "") for part, since in days]
+            yield [
+                Sentence(sentence, subjects, under, since or day or _since(sentence, written) or day_of_heading, key)
+                for part, since in (_parts(text, key, written) if is_short(text) else ())
+                for sentence in filter(str.strip, _BETWEEN.split(part))
+            ]
+
+
+def _parts(text: str, key: str, written: datetime | None) -> Iterator[tuple[str, datetime | None]]:
+    """A line with a key in parts, each with the key before it: all but the first begin with the day since which."""
+    start, lead, day = 0, "", None
+    for pause in _INSTEAD.finditer(text) if key else ():
+        _, _, spans = _dates(text[pause.end() :], written)
+        if spans and spans[0].start < 2:
+            yield lead + text[start : pause.start()], day
+            start, lead, day = pause.end(), f"{key}: ", moment(spans[0].iso)
+    yield lead + text[start:], day
 
 
 def _joined(body: str) -> Iterator[str]:
@@ -154,7 +187,7 @@ def _joined(body: str) -> Iterator[str]:
 def _row(like: Sentence, columns: list[str], cells: list[str], written: datetime | None) -> Iterator[Sentence]:
     """A row of a table with its columns' names: the first date is its day, and below "since" each cell a state.
 
-    Amounts and numbers are none. Other rows are about what stands in their first cells.
+    A row is about what stands in its first cell, or if that is the day in the next of several. Numbers are no states.
     """
     days = {at: day for at, (day, rest) in enumerate(_dated(cell, written) for cell in cells) if day and not rest}
     at = min(days, default=len(cells))
@@ -162,30 +195,37 @@ def _row(like: Sentence, columns: list[str], cells: list[str], written: datetime
         (name, cell) for place, (name, cell) in enumerate(zip(columns, cells, strict=False)) if cell and place != at
     ]
     if at < len(columns) and not _SINCE.isdisjoint(columns[at].lower().split()):
-        for name, cell in named:
-            if not _NUMBER.match(cell):
-                yield like._replace(bare=f"{name}: {cell}", day=days[at], key=name, is_state=True)
+        states = [(name, cell) for name, cell in named if not _NUMBER.match(cell)]
+        thing = states.pop(0)[1] if len(states) > 1 else ""
+        like = like._replace(subjects=(thing,) if thing else like.subjects, day=days[at], is_state=True)
+        yield from (like._replace(bare=f"{name}: {cell}", key=f"{thing} {name}") for name, cell in states)
     else:
         text = ", ".join(f"{name}: {cell}" for name, cell in named)
         yield like._replace(bare=text, day=days.get(at, like.day), key=cells[0] if at else "")
 
 
-def _since(text: str, written: datetime | None) -> datetime | None:
-    """The day since which a text says something is so, "since May 2024 …", else the only day that it names."""
+def _dates(text: str, written: datetime | None) -> tuple[list[str], list[str], list[DateSpan]]:
+    """The tokens of a text, also in lower case, and its dates."""
     tokens, lower, _, code = analysed(text)
-    spans = date_spans(tokens, lower, code, written)
-    begins = [span for span in spans if span.start and lower[span.start - 1] in LANGUAGES[code].since]
-    if len(begins or spans) != 1 or (len(spans) > 1 and spans[1].start - spans[0].end < 2):
+    return tokens, lower, date_spans(tokens, lower, code, written)
+
+
+def _since(text: str, written: datetime | None) -> datetime | None:
+    """The one day since which a text says that something is so, "since May 2024 …", or on which it happened."""
+    _, lower, spans = _dates(text, written)
+    begins = [span for span in spans if span.start and lower[span.start - 1] in _SINCE]
+    begins = begins or [span for span in spans if span.start and lower[span.start - 1] in _ON]
+    if len(begins) != 1 or (len(spans) > 1 and spans[1].start - spans[0].end < 2):
         return None  # "from 2019 to 2021"
-    [span] = begins or spans
-    is_end = not LANGUAGES[code].until.isdisjoint(lower[max(0, span.start - 2) : span.start])  # "bis Ende 2024"
-    return None if is_end else moment(span.iso)
+    day = moment(begins[0].iso)
+    # "Since September", told on its tenth, may be any day; what lies ahead is no news of it.
+    is_vague = written is not None and (f"{written:%Y-%m}" == begins[0].iso or (day is not None and day > written))
+    return None if is_vague else day
 
 
 def _dated(line: str, written: datetime | None) -> tuple[datetime | None, str]:
     """The date at the beginning of a line, and the rest of the line."""
-    tokens, lower, _, code = analysed(line[:80])
-    spans = date_spans(tokens, lower, code, written)
+    tokens, _, spans = _dates(line[:80], written)
     if not spans or spans[0].start or not (day := moment(spans[0].iso)):
         return None, line
     end = 0

@@ -12,7 +12,18 @@ from hopgate.extract.extraction import Source
 from hopgate.extract.rules.dates import DateSpan, date_spans
 from hopgate.extract.rules.survey import BEFORE_START, introduced, lower_places
 from hopgate.extract.rules.tokens import analysed, letter
-from hopgate.extract.rules.words import ENGLISH, KIN, LANGUAGES, filled, is_given, plain, table, word_sets, zipf
+from hopgate.extract.rules.words import (
+    ENGLISH,
+    KIN,
+    LANGUAGES,
+    filled,
+    is_given,
+    language_of,
+    plain,
+    table,
+    word_sets,
+    zipf,
+)
 
 _TABLE = table("names")
 _WORDS = word_sets("names")
@@ -90,8 +101,9 @@ def read(source: Source) -> Reading:
 def _topic(title: str, code: str) -> str:
     """What a memory is about, by its title; the day of a diary is nothing."""
     words = title.split()
-    spans = date_spans(words, [word.lower() for word in words], code, None)
-    is_date = [(span.start, span.end) for span in spans] == [(0, len(words))]
+    lower = [word.lower().strip(",.") for word in words]
+    dated = {at for span in date_spans(words, lower, code, None) for at in range(span.start, span.end)}
+    is_date = dated and all(at in dated or word in LANGUAGES[code].days for at, word in enumerate(lower))
     return "" if is_date else " ".join(words)
 
 
@@ -116,12 +128,13 @@ def name_capitals(  # noqa: PLR0912 - one kind of capital after another
 
     `known` are words, in lower case, that this or another memory shows to be names.
     """
-    language = LANGUAGES[code]
     changed = list(marks)
-    said = set(tokens)
+    said, codes = set(tokens), _line_codes(lower, marks, code)
     for at, mark in enumerate(marks):
         if mark not in "UPMqA":
             continue
+        code = codes[at]
+        language = LANGUAGES[code]
         word = lower[at].replace("’", "'").removesuffix("'s")
         if word in language.days or word.removesuffix("s") in language.days:
             changed[at] = "X"
@@ -151,6 +164,17 @@ def name_capitals(  # noqa: PLR0912 - one kind of capital after another
     return "".join(changed)
 
 
+def _line_codes(lower: list[str], marks: str, code: str) -> list[str]:
+    """The language of each token: that of its line where small words tell, else the whole note's."""
+    if "¶" not in marks.strip("¶"):
+        return [code] * len(lower)
+    codes: list[str] = []
+    for line in re.finditer("[^¶]+|¶", marks):
+        told = language_of(lower[line.start() : line.end()])
+        codes += [code if told == "en" else told] * len(line[0])
+    return codes
+
+
 def _is_name_at_start(  # noqa: PLR0911
     lower: list[str], marks: str, at: int, code: str, known: Collection[str]
 ) -> bool:
@@ -161,10 +185,10 @@ def _is_name_at_start(  # noqa: PLR0911
     is_full = is_given(word) and follows == "U"  # "Mia Chen", though "mia" is "my" in Italian
     if word in language.openers or word in _WORDS["doing"] or (word in language.function and not is_full):
         return False
-    if is_given(word) or word in KIN:
+    is_before_name = follows and follows in "UPiKA&p"
+    if is_given(word) or word in _WORDS["family"] or (word in KIN and is_before_name):
         return True
     frequency = zipf(word, code)
-    is_before_name = follows and follows in "UPiKA&p"
     if word in known and (zipf(word, "en") < _EVERYDAY or is_before_name):
         return True
     if word.endswith(("ing", "ed", "ly")):

@@ -21,7 +21,7 @@ LONGEST = 80 * 1024
 
 # One letter a token:
 #   U capitalised word   A acronym     K identifier   H host, URL, address, path   V version
-#   Y year               N number      D ISO date     M month                      X weekday
+#   Y year               N number      D ISO date, time     M month                      X weekday
 #   o of                 t the         a and, &       p particle                   i initial
 #   d determiner         s stop word   w other word   c number word    e word in -ed, -ing
 #   T The                C number word with a capital      Z another closed-class word with a capital
@@ -90,6 +90,8 @@ _FIRST = {**dict.fromkeys("#@", "G"), **dict.fromkeys("€£$¥", "$"), "`": "B"
 
 def _word(token: str, lower: str) -> str:  # noqa: PLR0911, PLR0912 - a table in the order of precedence
     capital = token[0].isupper()
+    if lower.endswith(_CONTRACTED) and lower.partition("'")[0] in _CLOSED:
+        return "Z" if capital else "s"  # "How're"
     if lower in _CLOSED:
         # "IT" and "US" are not "it" and "us"; a lone capital I or A is a word.
         if capital and len(token) > 1 and token.isupper() and lower not in ("the", "of", "and"):
@@ -128,6 +130,7 @@ def _word(token: str, lower: str) -> str:  # noqa: PLR0911, PLR0912 - a table in
     return "w"
 
 
+_CONTRACTED = ("'re", "'ve", "'ll", "'d", "'m")
 # McDonald, MacArthur, DeVito are names, not CamelCase identifiers.
 _SURNAMES = ("Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Fitz")
 _CLOSED = {

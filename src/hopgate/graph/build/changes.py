@@ -73,17 +73,16 @@ class Telling:
     alone: Compared
     earlier: list[Place] = field(default_factory=list)
 
-    @property
-    def marked_words(self) -> set[str]:
-        """The words of the thing and of the former value that the model reads in it alone."""
-        texts = (span.text for span in self.alone.of_later if span.label != "value")
-        return {word for text in texts for word in normalise(text).split()}
+    def words(self, *labels: str, least: float = 0.0) -> set[str]:
+        """The words with one of these labels that the model reads in it alone, with so much confidence at least."""
+        marked = [span for span in self.alone.of_later if span.label in labels and span.confidence >= least]
+        return {word for span in marked for word in normalise(span.text).split()}
 
     @property
     def tells_all(self) -> bool:
         """Whether by itself it names what was and what is instead, as surely as the model can."""
-        sure_labels = {span.label for span in self.alone.of_later if span.confidence >= CERTAIN}
-        return self.alone.change >= model.THRESHOLD and {"former", "value"} <= sure_labels
+        is_sure = all(self.words(label, least=CERTAIN) for label in ("former", "value"))
+        return self.alone.change >= model.THRESHOLD and is_sure
 
 
 class StatedChange(NamedTuple):
@@ -167,7 +166,7 @@ def _told_pairs(store: Store, batch: Batch) -> list[Pair]:
     Whole notes come first. Where one ends what an earlier note says, its sentences are not read.
     """
     notes = [(key, batch.notes[key]) for key in batch.waiting if key in batch.notes]
-    wholes = _pairs(store, batch, [Place(key, note.whole) for key, note in notes if note.whole], model.SURE)
+    wholes = _pairs(store, batch, [Place(key, note.whole) for key, note in notes if note.whole], 0)
     ending_ids = {telling.place.memory_id for telling, pair in wholes if pair}
     cut_notes = [
         (key, note) for key, note in notes if key not in ending_ids and (len(note.sentences) > 1 or not note.whole)
@@ -200,8 +199,7 @@ def _pairs(
     readings = model.compared_all([(place.sentence.text, telling.place.sentence.text) for telling, place in pairs])
     ends: dict[int, list[Pair]] = defaultdict(list)
     for pair in (Pair(place, telling, compared) for (telling, place), compared in zip(pairs, readings, strict=True)):
-        sure = model.SURE if pair.is_in_one_note else sure_across
-        if pair.compared.end >= model.THRESHOLD and pair.compared.sureness >= sure:
+        if _is_end(pair, model.SURE if pair.is_in_one_note else sure_across):
             ends[id(pair.later)].append(pair)
     best: dict[int, Pair] = {}
     ended: set[Place] = set()
@@ -212,6 +210,19 @@ def _pairs(
             best[id(telling)] = pair = max(open_ends, key=lambda pair: pair.compared.sureness)
             ended |= {pair.earlier} if pair.is_in_one_note else set()
     return [(telling, best.get(id(telling))) for telling in tellings]
+
+
+def _is_end(pair: Pair, sure: float) -> bool:
+    """Whether the later text ends something of the earlier one: surely, what it says itself, and of the same thing."""
+    if pair.compared.end < model.THRESHOLD or pair.compared.sureness < sure:
+        return False
+    former = {word for word in pair.later.words("former", least=CERTAIN) if word.isalpha()}
+    if former and former.isdisjoint(normalise(pair.compared.former).split()):
+        return False
+    earlier, later = pair.earlier.sentence, pair.later.place.sentence
+    # Lines of one note have a subject in common, which alone makes the model sure: "no onions", "with Bea since May".
+    is_alike = not pair.is_in_one_note or later.shares_words(earlier)
+    return is_alike or model.compared(earlier.bare, later.bare).end >= model.TOLD
 
 
 def _find_earlier(batch: Batch, tellings: Sequence[Telling], connection: Connection) -> None:
@@ -225,7 +236,7 @@ def _find_earlier(batch: Batch, tellings: Sequence[Telling], connection: Connect
         key, sentence = telling.place
         own_places = [Place(key, before) for before in _earlier_sentences(batch.notes[key].sentences, sentence)]
         telling.earlier.extend(_most_alike(sentence, own_places, MOST_EARLIER))
-        marked_words = telling.marked_words
+        marked_words = telling.words("thing", "former")
         near_notes = [(other, batch.notes[other]) for other in near.get(id(telling), ()) if other in batch.notes]
         for rank, (other, note) in enumerate(near_notes):
             parts = [note.whole] if note.whole else note.sentences
@@ -244,6 +255,7 @@ def _earlier_sentences(sentences: Sequence[Sentence], later: Sentence) -> list[S
         sentence
         for at, sentence in enumerate(sentences)
         if later.may_end(sentence)
+        and later.may_follow(sentence)
         and (sentence.day < later.day if sentence.day and later.day and sentence.day != later.day else at < later_at)
     ]
 
