@@ -134,7 +134,6 @@ def merge(connection: Connection, pairs: Sequence[tuple[int, int]], *, method: s
     connection.execute(
         f"UPDATE concept_names n SET concept_id = p.kept FROM {these} WHERE n.concept_id = p.merged", columns
     )
-    connection.execute("DELETE FROM concepts WHERE id = ANY(%(merged)s)", columns)
 
 
 def merges_into(connection: Connection, concept_id: int) -> list[JournalRow]:

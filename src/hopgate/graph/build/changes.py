@@ -324,9 +324,7 @@ def _locked(connection: Connection, sources: Mapping[int, Source]) -> dict[int, 
 
 def rederive_groups(connection: Connection, memory_ids: Collection[int]) -> None:
     """Derive anew what follows from the facts of some memories and from those that can end them."""
-    groups = fact_rows.groups(connection, memories=sorted(memory_ids))
-    concepts = {end for group in groups for end in (group.src_id, group.dst_id) if end is not None}
-    rederive(connection, concept_ids=sorted(concepts), groups=groups)
+    rederive(connection, groups=fact_rows.groups(connection, memories=sorted(memory_ids)))
 
 
 def change_of(

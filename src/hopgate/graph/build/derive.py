@@ -28,7 +28,6 @@ GROUPS = 5000
 def rederive(
     connection: Connection,
     *,
-    concept_ids: Sequence[int] = (),
     memory_ids: Sequence[int] = (),
     groups: Sequence[FactGroup] = (),
     names: Sequence[NameRow] = (),
@@ -37,11 +36,10 @@ def rederive(
 ) -> None:
     """Bring the graph into line with a change, at the cost of what it touches.
 
-    Concepts whose names changed, memories whose mentions did, groups that gained or lost a fact, and names that were
-    added, removed or moved: other memories may have these as titles, and other names may contain them. Memories that
-    are being revoked are left out, even where a title links them. By default all this may be of any scope.
+    Memories whose mentions changed, groups that gained or lost a fact, and names that were added, removed or moved:
+    other memories may have these as titles, and other names may contain them. Memories that are being revoked are left
+    out, even where a title links them. By default all this may be of any scope.
     """
-    name_rows.rename(connection, concept_ids)
     link_memories(connection, memory_ids)
     derive(connection, groups)
     relink(connection, names, leaving_out=[*memory_ids, *leaving_out])
@@ -49,12 +47,11 @@ def rederive(
 
 
 def rederive_all(connection: Connection) -> None:
-    """Derive every name, every memory's concepts and every edge anew from mentions and facts."""
+    """Derive every memory's concepts and every edge anew from mentions and facts."""
     version.lock(connection)
     edge_rows.sort_in_memory(connection)
     # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
     fact_rows.analyse(connection)
-    name_rows.rename(connection)
     link_all(connection)
     edge_rows.drop_unfounded(connection)
     groups = fact_rows.groups(connection)
@@ -83,7 +80,6 @@ def revoke(connection: Connection, memory_ids: Sequence[int]) -> None:
     remaining_ids = {row.id for row in name_rows.read(connection, ids=[row.id for row in names])}
     rederive(
         connection,
-        concept_ids=sorted({row.concept_id for row in names}),
         groups=groups,
         names=[row for row in names if row.id not in remaining_ids],
         leaving_out=memory_ids,

@@ -79,15 +79,13 @@ def merge(connection: Connection, kept_id: int, merged_id: int, *, method: str =
         raise HopgateError("concepts of two scopes cannot be merged: name two of one scope")
     names = name_rows.read(connection, concepts=[merged_id])
     memory_ids = concept_rows.memories_of_concepts(connection, [merged_id])
-    with _moving(connection, names, kept_id, memory_ids) as groups:
+    with _moving(connection, names, memory_ids) as groups:
         journal.merge(connection, [(kept_id, merged_id)], method=method)
     return Change(kept.name, merged.name, tuple(row.name for row in names), len(memory_ids), len(groups))
 
 
 @contextmanager
-def _moving(
-    connection: Connection, names: Sequence[NameRow], concept_id: int, memory_ids: Sequence[int]
-) -> Iterator[list[FactGroup]]:
+def _moving(connection: Connection, names: Sequence[NameRow], memory_ids: Sequence[int]) -> Iterator[list[FactGroup]]:
     """Bring the graph into line with names that come to another concept: the groups that their facts leave, and join.
 
     Gives the groups that they leave; the memories are those that talk about them.
@@ -97,7 +95,6 @@ def _moving(
     yield left_groups
     rederive(
         connection,
-        concept_ids=sorted({concept_id, *(row.concept_id for row in names)}),
         memory_ids=memory_ids,
         groups=[*left_groups, *fact_rows.groups(connection, names=name_ids)],
         names=name_rows.read(connection, ids=name_ids),
@@ -180,7 +177,7 @@ def _take_back(connection: Connection, merged: JournalRow) -> Change:
     kept = concept_rows.get(connection, merged.kept_id)
     names = [row for row in name_rows.read(connection, concepts=[kept.id]) if row.id in merged.name_ids]
     memory_ids = concept_rows.memories_of_concepts(connection, [kept.id])
-    with _moving(connection, names, merged.merged_id, memory_ids) as groups:
+    with _moving(connection, names, memory_ids) as groups:
         journal.restore(connection, merged)
         name_rows.move(connection, [row.id for row in names], merged.merged_id)
     # Those that follow the names, and not all that the kept concept had.

@@ -81,7 +81,6 @@ def add(
     touched_ids = [*memory_ids, *sorted({row.memory_id for row in older_mentions})]
     rederive(
         connection,
-        concept_ids=sorted({row.concept_id for row in resolved_rows}),
         memory_ids=touched_ids,
         groups=fact_rows.groups(connection, memories=touched_ids),
         names=new_names,

@@ -144,14 +144,6 @@ def move(connection: Connection, name_ids: Sequence[int], concept_id: int) -> No
     connection.execute("UPDATE concept_names SET concept_id = %s WHERE id = ANY(%s)", (concept_id, list(name_ids)))
 
 
-def rename(connection: Connection, concept_ids: Sequence[int] | None = None) -> None:
-    """Set concepts' canonical name, aliases and kind from their names, the most used first; of all by default.
-
-    Those of them that have no name left go, and their edges by the foreign keys.
-    """
-    connection.execute("SELECT hopgate_name_concepts(%s)", (None if concept_ids is None else list(concept_ids),))
-
-
 def separate(connection: Connection, name_ids: Sequence[int] | None = None) -> None:
     """Give each of these names a concept of its own; by default each but the first of every concept."""
     which = "EXISTS (SELECT FROM concept_names o WHERE o.concept_id = n.concept_id AND o.id < n.id)"
