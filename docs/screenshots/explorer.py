@@ -6,9 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hopgate.cli.demo import questions
-from hopgate.demo import corpus
-
 sys.path += [str(Path(__file__).parents[2] / "tests" / folder) for folder in ("", "serve")]
 import browser
 
@@ -24,8 +21,7 @@ MOST_BYTES = 300_000
 def photograph_explorer(place: Path, images: Path) -> None:
     """Serve the demo's store and take every page twice."""
     browser.fill(place / "store")
-    asked = questions(place, corpus())
-    with browser.served(place / "store", "--questions", str(asked)) as address, browser.chromium() as chromium:
+    with browser.served(place / "store") as address, browser.chromium() as chromium:
         base = address.split("/?", 1)[0]
         for name, (width, height) in SIZES.items():
             context = chromium.new_context(
@@ -37,11 +33,6 @@ def photograph_explorer(place: Path, images: Path) -> None:
             context.set_default_timeout(120_000)
             page = context.new_page()
             page.goto(address)
-            if name == "desk":
-                page.goto(f"{base}/gate")
-                page.get_by_label("Shuffled graphs as a control").fill("19")
-                page.get_by_role("button", name="Run", exact=True).click()
-                page.wait_for_selector("#shown .tag", timeout=600_000)
             for title, path in _pages(page, base).items():
                 page.goto(base + path)
                 _ready(page)
@@ -55,13 +46,10 @@ def photograph_explorer(place: Path, images: Path) -> None:
 def _pages(page: Page, base: str) -> dict[str, str]:
     """The pages to take, each with something to be seen."""
     found = page.request.get(f"{base}/api/v1/concepts?search=Lukas%20Meier&limit=1").json()[0]["id"]
-    gate = page.request.get(f"{base}/api/v1/gates").json()["gates"][0]["id"]
     return {
         "recall": f"/recall?q={QUESTION}",
         "graph": "/graph",
         "time": f"/time?as_of=2024-08-20&concept={found}",
-        "mend": "/mend?tab=curation",
-        "gate": f"/gate?gate={gate}",
     }
 
 
@@ -69,8 +57,6 @@ def _ready(page: Page) -> None:
     """Wait until nothing is loaded and nothing moves any more."""
     _until(page, "document.querySelector('.page h1') && !document.querySelector('[aria-busy]')")
     _until(page, "!document.querySelector('.stage') || document.querySelector('.stage').canvas.settled()")
-    if page.locator("iframe.report").count():
-        page.frame_locator("iframe.report").locator("h1, h2").first.wait_for()
 
 
 def _until(page: Page, expression: str) -> None:

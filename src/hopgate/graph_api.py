@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hopgate.extract.model.judge import Judge
     from hopgate.graph import inspect
-    from hopgate.graph.build.curate import Curation, Proposal
+    from hopgate.graph.build.curate import Proposal
     from hopgate.graph.build.merge import Change, MergeProposal, RemovalPreview
     from hopgate.graph.clusters import ConceptClusters
     from hopgate.recall.legs import RecallPipeline
@@ -347,12 +347,6 @@ class ConceptGraph:
                 # What changed, moved or gave way on the way stays as it is, and is not reported as done.
                 proposals = [row for row in proposals if row.gives_way is None or row.gives_way in done]
         return proposals
-
-    def curation(self, *, limit: int = 50) -> Curation:
-        """Give the first proposals by which a memory would give way."""
-        from hopgate.graph.build.curate import first_proposals
-
-        return self._store.run(lambda connection: first_proposals(connection, limit=limit))
 
     def supersede(self, chosen: Sequence[Proposal]) -> None:
         """Carry out these proposals, all or none: each memory that gives way is left out of recall, none is deleted."""

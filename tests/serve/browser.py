@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,6 @@ from patience import PATIENCE
 
 import hopgate
 from hopgate.demo import corpus
-from hopgate.memory import Memory
-from hopgate.store.graph import concept_rows, name_rows
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -27,9 +24,6 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 # As on a machine without a graphics card: pages are put together by the processor, and WebGL is drawn by SwiftShader.
 # (To let SwiftShader put pages together, too, takes ten times as long.)
 FLAGS = ("--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader")
-# Two names that nobody can tell apart without asking, and a memory that says nothing new.
-UNDECIDED = ("Jellyfin", "Immich")
-REPEATED = "m0001-again"
 
 
 def found() -> str | None:
@@ -38,20 +32,12 @@ def found() -> str | None:
 
 
 def fill(store: Path) -> None:
-    """Make the demo's store, with a name left undecided and a memory that repeats another."""
+    """Make the demo's store."""
     made = corpus()
-    first = next(memory for memory in made.memories if memory.external_id == "m0001")
-    assert first.created_at is not None
-    # Soon after the first: proposals are listed in the order in which memories became known.
-    soon = first.created_at + timedelta(minutes=1)
-    repeated = Memory(REPEATED, first.content, scope=first.scope, created_at=soon)
     with hopgate.open(store, linger=0) as kb:
-        kb.add(*made.memories, repeated)
+        kb.add(*made.memories)
         kb.embed()
         kb.build(single_valued=made.single_valued)
-        with kb.store.transaction() as connection:
-            rows = {row.name: row.id for row in name_rows.read(connection)}
-            concept_rows.mark_ambiguous(connection, *(rows[name] for name in UNDECIDED), 0.62)
 
 
 @contextlib.contextmanager

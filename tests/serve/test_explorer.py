@@ -1,4 +1,4 @@
-"""The explorer in a real browser: ask, expand, filter, slide time, merge and undo, run a gate; nothing for axe to find.
+"""The explorer in a real browser: ask, expand, filter, slide time; nothing for axe to find.
 
 Chromium is Debian's own. Under CI a missing browser is a failure, not a skip.
 """
@@ -13,9 +13,6 @@ from urllib.parse import urlsplit
 import browser as explorer
 import pytest
 
-from hopgate.cli.demo import questions
-from hopgate.demo import corpus
-
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
@@ -24,7 +21,7 @@ pytestmark = [
     pytest.mark.full,
     pytest.mark.skipif("CI" not in os.environ and explorer.found() is None, reason="no chromium: apt-get install it"),
 ]
-PAGES = ("recall", "graph", "time", "mend", "gate")
+PAGES = ("recall", "graph", "time")
 QUESTION = "Which room do I have to visit to touch the machine behind Immich?"
 CANARY = "globladax"
 # In milliseconds, as the browser counts; nothing waits that long when all is well.
@@ -41,8 +38,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def address(store):
-    asked = questions(store.parent, corpus())
-    with explorer.served(store, "--questions", str(asked)) as found:
+    with explorer.served(store) as found:
         yield found
 
 
@@ -155,48 +151,6 @@ def test_time_is_slid_and_what_changed_is_shown(page, address):
     expect(page.locator("#conflicts .card").first).to_be_visible()
 
 
-def test_a_merge_is_previewed_accepted_and_undone(page, address):
-    visit(page, address, "/mend")
-    proposal = page.locator(".proposal").first
-    expect(proposal).to_contain_text("Least similar pair")
-    proposal.get_by_role("button", name="Merge …").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("would be about it")
-    dialog.get_by_role("button", name="Merge").click()
-    expect(proposal).to_contain_text("is part of")
-    proposal.get_by_role("button", name="Undo").click()
-    expect(proposal).to_contain_text("Taken back")
-    page.get_by_role("tab", name="Log").click()
-    expect(page.locator("tbody tr").first).to_contain_text("undone")
-    page.get_by_role("tab", name="Merges").click()
-    expect(page.locator(".proposal").first).to_contain_text("Least similar pair")
-
-
-def test_curation_and_a_deletion_are_previewed(page, address):
-    visit(page, address, "/mend?tab=curation")
-    item = page.locator(".proposal", has_text=explorer.REPEATED)
-    expect(item).to_contain_text("gives way")
-    item.get_by_role("button", name="Let it give way …").click()
-    page.get_by_role("dialog").get_by_role("button", name="Let it give way").click()
-    expect(page.locator(".proposal", has_text="gave way.").first).to_be_visible()
-    visit(page, address, f"/mend?tab=memories&memory={explorer.REPEATED}")
-    page.get_by_role("button", name="Delete …").click()
-    expect(page.get_by_role("dialog")).to_contain_text("cannot be undone")
-    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(page.locator(".tab-panel")).to_contain_text("is deleted")
-
-
-def test_a_gate_is_run_watched_and_shown(page, address):
-    visit(page, address, "/gate")
-    page.get_by_label("Shuffled graphs as a control").fill("19")
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator(".running")).to_be_visible()
-    expect(page.locator("#gates tbody tr")).to_have_count(1)
-    expect(page.locator("#shown")).to_contain_text(re.compile("OPEN|CLOSED|INCONCLUSIVE|INVALID"))
-    report = page.frame_locator("iframe.report")
-    expect(report.locator("h1, h2").first).to_be_visible()
-
-
 def test_no_sensitive_text_reaches_a_page(page, address):
     visit(page, address, f"/recall?q={CANARY}")
     expect(page.locator(".hit").first).to_be_visible()
@@ -213,7 +167,7 @@ def test_a_phone_needs_no_sideways_scrolling(page, address):
         assert wide <= 0, f"{name} is {wide} pixels too wide"
 
 
-def test_pages_within_a_scope_work_or_say_what_to_do(chromium, store, address):
+def test_pages_work_within_a_scope(chromium, store, address):
     with explorer.served(store, "--scope", "home", "--read-only") as bound:
         page = chromium.new_page()
         page.set_default_timeout(PATIENCE)
@@ -225,12 +179,6 @@ def test_pages_within_a_scope_work_or_say_what_to_do(chromium, store, address):
         assert drawn(page) > 10
         visit(page, bound, "/time")
         expect(page.locator("#then tbody tr").first).to_be_visible()
-        for name, sentence in (
-            ("mend", "Merges, curation and the log are about the whole store"),
-            ("gate", "bound to home"),
-        ):
-            visit(page, bound, f"/{name}")
-            expect(page.locator(".message", has_text=sentence)).to_be_visible()
         page.close()
         assert not complaints
 
@@ -247,7 +195,7 @@ def test_axe_finds_nothing_serious(page, address, theme):
         f"/recall?q={QUESTION}&k=3&why=m0003",
         "/time?since=2024-06-01&until=2024-07-01",
     ]
-    for place in [*places, "/mend", "/gate"]:
+    for place in places:
         visit(page, address, place)
         for one in Axe().run(page, options=options).response["violations"]:
             if one["impact"] in ("serious", "critical"):

@@ -144,7 +144,13 @@ def test_the_document_says_how_one_is_let_in_and_what_an_error_is(reading: Runni
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "status"), [("PUT", "recall", 405), ("GET", "recall", 405), ("GET", "x", 404)]
+    ("method", "path", "status"),
+    [
+        ("PUT", "recall", 405),
+        ("GET", "recall", 405),
+        *(("GET", path, 404) for path in ("x", "gates", "mend/log", "timeline/concepts/99999")),
+        *(("GET", f"graph/view?{part}=1000000000", 404) for part in ("concept", "cluster")),
+    ],
 )
 def test_what_there_is_not_is_a_problem(reading: Running, method: str, path: str, status: int) -> None:
     answer = reading.client.request(method, f"/api/v1/{path}")

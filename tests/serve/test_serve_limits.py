@@ -94,7 +94,6 @@ NO_REQUESTS = {
         b'{"text": "x", "scope": "a\\ud800b", "link": false}',
         b'{"text": "x", "language": "nothing; drop"}',
     ],
-    "mend/merges": [b'{"kept": "a\\ud800b", "merged": "c"}'],
     "explain": [b'{"query": "x"}'],
 }
 

@@ -64,7 +64,7 @@ def demo(keep: bool, serve: bool, folder: Path | None) -> None:
         fill(kb, synthetic)
         if serve:
             # On any port that is free.
-            run(kb, ServeSettings(new_token(), port=0, questions=(questions(place, synthetic),)))
+            run(kb, ServeSettings(new_token(), port=0))
             return
         for title, (key, top) in SHOWN.items():
             query = next(query for query in synthetic.queries if query.id == key)

@@ -18,7 +18,7 @@ from hopgate.serve.settings import Bounds, ServeSettings, is_loopback, new_token
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
 
-ASKED = ("scopes", "read_only", "show_sensitive", "host", "port", "questions", "mcp")
+ASKED = ("scopes", "read_only", "show_sensitive", "host", "port", "mcp")
 
 
 @click.command("serve", epilog="Example: hopgate serve --read-only --open")

@@ -1,4 +1,4 @@
-"""Concepts, edges and clusters; for the explorer the graph as drawn, the two times, and what is mended."""
+"""Concepts, edges and clusters; for the explorer the graph as drawn, and the two times."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ import re
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
-from pydantic import BaseModel, Field, TypeAdapter
-from starlette.requests import Request
+from pydantic import BaseModel, TypeAdapter
 from starlette.responses import Response
 
-from hopgate.graph.build.curate import Action, Curation, Proposal
-from hopgate.graph.build.merge import Change, MergeProposal, RemovalPreview
 from hopgate.graph.inspect import Conflict, EdgeChanges, Neighbourhood
 from hopgate.serve.api_memories import MemoryAnswer, shown
-from hopgate.serve.bounds import AsOf, Key, KnownAt, Moment, Offset, Rows, Scopes, Served, Strict, Text
+from hopgate.serve.bounds import AsOf, KnownAt, Moment, Offset, Rows, Scopes, Served, Text
 from hopgate.serve.middleware import PREFIX
 from hopgate.store.graph.concept_rows import Concept
 from hopgate.store.graph.edge_rows import Edge, TimeSpan
-from hopgate.store.journal import MARK, JournalEntry
 from hopgate.store.superseded import SupersededMemory
 
 router = APIRouter(prefix=PREFIX, tags=["graph"])
@@ -28,7 +24,6 @@ explorer = APIRouter(prefix=PREFIX, tags=["explorer"])
 # As far as a bigint; a scope's own concepts have negative ids.
 ConceptId = Annotated[int, Path(description="The concept's id.", ge=1 - 2**63, le=2**63 - 1)]
 Resolution = Annotated[float, Query(description="Above 1 more and smaller clusters.", ge=0.01, le=100)]
-NameText = Annotated[Text, Field(min_length=1, max_length=1000)]
 # What is asked of the browser: benchmarks/explorer.py measures it.
 MOST = 5000
 _PICTURE = TypeAdapter(Neighbourhood)
@@ -174,98 +169,3 @@ def conflicts(served: Served, scope: Scopes, limit: Rows) -> list[Conflict]:
 def superseded(served: Served, scope: Scopes, limit: Rows) -> list[SupersededMemory]:
     """Give the memories that gave way."""
     return served.kb.graph.superseded(scope=scope, limit=limit)
-
-
-class MergeRequest(Strict):
-    """Two concepts to make one, each by one of its names; `kept` stays."""
-
-    kept: NameText
-    merged: NameText
-    dry_run: bool = False
-
-
-class KeepApartRequest(Strict):
-    """A name that was left undecided, and is not the one it resembles."""
-
-    name: NameText
-
-
-class CurationRequest(Strict):
-    """A proposal to carry out, as it was given."""
-
-    action: Literal["UPDATE", "DELETE", "NOOP"]
-    memory: Key
-    older: Key
-
-
-class RemovalRequest(Strict):
-    """Memories that may be deleted or marked as sensitive."""
-
-    ids: Annotated[list[Key], Field(min_length=1, max_length=10)]
-
-
-def whole_store(served: Served, request: Request) -> None:
-    """Refuse to show or move what others say where some scopes are bound, and to change what is served for reading."""
-    if request.method == "POST":
-        served.require_writing()
-    served.require_whole_store("merges, curation and the log are")
-
-
-mend = APIRouter(prefix=f"{PREFIX}/mend", tags=["explorer"], dependencies=[Depends(whole_store)])
-
-
-@mend.get("/merges")
-def merge_proposals(served: Served, limit: Rows) -> list[MergeProposal]:
-    """List the names that may be one concept, the most alike first."""
-    return served.kb.graph.merge_proposals(limit=limit)
-
-
-@mend.post("/merges")
-def accept_merge(asked: MergeRequest, served: Served) -> JournalEntry | Change:
-    """Make two concepts one and give the log's entry; with `dry_run` only say what would change."""
-    change = served.kb.graph.merge(asked.kept, asked.merged, dry_run=asked.dry_run)
-    return change if asked.dry_run else served.kb.upkeep.log(limit=1)[0]
-
-
-@mend.post("/merges/refuse")
-def refuse_merge(asked: KeepApartRequest, served: Served) -> JournalEntry:
-    """Keep a name apart from the one it resembles; give the log's entry."""
-    served.kb.graph.keep_apart(asked.name)
-    return served.kb.upkeep.log(limit=1)[0]
-
-
-@mend.get("/curation")
-def curation(served: Served, limit: Rows) -> Curation:
-    """List memories that repeat, extend or contradict others."""
-    return served.kb.graph.curation(limit=limit)
-
-
-@mend.post("/curation")
-def accept_curation(asked: CurationRequest, served: Served) -> JournalEntry:
-    """Let a memory give way to another: recall leaves it out from now on; give the log's entry."""
-    for key in (asked.memory, asked.older):
-        served.memory(key)
-    served.kb.graph.supersede([Proposal(Action(asked.action), asked.memory, asked.older)])
-    return served.kb.upkeep.log(limit=1)[0]
-
-
-@explorer.post("/mend/removal/preview")
-def preview_removal(asked: RemovalRequest, served: Served, scope: Scopes) -> RemovalPreview:
-    """Say what would go from the graph with memories that are deleted or marked as sensitive; nothing does."""
-    served.require_writing()
-    known = [served.memory(key).external_id for key in dict.fromkeys(asked.ids)]
-    return served.kb.graph.removal_preview(known, scope=scope)
-
-
-@mend.get("/log")
-def manual_changes(served: Served, limit: Rows) -> list[JournalEntry]:
-    """Give what was changed by hand, the last entry first; a deletion cannot be undone."""
-    return served.kb.upkeep.log(limit=limit)
-
-
-@mend.post("/log/{id}/undo")
-def undo(id: Annotated[int, Path(description="The entry's id.", ge=1, le=2**63 - 1)], served: Served) -> JournalEntry:
-    """Take an entry of the log back."""
-    if served.kb.upkeep.entry(id).action == MARK:
-        served.require_unmarking()
-    return served.kb.upkeep.undo(id)

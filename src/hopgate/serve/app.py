@@ -20,8 +20,7 @@ from swagger_ui_bundle import swagger_ui_path
 
 import hopgate
 from hopgate.errors import HopgateError
-from hopgate.serve import api_gates, api_graph, api_memories
-from hopgate.serve.api_gates import GateRuns
+from hopgate.serve import api_graph, api_memories
 from hopgate.serve.bounds import Served, Service
 from hopgate.serve.middleware import API, PREFIX, Guard, Problem, RefusedError, handle_errors, responses
 
@@ -36,10 +35,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     api_memories.router,
     api_memories.memories,
     api_graph.router,
-    api_gates.router,
     server,
     api_graph.explorer,
-    api_graph.mend,
 )
 STATIC = Path(__file__).parent / "static"
 INDEX = "index.html"
@@ -76,7 +73,7 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
             Depends(APIKeyCookie(name=settings.cookie, scheme_name="cookie", description=COOKIE, auto_error=False)),
         ],
     )
-    app.state.service = Service(kb, settings, GateRuns(kb, settings))
+    app.state.service = Service(kb, settings)
     for router in ROUTERS:
         app.include_router(router, responses=responses(), dependencies=[Depends(refuse_unknown_parameters)])
     add_reference(app)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
     from hopgate.memory import Memory
     from hopgate.options import Option
-    from hopgate.serve.api_gates import GateRuns
     from hopgate.serve.settings import Bounds, ServeSettings
     from hopgate.store.memories import Written
 
@@ -174,11 +173,10 @@ def random_id() -> str:
 
 
 class Service(BoundStore):
-    """A store as it is served by HTTP, with its gates; an endpoint takes it as `served: Served`."""
+    """A store as it is served by HTTP; an endpoint takes it as `served: Served`."""
 
-    def __init__(self, kb: KnowledgeBase, settings: ServeSettings, gates: GateRuns) -> None:
+    def __init__(self, kb: KnowledgeBase, settings: ServeSettings) -> None:
         super().__init__(kb, settings)
-        self.gates = gates
         self._most = settings.max_k
 
     def require_rows(self, count: int, name: str = "limit") -> int:

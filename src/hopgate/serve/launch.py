@@ -36,10 +36,7 @@ GRACE_S = 3
 def serve(kb: KnowledgeBase, settings: ServeSettings, listening: socket.socket) -> None:
     """Serve a store until the process is told to end."""
     app = create_app(kb, settings)
-    try:
-        server_of(app, settings, lifespan="on" if settings.mcp else "off").run(sockets=[listening])
-    finally:
-        app.state.service.gates.close()
+    server_of(app, settings, lifespan="on" if settings.mcp else "off").run(sockets=[listening])
 
 
 def server_of(app: Starlette, settings: ServeSettings, lifespan: Literal["on", "off"] = "off") -> uvicorn.Server:

@@ -8,7 +8,6 @@ import re
 import secrets
 import socket
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from hopgate.errors import HopgateError
 from hopgate.options import check, setting
@@ -59,9 +58,7 @@ class ServeSettings(Bounds):
     token: str = field(repr=False)
     host: str = setting("127.0.0.1", "the address to listen on; beyond this machine with --token-file")
     port: int = setting(PORT, "the port; 0 takes any that is free", low=0, high=65535)
-    questions: tuple[Path, ...] = setting((), "a folder with queries and qrels that gates may be run on")
     mcp: bool = setting(False, "serve assistants, too, under /mcp")
-    gates: Path | None = setting(None, "where gates are kept", shown="in the store's own folder")
     max_k: int = setting(200, "the most hits of one recall, and the most rows of one list", low=1)
     max_body: int = setting(1 << 20, "the largest body of a request, in bytes", low=1)
     concurrent: int = setting(16, "requests at work at once; more are refused and may come again", low=1)

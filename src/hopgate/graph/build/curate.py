@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from hopgate.errors import HopgateError
@@ -171,14 +170,6 @@ def propose(newer: Stated, older: Sequence[Stated]) -> Iterator[Proposal]:
             yield Proposal(Action.DELETE, name, other.memory.external_id)
 
 
-@dataclass(frozen=True, slots=True)
-class Curation:
-    """Proposals by which a memory would give way; `complete` when there are no more."""
-
-    proposals: tuple[Proposal, ...]
-    complete: bool
-
-
 def proposals(
     connection: Connection, *, since: datetime | None = None, compared: dict[str, str] | None = None
 ) -> Iterator[Proposal]:
@@ -223,12 +214,6 @@ def _older(
         for group in groups:
             stating[group].append(key)
     return near
-
-
-def first_proposals(connection: Connection, *, limit: int) -> Curation:
-    """Give the first proposals by which a memory would give way, in the order of `proposals`."""
-    first = list(islice((proposal for proposal in proposals(connection) if proposal.gives_way), limit + 1))
-    return Curation(tuple(first[:limit]), complete=len(first) <= limit)
 
 
 def apply(connection: Connection, chosen: Sequence[Proposal], compared: Mapping[str, str] | None = None) -> set[str]:

@@ -36,8 +36,6 @@ export const get = (path, parameters, signal) => asked(queried(path, parameters)
 export const post = (path, body = {}, signal) =>
   asked(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal });
 
-export const remove = (path) => asked(path, { method: "DELETE" });
-
 // The part of the graph around a concept, as a page's address asks for it.
 export const around = (parameters) =>
   get("graph/view", { concept: parameters.get("concept"), depth: parameters.get("depth") ?? 2, limit: parameters.get("limit") ?? 150 });

@@ -13,8 +13,6 @@ const PAGES = {
     (parameters) => (parameters.get("concept") ? around(parameters) : null),
   ],
   time: ["Time", () => import("./pages/time.js")],
-  mend: ["Mend", () => import("./pages/mend.js")],
-  gate: ["Gate", () => import("./pages/gate.js")],
 };
 
 // What the server was started for: pages say what it does not do before somebody tries.

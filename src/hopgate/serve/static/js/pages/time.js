@@ -80,7 +80,7 @@ async function conflicts() {
         ? scrolling("Superseded", h("ul", { class: "plain" }, superseded.map((one) => h("li", { class: "card" },
             h("p", { class: "small" }, h("code", {}, one.memory), " gave way", one.by && [" to ", h("code", {}, one.by)], ` on ${day(one.since)}`, one.reason && `: ${one.reason}`),
             memoryItem(one.memory), one.by && memoryItem(one.by)))))
-        : empty("No memory was superseded: Mend proposes some.")));
+        : empty("No memory gave way to another: hopgate curate proposes some.")));
 }
 
 export async function show(place, context) {

@@ -13,11 +13,6 @@ export function failure(error) {
   return h("p", { class: error.status === 403 ? "message" : "message error", role: "alert" }, sentence(error.message));
 }
 
-export function done(text, ...more) {
-  announce(text);
-  return h("p", { class: "message good" }, text, ...more);
-}
-
 // Who asked last for a place: an answer that comes after a later question's is not shown in its stead.
 const latest = new WeakMap();
 
