@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from hopgate.recall.answer import Answer
     from hopgate.recall.explain import ExplainOptions, Explanation
     from hopgate.scale.backfill import Backfilled, BackfillOptions
-    from hopgate.scale.engine import Engine
     from hopgate.sources.source import ReadOptions
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
@@ -133,12 +132,8 @@ class KnowledgeBase:
         """Bring shards of many memories in, embedded and linked, each once; go on where an earlier run stopped."""
         from hopgate.scale.backfill import backfill
 
-        def build(engine: Engine, show: Callable[[Progress], object]) -> int:
-            extractor, rebuild = options.get("extractor", "phrases"), options.get("rebuild", False)
-            return self.build(extractor, rebuild=rebuild, show=show, engine=engine).extraction.memories
-
         options["options"] = self.keyed(options.get("options"))
-        return backfill(sources, self.store, self._embedding, self._writer, build, options)
+        return backfill(self, self._embedding, sources, options)
 
     def made_id(self, *parts: object) -> str:
         """Give sixteen digits for what has no id: the same parts, the same digits, in this store and in no other."""

@@ -23,11 +23,10 @@ from word_endpoint import WordEndpoint, embed
 import hopgate
 from hopgate.corpus import INSIDE, TOP
 from hopgate.errors import HopgateError
-from hopgate.extract.rules.phrases import Phrases
 from hopgate.guard import SensitivityRules
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.scale.backfill import rows
+from hopgate.scale.backfill import Backfilled, rows
 from hopgate.scale.engine import Engine
 from hopgate.sources.source import ReadOptions
 from hopgate.store.server import pid_of
@@ -75,7 +74,7 @@ def test_the_last_row_of_an_id_counts_wherever_it_lies(
 ) -> None:
     given = [Memory("a", "one"), Memory("a", "two"), Memory("b", "other"), Memory("a", "three")]
     done = kb.backfill(write_shards(tmp_path / "s", given, 1), embedder=endpoint.spec, batch=3, build=False)
-    assert (done.read, done.repeated, len(kb)) == (4, 1, 2)
+    assert (done.read, len(kb)) == (4, 2)
     assert [memory.text for memory in kb.export()] == ["three", "other"]
 
 
@@ -132,8 +131,10 @@ def test_no_reason_repeats_a_value_or_a_name(tmp_path: Path, row: dict[str, Any]
     options = ReadOptions(fields={"title": "category", "created_at": "thread"} if mapped else {})
     path = tmp_path / "rows.jsonl"
     path.write_text(f"{json.dumps(whole)}\n{line[: len(line) // 2] if cut else line}\n", encoding="utf-8")
-    said = " ".join(row.reason for row in rows(str(path), None, options))
-    assert "zyx" not in said and "4711" not in said, said
+    done = Backfilled()
+    list(rows([str(path)], {"options": options}, done))
+    reasons = " ".join(row.reason for row in done.rejected)
+    assert "zyx" not in reasons and "4711" not in reasons, reasons
 
 
 def test_an_embedder_that_refuses_everything_is_not_the_rows_fault(
@@ -184,7 +185,7 @@ def test_what_cannot_be_read_is_refused_before_anything_is_done(kb: KnowledgeBas
 
 def _processes(engine: str) -> list[psutil.Process]:
     """The workers of an engine, all of them below this process."""
-    named = "ray::Worker" if engine == "ray" else "serve()"
+    named = "ray::Worker" if engine == "ray" else "import serve"
     workers = []
     for process in psutil.Process().children(recursive=True):
         # Some end while they are looked at.
@@ -246,17 +247,3 @@ def test_a_database_that_is_killed_in_the_middle_is_waited_for(
         assert kb.backfill(shards, embedder=endpoint.spec, batch=8).added == 30
         assert pid_of(tmp_path / "store" / "pg") not in (0, postmaster)
         assert _digest(kb) == _digest(plain)
-
-
-class _Locked(Phrases):
-    """An extractor that no other process can have."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lock = threading.Lock()
-
-
-def test_an_extractor_that_cannot_be_sent_is_refused(kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path) -> None:
-    shards = write_shards(tmp_path / "shards", notes(1), 1)
-    with pytest.raises(HopgateError, match=r"cannot be sent to other processes .*lock.*: use --engine local"):
-        kb.backfill(shards, embedder=endpoint.spec, extractor=_Locked(), engine=Engine("processes", workers=1))

@@ -140,20 +140,13 @@ def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
     assert subprocess.check_output([sys.executable, script], text=True, env=environment) == "[2, 4]\n"
 
 
-def _ray(monkeypatch: pytest.MonkeyPatch, **named: Any) -> None:
-    monkeypatch.setitem(sys.modules, "ray", cast("Any", SimpleNamespace(**named)))
-
-
 def test_there_are_no_more_workers_than_cores_and_gpus_and_machines_are_told_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     nodes = [{"NodeManagerAddress": "192.0.2.1", "Alive": True}, {"NodeManagerAddress": "192.0.2.2", "Alive": True}]
-    _ray(
-        monkeypatch,
-        is_initialized=lambda: True,
-        cluster_resources=lambda: {"CPU": 8.0, "GPU": 1.0},
-        nodes=lambda: nodes,
-    )
+    resources = {"CPU": 8.0, "GPU": 1.0}
+    ray = SimpleNamespace(is_initialized=lambda: True, cluster_resources=lambda: resources, nodes=lambda: nodes)
+    monkeypatch.setitem(sys.modules, "ray", cast("Any", ray))
     assert Engine("ray").size() == Engine("ray", workers=64).size() == 8
     assert Engine("ray", gpus_per_worker=0.25).size() == 4
     with pytest.raises(HopgateError, match=r"no 2\.0 GPU for a worker"):

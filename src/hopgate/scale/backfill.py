@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from glob import glob
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -30,7 +30,7 @@ from hopgate.store.store import retried
 
 if TYPE_CHECKING:
     from hopgate.extract.extraction import Extractor
-    from hopgate.memory_writer import MemoryWriter
+    from hopgate.kb import KnowledgeBase
     from hopgate.sources.source import ReadOptions
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
@@ -78,20 +78,18 @@ class Backfilled:
     changed: int = 0  # memories that were known and are as the source has them now
     unchanged: int = 0  # memories that the store had already as they came, of an earlier run or of one beside this
     sensitive: int = 0  # those of the source that no model has read
-    repeated: int = 0  # rows whose id came again later in the same batch: the last one counts
     embedded: int = 0  # memories that got a vector
     linked: int = 0  # memories that got an extraction
     rejected: list[Rejected] = field(default_factory=list)
     workers: int = 1
-    seconds: float = 0.0  # from the first row to the last edge
     stages: dict[str, float] = field(default_factory=dict)  # seconds of each
 
     def __str__(self) -> str:
         return (
             f"{self.read:,} rows: {self.added:,} memories are new, {self.changed:,} changed, {self.unchanged:,} were "
             f"there already, {len(self.rejected):,} rows were rejected; {self.embedded:,} embedded, {self.linked:,} "
-            f"linked, {self.sensitive:,} sensitive ones left unread; {self.seconds:,.1f} s with {self.workers} "
-            f"worker{'s' if self.workers > 1 else ''}"
+            f"linked, {self.sensitive:,} sensitive ones left unread; {sum(self.stages.values()):,.1f} s with "
+            f"{self.workers} worker{'s' if self.workers > 1 else ''}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,54 +98,44 @@ class Backfilled:
 
 
 def backfill(
-    sources: Sequence[str | Path],
-    store: Store,
-    embedding: Embedding,
-    writer: MemoryWriter,
-    build: Callable[[Engine, Callable[[Progress], object]], int],
-    given: BackfillOptions,
+    kb: KnowledgeBase, embedding: Embedding, sources: Sequence[str | Path], given: BackfillOptions
 ) -> Backfilled:
-    """Bring everything that a source holds into a store, once each, whoever else is doing the same.
+    """Bring everything that sources hold into a store, once each, whoever else is doing the same.
 
-    `build` makes the graph after the last row, for concepts need all names, and gives how many memories it read.
+    The graph is built after the last row, for concepts need all names.
     """
     size, show = given.get("batch", BATCH), given.get("show", str)
     if size < 1:
         raise HopgateError("a batch holds at least one memory")
-    began, files = time.monotonic(), shards(sources)
+    files = shards(sources)
     spec = embedding.working_spec(given.get("embedder"))
-    engine = _within_reach(given.get("engine", Engine()), store)
+    engine = _within_reach(given.get("engine", Engine()), kb.store)
     done = Backfilled(workers=engine.workers or 1)
 
-    stream = chain.from_iterable(rows(file, given.get("form"), given.get("options")) for file in files)
+    began, stream = time.monotonic(), rows(files, given, done)
     while batch := list(islice(stream, size)):
-        _write_batch(writer, batch, done)
+        # Of an id that comes again the last row counts.
+        _write(kb, list({row.memory.external_id: row for row in batch}.values()), done)
         show(Progress(memories=done.read, seconds=time.monotonic() - began, stage="writing"))
     if done.added + done.changed >= TIDY_ABOVE:
-        retried(lambda: store.run(memories.tidy), patient=True)
+        retried(lambda: kb.store.run(memories.tidy), patient=True)
     done.stages["writing"] = time.monotonic() - began
-    _embed(store, embedding, spec, engine, done, show)
-    done.stages["embedding"] = time.monotonic() - began - done.stages["writing"]
+
+    began = time.monotonic()
+    _embed(kb.store, embedding, spec, engine, done, show)
+    done.stages["embedding"] = time.monotonic() - began
+
     if given.get("build", True):
-        started = time.monotonic()
-        done.linked = retried(lambda: build(engine, show), patient=True)
-        done.stages["building"] = time.monotonic() - started
-    done.seconds = time.monotonic() - began
+        began = time.monotonic()
+        extractor, rebuild = given.get("extractor", "phrases"), given.get("rebuild", False)
+        build = partial(kb.build, extractor, rebuild=rebuild, engine=engine, show=show)
+        done.linked = retried(build, patient=True).extraction.memories
+        done.stages["building"] = time.monotonic() - began
     return done
 
 
 def shards(sources: Sequence[str | Path]) -> list[str]:
-    """Resolve paths, globs, folders and addresses, in one order always; what names nothing is refused.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name in ("b.jsonl", "a.jsonl", "notes.txt"):
-    ...         _ = Path(folder, name).write_text("")
-    ...     [Path(shard).name for shard in shards([folder])], len(shards([f"{folder}/*.txt"]))
-    (['a.jsonl', 'b.jsonl'], 1)
-    """
+    """Resolve paths, globs, folders and addresses, in one order always; what names nothing is refused."""
     files: list[str] = []
     for source in map(str, sources):
         path = Path(source)
@@ -164,47 +152,6 @@ def shards(sources: Sequence[str | Path]) -> list[str]:
     return list(dict.fromkeys(files))
 
 
-class Row(NamedTuple):
-    """A row of a shard: a memory, or why it is none."""
-
-    source: str
-    place: str
-    memory: Memory | None
-    reason: str = ""
-
-
-def rows(shard: str, form: str | None = None, options: ReadOptions | None = None) -> Iterator[Row]:
-    """Read a shard; a row that is no memory carries the reason."""
-    name = redacted(shard)
-    for place, read in checked_memories(shard, form, options):
-        if isinstance(read, HopgateError):
-            yield Row(name, place, None, without_values(str(read)))
-        else:
-            yield Row(name, place, read)
-
-
-# A value as an error repeats it: not the apostrophe inside a word, and to the end where it was cut.
-_QUOTED = re.compile(r"(?<!\w)(?:'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?)", re.DOTALL)
-# What stands there instead of what was wanted; the kind of a value may be named.
-_INSTEAD = re.compile(r", not (?!an? \w+(?:$|[:;,])).*", re.DOTALL)
-
-
-def without_values(reason: str) -> str:
-    """Leave out of an error about a row what it repeats of it: what a field or a name in it held.
-
-    Examples
-    --------
-    >>> without_values("created_at must be an ISO 8601 date or time, not 'The pin is 4711'")
-    'created_at must be an ISO 8601 date or time'
-    >>> without_values("'isSensitive' is not a field of a memory: did you mean 'is_sensitive'?")
-    "'…' is not a field of a memory: did you mean 'is_sensitive'?"
-    >>> without_values("tags must be a list, not a number"), without_values("1e999 is too large a number")
-    ('tags must be a list, not a number', 'it is too large a number')
-    """
-    plain = _QUOTED.sub(lambda match: match[0] if match[0].strip("'\"") in TOP else "'…'", redacted(reason))
-    return re.sub(r"^\S+ is too large a number", "it is too large a number", _INSTEAD.sub("", plain))[:200]
-
-
 def _within_reach(engine: Engine, store: Store) -> Engine:
     """The engine with as many workers as the store has connections for."""
     if store.directory is not None and engine.spans_machines():
@@ -216,39 +163,69 @@ def _within_reach(engine: Engine, store: Store) -> Engine:
     return replace(engine, workers=min(engine.size(), allowed))
 
 
-def _write_batch(writer: MemoryWriter, batch: Sequence[Row], done: Backfilled) -> None:
-    """Write the memories of a batch in one transaction, and note the rows that are none."""
-    row_by_id: dict[str, Row] = {}
-    for row in batch:
-        if row.memory is None:
-            done.rejected.append(Rejected(row.source, row.place, "read", row.reason))
-        else:
-            # The last one counts, at its own place: the order is then that of one after the other.
-            done.repeated += row_by_id.pop(row.memory.external_id, None) is not None
-            row_by_id[row.memory.external_id] = row
-    done.read += len(batch)
-    _write(writer, list(row_by_id.values()), done)
+# ---- Rows ------------------------------------------------------------------------------------------------------------
 
 
-def _write(writer: MemoryWriter, batch: Sequence[Row], done: Backfilled) -> None:
-    """Write rows that are memories, one by one where that fails together, so that only those at fault are refused."""
-    new = [row.memory for row in batch if row.memory is not None]
+class Row(NamedTuple):
+    """A memory, and where it lies in the source."""
+
+    source: str
+    place: str
+    memory: Memory
+
+
+def rows(files: Iterable[str], given: BackfillOptions, done: Backfilled) -> Iterator[Row]:
+    """Read shards; a row that is no memory is noted as rejected."""
+    for file in files:
+        source = redacted(file)
+        for place, memory in checked_memories(file, given.get("form"), given.get("options")):
+            done.read += 1
+            if isinstance(memory, HopgateError):
+                done.rejected.append(Rejected(source, place, "read", without_values(memory)))
+            else:
+                yield Row(source, place, memory)
+
+
+def _write(kb: KnowledgeBase, batch: Sequence[Row], done: Backfilled) -> None:
+    """Write memories in one transaction, or one by one where that fails, so that only those at fault are refused."""
     try:
-        written = retried(partial(writer.write, new), patient=True)
+        written = retried(partial(kb.add, *(row.memory for row in batch)), patient=True)
     except LostServerError:
         raise
     except HopgateError as error:
-        if len(batch) > 1:
-            for row in batch:
-                _write(writer, [row], done)
+        if len(batch) == 1:
+            done.rejected.append(Rejected(batch[0].source, batch[0].place, "write", without_values(error)))
             return
-        reason = error.kind if isinstance(error, RefusedRowError) else without_values(str(error))
-        done.rejected.append(Rejected(batch[0].source, batch[0].place, "write", reason))
+        for row in batch:
+            _write(kb, [row], done)
     else:
         done.added += written.added
         done.changed += written.updated
         done.unchanged += written.rows - written.added - written.updated
         done.sensitive += written.sensitive
+
+
+# A value as an error repeats it: not the apostrophe inside a word, and to the end where it was cut.
+_QUOTED = re.compile(r"(?<!\w)(?:'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?)", re.DOTALL)
+# What stands there instead of what was wanted; the kind of a value may be named.
+_INSTEAD = re.compile(r", not (?!an? \w+(?:$|[:;,])).*", re.DOTALL)
+
+
+def without_values(error: HopgateError) -> str:
+    """Why a row was refused, without what the error repeats of it: what a field or a name in it held.
+
+    Examples
+    --------
+    >>> without_values(HopgateError("created_at must be an ISO 8601 date or time, not 'The pin is 4711'"))
+    'created_at must be an ISO 8601 date or time'
+    """
+    if isinstance(error, RefusedRowError):
+        return error.kind
+    plain = _QUOTED.sub(lambda match: match[0] if match[0].strip("'\"") in TOP else "'…'", redacted(str(error)))
+    return re.sub(r"^\S+ is too large a number", "it is too large a number", _INSTEAD.sub("", plain))[:200]
+
+
+# ---- Vectors ---------------------------------------------------------------------------------------------------------
 
 
 def _embed(
@@ -261,8 +238,8 @@ def _embed(
 
     def read(pages: Iterable[Sequence[int]]) -> Iterator[list[Embedded]]:
         for page in map_batches(engine, reader, pages, place=lambda ids: f"the memories from number {ids[0]} on"):
-            refused.update(page.refused)
-            yield page.embedded
+            refused.update(row for row in page if isinstance(row, _Refused))
+            yield [row for row in page if not isinstance(row, _Refused)]
 
     def advance(count: int) -> None:
         done.embedded += count
@@ -271,15 +248,15 @@ def _embed(
     retried(lambda: embedding.fill(spec, advance, read), patient=True)
     names = store.run(partial(memories.external_ids, ids=refused))
     done.rejected += [
-        Rejected("the store", f"memory {names.get(key, key)!r}", "embed", refused[key]) for key in refused
+        Rejected("the store", f"memory {names.get(key, key)!r}", "embed", reason) for key, reason in refused.items()
     ]
 
 
-class _Page(NamedTuple):
-    """What a worker made of some memories, and why a memory has none."""
+class _Refused(NamedTuple):
+    """That a memory has no vector, and why."""
 
-    embedded: list[Embedded]
-    refused: dict[int, str]
+    memory_id: int
+    reason: str
 
 
 class _PageReader:
@@ -292,26 +269,21 @@ class _PageReader:
         self._models = TextModels(embedder_from(spec), late_model(late))
         self._failures = 0
 
-    def __call__(self, ids: Sequence[int]) -> _Page:
-        """Embed memories, again where the server of the store went away meanwhile."""
-        refused: dict[int, str] = {}
-        return _Page(self._embedded(ids, refused), refused)
-
-    def _embedded(self, ids: Sequence[int], refused: dict[int, str]) -> list[Embedded]:
-        """Embed together, or one by one where that fails, so that only the memory at fault is refused."""
+    def __call__(self, ids: Sequence[int]) -> list[Embedded | _Refused]:
+        """Embed memories together, or one by one where that fails, so that only those at fault are refused."""
         try:
             embedded = retried(partial(read_page, self._store, self._models, ids), patient=True)
         except (LostServerError, UnreachableError):
             raise
         except Exception as error:
             if len(ids) > 1:
-                return [made for key in ids for made in self._embedded([key], refused)]
+                return [row for key in ids for row in self([key])]
             self._failures += 1
             if self._failures >= PATIENCE:
                 raise
+            if not isinstance(error, HopgateError):
+                return [_Refused(ids[0], type(error).__name__)]
             # What a server answered stands in brackets, and may repeat the text.
-            reason = str(error).partition(" (")[0]
-            refused[ids[0]] = without_values(reason) if isinstance(error, HopgateError) else type(error).__name__
-            return []
+            return [_Refused(ids[0], without_values(HopgateError(str(error).partition(" (")[0])))]
         self._failures = 0
-        return embedded
+        return [*embedded]

@@ -19,6 +19,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.connection import Connection, Pipe
 from typing import Any, Literal, TypeVar
 
 from hopgate.errors import HopgateError
@@ -216,34 +217,32 @@ class ProcessWorker(Worker):
         if self._ended:
             return None, HopgateError("this run has ended")
         try:
-            process = self._process or self._start()
-            assert process.stdin is not None and process.stdout is not None
-            pickle.dump(batch, process.stdin, pickle.HIGHEST_PROTOCOL)
-            process.stdin.flush()
-            answer: tuple[Any, Exception | None] = pickle.load(process.stdout)
+            if self._process is None:
+                self._start()
+            self._pipe.send(batch)
+            answer: tuple[Any, Exception | None] = self._pipe.recv()
             return answer
-        except (OSError, EOFError, pickle.UnpicklingError):
+        except (OSError, EOFError):
             self._stop()
             raise DiedError from None
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> None:
         # With this process's path, so that it finds what this one found; a worker is one thread, as Ray's are.
         path = os.pathsep.join(path for path in sys.path if path)
         environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
-        command = [sys.executable, "-c", "from hopgate.scale.engine import serve; serve()"]
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment)
-        assert self._process.stdin is not None
-        pickle.dump(self._make, self._process.stdin, pickle.HIGHEST_PROTOCOL)
-        return self._process
+        self._pipe, theirs = Pipe()
+        with theirs:
+            command = [sys.executable, "-c", f"from hopgate.scale.engine import serve; serve({theirs.fileno()})"]
+            # Nothing of what it prints may stand among this process's output.
+            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdout=2, env=environment)
+        self._pipe.send(self._make)
 
     def _stop(self) -> None:
         if process := self._process:
             self._process = None
             process.kill()
-            # Closes its pipes and waits for it; what was on its way to it goes nowhere.
-            with suppress(OSError), process:
-                pass
+            process.wait()
+            self._pipe.close()
 
     def end(self) -> None:
         """Kill the process; none is started in its place."""
@@ -251,22 +250,18 @@ class ProcessWorker(Worker):
         self._stop()
 
 
-def serve() -> None:
+def serve(handle: int) -> None:
     """Work in the process of a `ProcessWorker`: the pickled `make` comes in and then batches; answers go out."""
-    # An interruption is the starter's to deal with, and nothing but answers may stand on standard output.
+    # An interruption is the starter's to deal with.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    with suppress(EOFError, BrokenPipeError):
-        worker = Worker(pickle.load(requests))
+    with Connection(handle) as pipe, suppress(EOFError, BrokenPipeError):
+        worker = Worker(pipe.recv())
         while True:
-            answer = worker.do(pickle.load(requests))
+            answer = worker.do(pipe.recv())
             try:
-                data = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
+                pipe.send(answer)
             except (TypeError, AttributeError, pickle.PicklingError) as error:
-                data = pickle.dumps((None, HopgateError(f"what a worker made cannot be sent back: {error}")))
-            answers.write(data)
-            answers.flush()
+                pipe.send((None, HopgateError(f"what a worker made cannot be sent back: {error}")))
 
 
 # ---- A Ray cluster ---------------------------------------------------------------------------------------------------
