@@ -9,6 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from hopgate.errors import HopgateError, WithdrawnError
+from hopgate.graph import inspect
+from hopgate.graph.build import merge
+from hopgate.graph.build.merge import Change
 from hopgate.guard import guarded
 from hopgate.memory import Cleared
 from hopgate.recall.filters import Filters, Scopes
@@ -23,13 +26,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hopgate.extract.model.judge import Judge
-    from hopgate.graph import inspect
     from hopgate.graph.build.curate import Proposal
-    from hopgate.graph.build.merge import Change, MergeProposal, RemovalPreview
     from hopgate.graph.clusters import ConceptClusters
+    from hopgate.graph.stats import GraphStats
     from hopgate.recall.legs import RecallPipeline
     from hopgate.store.fill import Embedding
-    from hopgate.store.graph.concept_rows import Concept
+    from hopgate.store.graph.concept_rows import Ambiguous, Concept
     from hopgate.store.graph.edge_rows import Edge, TimeSpan
     from hopgate.store.store import Store
     from hopgate.store.superseded import SupersededMemory
@@ -106,15 +108,11 @@ class ConceptGraph:
 
     def concept(self, name: str | int, *, limit: int = 20, **part: Unpack[Part]) -> inspect.ConceptDetail:
         """Give one concept, by a name or its id: its names, the merges into it, at most `limit` memories and edges."""
-        from hopgate.graph import inspect
-
         with self._looking(**part) as (connection, view):
             return inspect.concept_detail(connection, view, name, limit=limit)
 
     def memory(self, external_id: str, *, limit: int = 10) -> inspect.MemoryDetail:
         """Give one memory: what was extracted from it, its edges, what is related by them, and what it superseded."""
-        from hopgate.graph import inspect
-
         return self._store.run(lambda connection: inspect.memory_detail(connection, external_id, limit=limit))
 
     def edges(
@@ -126,8 +124,6 @@ class ConceptGraph:
         **part: Unpack[Part],
     ) -> list[Edge]:
         """Give the edges, all or one concept's: those true as of a time, as known at a time."""
-        from hopgate.graph import inspect
-
         with self._looking(**part) as (connection, view):
             ids = None if of is None else inspect.named(connection, view, of)
             return edge_rows.visible(connection, view, concept_ids=ids, relation=relation, limit=limit)
@@ -154,12 +150,12 @@ class ConceptGraph:
         """Count concepts, names, mentions, edges, merges and relations."""
         return self._store.run(concept_rows.counts)
 
-    def stats(self) -> inspect.GraphStats:
+    def stats(self) -> GraphStats:
         """Measure the graph: hubs, components, kinds, relations, and how much PageRank resembles degree here."""
-        from hopgate.graph import inspect
+        from hopgate.graph.stats import stats
 
         with self._looking() as (connection, _):
-            return inspect.stats(connection)
+            return stats(connection)
 
     def neighbourhood(
         self,
@@ -179,8 +175,6 @@ class ConceptGraph:
         among : sequence of int, optional
             These concepts alone, the first `limit` of them.
         """
-        from hopgate.graph import inspect
-
         inspect.check_limits(depth, limit)
         with self._looking(**part) as (connection, view):
             if concept_id is not None:
@@ -203,8 +197,6 @@ class ConceptGraph:
 
     def history(self, name: str, *, scope: Scopes = None, limit: int = 500) -> list[Edge]:
         """Give every version of a concept's edges; those with `retired_at` are believed no more."""
-        from hopgate.graph import inspect
-
         with self._looking(scope=scope) as (connection, view):
             return edge_rows.versions(connection, view, inspect.named(connection, view, name), limit=limit)
 
@@ -218,15 +210,11 @@ class ConceptGraph:
         axis : str
             "valid": when it was true; "known": when it was known.
         """
-        from hopgate.graph import inspect
-
         with self._looking(scope=scope) as (connection, view):
             return inspect.changes(connection, view, since, until, axis=axis, limit=limit)
 
     def conflicts(self, name: str | None = None, *, scope: Scopes = None, limit: int = 100) -> list[inspect.Conflict]:
         """Give pairs of edges that cannot both hold, and whether the newer one ended the older."""
-        from hopgate.graph import inspect
-
         with self._looking(scope=scope) as (connection, view):
             concepts = None if name is None else inspect.named(connection, view, name)
             return [inspect.Conflict(*pair) for pair in edge_rows.conflicts(connection, view, concepts, limit=limit)]
@@ -284,14 +272,10 @@ class ConceptGraph:
 
     def merge(self, kept: str, merged: str, *, scope: str | None = None, dry_run: bool = False) -> Change:
         """Make two concepts one, in this scope or in each that has both. With `dry_run` only say what would change."""
-        from hopgate.graph.build import merge
-
         return self._changed(lambda connection: merge.merge_named(connection, kept, merged, scope), dry_run)
 
     def split(self, name: str, *, scope: str | None = None, dry_run: bool = False) -> list[Change]:
         """Undo every merge into a concept, the last one first, in this scope or in each that has it."""
-        from hopgate.graph.build import merge
-
         return self._changed(lambda connection: merge.split_named(connection, name, scope), dry_run)
 
     def _changed(self, change: Callable[[Connection], Result], dry_run: bool) -> Result:
@@ -303,25 +287,16 @@ class ConceptGraph:
 
         return self._store.run(work)
 
-    def merge_proposals(self, *, limit: int = 50) -> list[MergeProposal]:
-        """Give the names that were left undecided, the most alike first, with what speaks for one concept and against.
-
-        `hopgate concepts ambiguous` lists them.
-        """
-        from hopgate.graph.build.merge import merge_proposals
-
-        return self._store.run(lambda connection: merge_proposals(connection, limit=limit))
+    def ambiguous(self, *, limit: int = 50) -> list[Ambiguous]:
+        """Give the names that were left undecided beside another one, the most alike first."""
+        return self._store.run(lambda connection: concept_rows.ambiguous(connection, limit=limit))
 
     def keep_apart(self, name: str) -> None:
         """Decide that a name is not the one it resembles: it is proposed no more."""
-        from hopgate.graph.build.merge import keep_apart
-
-        self._store.run(lambda connection: keep_apart(connection, name))
+        self._store.run(lambda connection: merge.keep_apart(connection, name))
 
     def tie_break(self, opinion: Judge, *, limit: int = 1000) -> tuple[int, int]:
         """Ask a model about the names that were left undecided; give how many were merged and how many kept apart."""
-        from hopgate.graph.build import merge
-
         merged = apart = 0
         for pair in self._store.run(lambda connection: concept_rows.ambiguous(connection, limit=limit)):
             try:
@@ -353,10 +328,3 @@ class ConceptGraph:
         from hopgate.graph.build.curate import apply_all
 
         self._store.run(lambda connection: apply_all(connection, chosen))
-
-    def removal_preview(self, external_ids: Sequence[str], *, scope: Scopes = None) -> RemovalPreview:
-        """Say what would leave the graph if these memories were deleted or marked as sensitive; nothing does."""
-        from hopgate.graph.build.merge import removal_preview
-
-        scopes = Filters(scope).scopes
-        return self._store.run(lambda connection: removal_preview(connection, external_ids, scopes))

@@ -12,7 +12,8 @@ import hopgate
 from hopgate.demo import corpus
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found
-from hopgate.graph.inspect import TOGETHER, degree_likeness
+from hopgate.graph.inspect import TOGETHER
+from hopgate.graph.stats import degree_likeness
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph
 from hopgate.memory import Memory
 from hopgate.store.graph import edge_rows

@@ -155,7 +155,7 @@ concepts = click.Group("concepts", help="Look at concepts, merge them and split 
 @with_store
 def ambiguous(kb: KnowledgeBase, limit: int) -> Shown:
     """List names that may be the same as another and were left apart."""
-    pairs = kb.graph.merge_proposals(limit=limit)
+    pairs = kb.graph.ambiguous(limit=limit)
     return pairs, [
         f"{pair.score:.2f}  {pair.name!r} may be {pair.near!r}: hopgate concepts merge {pair.near!r} {pair.name!r}"
         for pair in pairs

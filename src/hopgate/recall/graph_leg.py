@@ -141,7 +141,7 @@ class GraphLeg:
         dense : sequence of (int, float)
             The dense leg's list: a fact that lies too far below its first is no place to start from.
         """
-        from hopgate.graph.walk.rank import QuerySeeds, ranked, seeded
+        from hopgate.graph.walk.rank import ranked, seeded
         from hopgate.graph.walk.seeds import FACT_FLOOR, by_cosine, memory_mass, part_alone
 
         walk, filters, matrix = replace(self.walk, depth=depth), query.filters, found.matrix
@@ -151,14 +151,13 @@ class GraphLeg:
         facts = [(edge, cosine) for edge, cosine in found.facts if cosine >= floor]
         alone = part_alone(matrix, memory_mass(base))
         hits = by_cosine(base, dict(dense), alone, dense=BASE_FUSER.dense)
-        seeds = QuerySeeds(list(found.concepts), facts, memory_mass(hits, found.statements))
-        begun = seeded(matrix, seeds, walk.shares)
+        mass = memory_mass(hits, found.statements)
+        begun = seeded(matrix, mass, found.concepts, facts, walk.shares)
         allowed = matrix.allowed(filters.scopes, filters.concepts, filters.exclude, self._among(filters))
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
-        best, known = ranked(matrix, begun, walk, allowed=allowed, near=not query.exact and allowed is None)
+        best, scores = ranked(matrix, begun, walk, allowed=allowed, near=not query.exact and allowed is None)
         trace = WalkTrace(matrix, begun.starts, walk, found.asked)
-        unseen = begun.unseen
-        scores = {memory: score for memory, score in known.items() if memory not in unseen}
+        unseen = frozenset(mass.keys() - begun.linked.keys())
         first = [memory for listed in (base, best) for memory, _ in listed[:BEST]]
         beside = turns_beside(matrix, first, allowed)
         shown = self._still_shown({*beside, *dict(best)}, filters)

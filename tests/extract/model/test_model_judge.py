@@ -80,7 +80,7 @@ def test_an_undecided_pair_is_merged_with_who_decided_and_split_again_or_decided
     )
     kb.store.run(lambda connection: connection.execute(undecided))
     before = sorted(concept.name for concept in kb.graph.concepts())
-    assert kb.graph.tie_break(Judge(Answering(lambda _: ""))) == (0, 0) and len(kb.graph.merge_proposals()) == 1
+    assert kb.graph.tie_break(Judge(Answering(lambda _: ""))) == (0, 0) and len(kb.graph.ambiguous()) == 1
     model = Answering(lambda _: '{"answer": "same"}')
     assert kb.graph.tie_break(Judge(model)) == (1, 0)
     assert model.questions == [{"first": "Adda Lovelace", "kind": "unknown", "second": ["Ada Lovelace"]}]
@@ -90,4 +90,4 @@ def test_an_undecided_pair_is_merged_with_who_decided_and_split_again_or_decided
     assert sorted(concept.name for concept in kb.graph.concepts()) == before
     kb.store.run(lambda connection: connection.execute(undecided))
     assert kb.graph.tie_break(Judge(Answering(lambda _: '{"answer": "different"}'))) == (0, 1)
-    assert kb.graph.merge_proposals() == []
+    assert kb.graph.ambiguous() == []

@@ -15,7 +15,7 @@ from matrix_world import matrix_of
 
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.config import COMMON_SHARES, Walk
-from hopgate.graph.walk.rank import pool_scores, walk_scores
+from hopgate.graph.walk.rank import walk_scores
 from hopgate.graph.walk.seeds import (
     COSINE_TEMPERATURE,
     NearFact,
@@ -87,18 +87,6 @@ def test_mass_outside_the_graph_stays_outside() -> None:
     half, whole = (walk_scores(graph, starts(graph, memories={0: mass}), Walk(tolerance=1e-9)) for mass in (0.5, 1.0))
     assert whole.sum() == pytest.approx(1)
     assert half == pytest.approx(whole / 2)
-
-
-@settings(deadline=None)
-@given(st.lists(st.floats(0.01, 1), min_size=2, max_size=8), st.data())
-def test_what_the_graph_does_not_have_is_worth_what_its_mass_is_worth_inside(
-    mass: list[float], data: st.DataObject
-) -> None:
-    inside = data.draw(st.integers(0, len(mass)))
-    scores = np.array(mass[:inside]) * 0.25
-    found = pool_scores(scores, {at: at for at in range(inside)}, dict(enumerate(mass)))
-    worth = 0.25 if inside else 1.0
-    assert [found[at] for at in range(len(mass))] == pytest.approx([worth * one for one in mass])
 
 
 def test_what_seeds_nothing_is_an_empty_leg() -> None:

@@ -1,7 +1,6 @@
 """What people decide about concepts: two become one, one becomes two again, and both outlive a new clustering.
 
-Every merge is a row that says by what method it was made, so that it can be explained and taken back. Names that may be
-one concept are proposed, and what would go with a memory is shown before it goes.
+Every merge is a row that says by what method it was made, so that it can be explained and taken back.
 """
 
 from __future__ import annotations
@@ -12,12 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hopgate.errors import HopgateError
-from hopgate.graph.build.derive import rederive, revoke
-from hopgate.graph.canonicalise import Canonicaliser, ContextMention
+from hopgate.graph.build.derive import rederive
 from hopgate.graph.names import normalise
-from hopgate.store import journal, memories
-from hopgate.store.graph import concept_rows, edge_rows, fact_rows, name_rows, version
-from hopgate.store.graph.concept_rows import Concept
+from hopgate.store import journal
+from hopgate.store.graph import concept_rows, fact_rows, name_rows, version
 from hopgate.store.graph.visible import View
 from hopgate.store.journal import ASKED, BY_HAND, KEEP_APART
 from hopgate.store.rows import Connection
@@ -28,8 +25,6 @@ if TYPE_CHECKING:
     from hopgate.store.graph.name_rows import NameRow
     from hopgate.store.journal import JournalRow
 
-# Of a concept with many names so many are compared.
-NAMES = 30
 FRONT_MATTER = "front matter"
 
 
@@ -211,81 +206,3 @@ def apply_rulings(connection: Connection, rulings: list[Ruling]) -> None:
             name_rows.separate(connection, joined_ids)
             first, *others = (row.concept_id for row in name_rows.read(connection, ids=joined_ids))
             journal.merge(connection, [(first, other) for other in others], method="kept together")
-
-
-@dataclass(frozen=True, slots=True)
-class MergeProposal:
-    """A name that was left undecided and the one it resembles, with the concepts they belong to: `one` would stay.
-
-    `score` is how alike resolution found them, in 0..1, `evidence` what makes the names alike, by kind, and
-    `least_similar` the two names, one of each concept, that are least alike, and how much they are.
-    """
-
-    name: str
-    near: str
-    score: float
-    one: Concept
-    other: Concept
-    evidence: dict[str, float]
-    least_similar: tuple[str, str, float]
-
-
-def merge_proposals(connection: Connection, *, limit: int) -> list[MergeProposal]:
-    """Propose to merge each undecided name's concept with that of the name it resembles, the most alike first."""
-    proposals = []
-    for pair in concept_rows.ambiguous(connection, limit=limit):
-        kept = concept_rows.find(connection, normalise(pair.near), pair.near, View((pair.scope,)))
-        other = concept_rows.get(connection, pair.concept_id)
-        kept_names, other_names = kept.aliases[:NAMES], other.aliases[:NAMES]
-        names = dict.fromkeys((pair.near, pair.name, *kept_names, *other_names))
-        compared = Canonicaliser().fit(list(map(ContextMention, names)))
-        least_similar = min(
-            ((a, b, round(compared.why(a, b).direct or 0.0, 4)) for a in kept_names for b in other_names),
-            key=lambda row: (row[2], *row[:2]),
-        )
-        evidence = compared.why(pair.near, pair.name).evidence
-        proposals.append(MergeProposal(pair.name, pair.near, pair.score, kept, other, evidence, least_similar))
-    return proposals
-
-
-@dataclass(frozen=True, slots=True)
-class RemovalPreview:
-    """What goes with memories: concepts that only they name, edges that only they support; and how many edges stay."""
-
-    memories: int
-    concepts: tuple[str, ...]
-    edges: tuple[str, ...]
-    edges_kept: int
-
-
-def removal_preview(
-    connection: Connection, external_ids: Sequence[str], scopes: Sequence[str] | None = None
-) -> RemovalPreview:
-    """Take memories, by external id, out of the graph, see what is missing, and roll back; unknown ids are refused.
-
-    Parameters
-    ----------
-    scopes : sequence of str, optional
-        Only what memories of these scopes support counts.
-    """
-    asked_memories = memories.require(connection, external_ids)
-    ids = [key for key, memory in asked_memories.items() if scopes is None or memory.scope in scopes]
-    concept_ids = [row.concept_id for row in name_rows.read(connection, memories=ids)]
-    names = concept_rows.names(connection, concept_ids)
-    edges = edge_rows.visible(connection, View(), memory_ids=ids)
-    revoke(connection, ids)
-    names_left = concept_rows.names(connection, concept_ids)
-    edges_left = edge_rows.visible(connection, View(), concept_ids=list(names_left))
-    connection.rollback()
-    # By ids, for a concept may be called otherwise without these memories.
-    left = {(edge.source_id, edge.relation, edge.target_id) for edge in edges_left}
-    labels = {
-        (edge.source_id, edge.relation, edge.target_id): f"{edge.source} — {edge.relation} → {edge.target}"
-        for edge in edges
-    }
-    return RemovalPreview(
-        len(asked_memories),
-        tuple(sorted(name for key, name in names.items() if key not in names_left)),
-        tuple(sorted({label for key, label in labels.items() if key not in left})),
-        len(labels.keys() & left),
-    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -31,7 +30,7 @@ def cut_to(matrix: GraphMatrix, parts: Collection[str]) -> GraphMatrix:
 
 def parts_of(matrix: GraphMatrix) -> dict[str, int]:
     """Count what a graph has of each part: arcs between memories, mentions of titles, other mentions, typed edges."""
-    of_title, inside = np.isin(_mentions(matrix).target, matrix.titles.target), of_names(matrix)
+    of_title, inside = np.isin(_mentions(matrix)[1], matrix.titles.target), of_names(matrix)
     return {
         "threads": len(matrix.arcs.source),
         "titles": int(of_title.sum()),
@@ -47,33 +46,25 @@ def with_parts(matrix: GraphMatrix, parts: Collection[str]) -> GraphMatrix:
     mentions are names, and so are edges that say that a name is inside another. Facts near a query go with the edges
     that they are.
     """
-    mentions, graph = _mentions(matrix), matrix.graph
-    of_title = np.isin(mentions.target, matrix.titles.target)
-    kept = np.where(of_title, "titles" in parts, "names" in parts)
+    memory, concept, weight = _mentions(matrix)
+    kept = np.where(np.isin(concept, matrix.titles.target), "titles" in parts, "names" in parts)
     edges = matrix.edges.where(np.where(of_names(matrix), "names" in parts, "facts" in parts))
     arcs, titles = (
         links.where(np.full(len(links.source), part in parts))
         for links, part in ((matrix.arcs, "threads"), (matrix.titles, "titles"))
     )
-    mentioned = Pairs(mentions.source[kept], mentions.target[kept], mentions.weight[kept])
-    graph = mention_graph(graph.memories, graph.concepts, mentioned, edges=edges, neighbours=arcs)
+    mentioned = Pairs(memory[kept], concept[kept], weight[kept])
+    graph = mention_graph(matrix.graph.memories, matrix.graph.concepts, mentioned, edges=edges, neighbours=arcs)
     return replace(matrix, graph=graph, titles=titles, edges=edges, arcs=arcs)
 
 
-class _Mentions(NamedTuple):
+def _mentions(matrix: GraphMatrix) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
     """The links of memories and concepts: a memory's number, a concept's, and the weight that is walked."""
-
-    source: NDArray[np.int64]
-    target: NDArray[np.int64]
-    weight: NDArray[np.float32]
-
-
-def _mentions(matrix: GraphMatrix) -> _Mentions:
     graph, last = matrix.graph, matrix.graph.indptr[matrix.graph.memories]
     memory = np.repeat(np.arange(graph.memories), graph.degree[: graph.memories])
     other = graph.indices[:last].astype(np.int64)
     of_concept = other >= graph.memories
-    return _Mentions(memory[of_concept], other[of_concept] - graph.memories, graph.weights[:last][of_concept])
+    return memory[of_concept], other[of_concept] - graph.memories, graph.weights[:last][of_concept]
 
 
 def of_names(matrix: GraphMatrix) -> NDArray[np.bool_]:

@@ -1,9 +1,9 @@
-"""Walk from all that a query found and rank memories by the walk: pure, so that a control can repeat it."""
+"""Walk from all that a query found, and rank memories by the walk."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,71 +11,58 @@ from numpy.typing import NDArray
 from hopgate.graph.walk.config import COMMON_SHARES, Shares, Walk
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.pagerank import near_walks, pagerank
-from hopgate.graph.walk.seeds import NEAR_FACTS, NearFact, starts
+from hopgate.graph.walk.seeds import NearFact, starts
 from hopgate.graph.walk.walk_graph import WalkGraph, top_k
 
 
-class QuerySeeds(NamedTuple):
-    """What a query found to start from, by the store's own ids: it holds for any graph of the same memories.
+class Seeded(NamedTuple):
+    """A query's seeds in one graph: how much of the walks starts at each node, and the places of memories by id.
 
-    The concepts that it names, the edges near it with their cosines, best first, and how much of the walk from memories
-    starts at each.
+    A memory that the graph does not have, or that is linked to nothing in it, has no place.
     """
 
-    concepts: list[int]
-    facts: list[tuple[int, float]]
-    mass: dict[int, float]
-
-
-class Seeded(NamedTuple):
-    """A query's seeds as nodes of one graph; `linked` are the memories of the mass that the graph has."""
-
-    mass: dict[int, float]
-    linked: dict[int, int]
     starts: dict[int, float]
-
-    @property
-    def unseen(self) -> frozenset[int]:
-        """Where walks should start and cannot: memories that the graph does not have."""
-        return frozenset(self.mass.keys() - self.linked.keys())
+    linked: dict[int, int]
 
 
-class WalkRanking(NamedTuple):
-    """The memories that walks visit most, and the scores of all that they started from."""
+def seeded(
+    matrix: GraphMatrix,
+    mass: Mapping[int, float],
+    concepts: Sequence[int] = (),
+    facts: Sequence[tuple[int, float]] = (),
+    shares: Shares = COMMON_SHARES,
+) -> Seeded:
+    """Place what a query found in a graph; what it does not have is left out.
 
-    hits: list[tuple[int, float]]
-    scores: dict[int, float]
-
-
-def seeded(matrix: GraphMatrix, found: QuerySeeds, shares: Shares = COMMON_SHARES) -> Seeded:
-    """Place a query's seeds in a graph; what it does not have is left out."""
+    Parameters
+    ----------
+    mass : mapping of id to float
+        How much of the walk from memories starts at each.
+    concepts, facts : sequences
+        The concepts that the query names, and the edges near it with their cosines, best first.
+    """
     graph = matrix.graph
-    names = [int(at) for at in matrix.concepts(found.concepts) if at >= 0]
-    rows = matrix.edge_rows([edge for edge, _ in found.facts])
-    facts = [
+    names = [int(at) for at in matrix.concepts(concepts) if at >= 0]
+    rows = matrix.edge_rows([edge for edge, _ in facts])
+    near = [
         NearFact(int(matrix.edges.source[row]), int(matrix.edges.target[row]), cosine)
-        for row, (_, cosine) in zip(rows, found.facts, strict=True)
+        for row, (_, cosine) in zip(rows, facts, strict=True)
         if row >= 0
-    ][:NEAR_FACTS]
-    places = dict(zip(found.mass, matrix.memories(list(found.mass)).tolist(), strict=True))
+    ]
+    places = dict(zip(mass, matrix.memories(list(mass)).tolist(), strict=True))
     linked = {memory: at for memory, at in places.items() if at >= 0 and not graph.dangling[at]}
-    inside = {at: found.mass[memory] for memory, at in linked.items()}
-    return Seeded(found.mass, linked, starts(graph, memories=inside, names=names, facts=facts, shares=shares))
+    inside = {at: mass[memory] for memory, at in linked.items()}
+    return Seeded(starts(graph, memories=inside, names=names, facts=near, shares=shares), linked)
 
 
 def ranked(
-    matrix: GraphMatrix,
-    begun: Seeded,
-    walk: Walk,
-    *,
-    allowed: NDArray[np.bool_] | None = None,
-    near: bool = False,
-) -> WalkRanking:
-    """Walk, and rank memories by where the walks are; see `walk_scores`."""
+    matrix: GraphMatrix, begun: Seeded, walk: Walk, *, allowed: NDArray[np.bool_] | None = None, near: bool = False
+) -> tuple[list[tuple[int, float]], dict[int, float]]:
+    """Walk, and give the memories where most walks are, and the scores of those it started from; see `walk_scores`."""
     scores = walk_scores(matrix.graph, begun.starts, walk, near=near)
     best = top_k(scores, walk.depth, allowed=allowed).tolist()
     hits = [(int(matrix.memory_ids[node]), float(scores[node])) for node in best]
-    return WalkRanking(hits, pool_scores(scores, begun.linked, begun.mass))
+    return hits, {memory: float(scores[at]) for memory, at in begun.linked.items()}
 
 
 def walk_scores(graph: WalkGraph, start: Mapping[int, float], walk: Walk, *, near: bool = False) -> NDArray[np.float64]:
@@ -97,21 +84,3 @@ def walk_scores(graph: WalkGraph, start: Mapping[int, float], walk: Walk, *, nea
     if walk.degree_correction:
         scores *= graph.divisor[: graph.memories] ** -walk.degree_correction
     return scores * (mass / (scores.sum() or 1.0))
-
-
-def pool_scores(scores: NDArray[Any], linked: Mapping[int, int], mass: Mapping[int, float]) -> dict[int, float]:
-    """Score every memory that walks started from; one that the graph does not have gets what its mass is worth.
-
-    A memory that is sensitive, new or without links was not seen by the walk, which is not the same as being far: it
-    gets its mass times what a linked memory of the pool has for its own on average (its mass itself where none is
-    linked). Measured on half-built stores: docs/measurements.md.
-
-    `linked` gives the places in `scores` of those memories that the graph has, `mass` where walks from memories start.
-    """
-    started = sum(mass[memory] for memory in linked if memory in mass)
-    arrived = sum(float(scores[at]) for memory, at in linked.items() if memory in mass)
-    worth = arrived / started if started > 0 else 1.0
-    return {
-        memory: float(scores[linked[memory]]) if memory in linked else worth * of_memory
-        for memory, of_memory in mass.items()
-    }
