@@ -14,10 +14,10 @@ _._retrieve, _._aretrieve  # called by LlamaIndex
 HopgateRetriever  # the name by which programs import a framework's retriever
 _.itersize  # an attribute of psycopg's server-side cursor
 grammar  # a field that is part of a cache's key, through asdict
-_.least_similar, _.concept_vectors  # called in the notebook on clusters
+_.concept_vectors  # called in the notebook on clusters
 several_valued  # a key of BuildOptions
 with_context  # reads notes together without a store: for benchmarks/notes.py and whoever calls Phrases by itself
-took_ms, edges_kept, known_from, known_to, edges_left_out  # a field of an answer by HTTP
+took_ms, known_from, known_to, edges_left_out  # a field of an answer by HTTP
 _.lifespan_context  # Starlette's router calls it when a server begins
 _.merged_kind  # what a merged concept was: in the JSON of `hopgate concepts show`
 _.list_commands, _.get_command, _.format_commands, _.convert, _.shell_complete  # called by click

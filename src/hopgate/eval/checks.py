@@ -98,13 +98,7 @@ def related(queries: Mapping[str, Query], tuned: Qrels, reported: Qrels, least: 
 
 
 def near(text: str, others: Iterable[AbstractSet[str]]) -> bool:
-    """Say whether a question shares nearly all words with another, or holds all of one's (of four words or more).
-
-    Examples
-    --------
-    >>> near("Tell me: who owns the NAS?", [{"who", "owns", "the", "nas"}]), near("Who?", [{"who", "owns"}])
-    (True, False)
-    """
+    """Say whether a question shares nearly all words with another, or holds all of one's (of four words or more)."""
     own = _words(text)
     for words in others:
         if len(own & words) >= NEAR * len(own | words) or (words <= own and 4 <= len(words) >= len(own) - 4):

@@ -31,12 +31,6 @@ class Differences:
     """Challenger minus base, one value a query, and the cluster of each query.
 
     Every `alpha` is one-sided but that of `interval`. Limits lie within -1 and 1, as the difference of two measures.
-
-    Examples
-    --------
-    >>> together = Differences.of([0.2, 0.2, 0.0, 0.0, 0.4, 0.4, 0.1, 0.1], "aabbccdd")
-    >>> round(together.error, 4), together.df, together.icc, together.design_effect  # copies add nothing
-    (0.0854, 3.0, 1.0, 2.0)
     """
 
     values: FloatArray
@@ -243,13 +237,7 @@ def pooled(estimates: Sequence[float], errors: Sequence[float], alpha: float) ->
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p values, in the order given: below α exactly where Holm's procedure at α rejects.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
+    """Adjust p values, in the order given: below α exactly where Holm's procedure at α rejects."""
     adjusted, highest = [0.0] * len(p_values), 0.0
     for step, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         highest = max(highest, min(1.0, (len(p_values) - step) * p_values[index]))

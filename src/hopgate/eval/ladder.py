@@ -321,13 +321,7 @@ def tuned(
 
 
 def base_grid(kind: Fuser) -> list[Fuser]:
-    """Give one kind of fuser of the legs without the graph, every proportion, the given one first.
-
-    Examples
-    --------
-    >>> base_grid(MinMax(lexical=0.3, dense=0.7, late=0))[0]
-    MinMax(lexical=0.3, dense=0.7, late=0, graph=0)
-    """
+    """Give one kind of fuser of the legs without the graph, every proportion, the given one first."""
     kinds = [kind, *(RRF(k=k) for k in KS if isinstance(kind, RRF))]
     weights = [(1.0, ratio, late * max(1.0, ratio), 0.0) for ratio in RATIOS for late in LATE_RATIOS]
     return _grid(kinds, weights, kind.reweighed(graph=0))
@@ -389,11 +383,12 @@ def entering(fuser: Fuser, pools: Iterable[Pool[str]], k: int) -> dict[str, tupl
 
 def _exclusive(pool: Pool[str]) -> Pool[str]:
     """The pool of the first test: its graph lists only what no other leg does."""
-    ranked = {
-        leg: {id: rank for id, rank in zip(pool.ids, ranks.tolist(), strict=True) if math.isfinite(rank)}
+    listed = {
+        leg: [
+            (pool.ids[place], -ranks[place]) for place in np.argsort(ranks, kind="stable") if np.isfinite(ranks[place])
+        ]
         for leg, ranks in zip(pool.legs, pool.ranks, strict=True)
     }
-    others = {id for leg in BASE for id in ranked.get(leg, ())}
-    ranked["graph"] = {id: rank for id, rank in ranked.get("graph", {}).items() if id not in others}
-    by_rank = {leg: sorted(ranks.items(), key=lambda pair: pair[1]) for leg, ranks in ranked.items()}
-    return Pool.of({leg: [(id, -rank) for id, rank in listed] for leg, listed in by_rank.items()})
+    others = {id for leg in BASE for id, _ in listed.get(leg, ())}
+    listed["graph"] = [hit for hit in listed.get("graph", ()) if hit[0] not in others]
+    return Pool.of(listed)

@@ -24,18 +24,7 @@ from hopgate.jsonl import json_lines, refuse
 
 @dataclass(frozen=True)
 class Ledger:
-    """A file with one look a line; without a path nothing is counted.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> ledger = Ledger(Path(tempfile.mkdtemp()) / "looks.jsonl")
-    >>> ledger.look(["Who owns the NAS?", "Where is Ada?"])
-    1
-    >>> ledger.record(["Who owns the NAS?", "Where is Ada?"], "notes, test")
-    >>> ledger.look(["who owns the nas"]), ledger.look(["Where is Ada?", "Where is Grace?"]), ledger.look(["New?"])
-    (2, 2, 1)
-    """
+    """A file with one look a line; without a path nothing is counted."""
 
     path: Path | None
 

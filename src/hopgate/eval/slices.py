@@ -32,11 +32,6 @@ def slice_of(text: str, queries: Mapping[str, Query]) -> frozenset[str]:
     """Give the questions of a slice: a field of the metadata and its value, `hops>=2`, or several put together.
 
     Operators (`|`, `&`, `-`) are taken from left to right, between spaces.
-
-    Examples
-    --------
-    >>> slice_of("hops>=2 - type=bridge", {"a": Query("a", "Who?", {"hops": 2})})
-    frozenset({'a'})
     """
     first, *rest = re.split(r"\s+([|&-])\s+", text.strip())
     names = _simple(first, queries)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import count
 from typing import Literal
 
@@ -191,14 +190,9 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class MergeExplanation:
-    """Why two names are, or are not, one concept.
-
-    `direct` is the score of the two names themselves (None where no block proposed the pair), and `evidence` what it is
-    made of.
-    """
+    """Whether two names are one concept, and by kind what makes them alike; nothing where no block proposed them."""
 
     merged: bool
-    direct: float | None
     evidence: dict[str, float]
 
 
@@ -242,17 +236,13 @@ class Canonicalisation:
             if normalise(name) not in self.units.names:
                 raise HopgateError(f"no mention is called {name!r}")
         a, b = sorted(self.units.names.index(normalise(name)) for name in (first, second))
-        merged, row = bool(self.labels[a] == self.labels[b]), self._rows.get((a, b))
-        if row is None:
-            return MergeExplanation(merged, None, {})
-        columns = zip(KINDS, self.scored.evidence[row].tolist(), strict=True)
-        evidence = {kind: round(value, 4) for kind, value in columns if value > 0}
-        return MergeExplanation(merged, float(self.scored.score[row]), evidence)
-
-    @cached_property
-    def _rows(self) -> dict[tuple[int, int], int]:
-        """The row of each scored pair."""
-        return {pair: row for row, pair in enumerate(zip(self.scored.i.tolist(), self.scored.j.tolist(), strict=True))}
+        evidence = {
+            kind: round(value, 4)
+            for row in np.flatnonzero((self.scored.i == a) & (self.scored.j == b))
+            for kind, value in zip(KINDS, self.scored.evidence[row].tolist(), strict=True)
+            if value > 0
+        }
+        return MergeExplanation(bool(self.labels[a] == self.labels[b]), evidence)
 
     def __str__(self) -> str:
         sizes = np.bincount(self.labels)
@@ -277,12 +267,6 @@ def canonicalise_relations(
         How often each was extracted.
     threshold : float
         Those of a cluster are at least this alike on average.
-
-    Examples
-    --------
-    >>> born = canonicalise_relations({"was born in": 2, "born in": 1, "works at": 1})
-    >>> born["born in"], born["works at"]
-    ('was born in', 'works at')
     """
     raws = list(counts)
     if not raws:

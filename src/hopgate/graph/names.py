@@ -158,25 +158,14 @@ class NameMatch(NamedTuple):
     length: int
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class NameIndex:
     """The names and aliases of concepts, ready to be found in texts.
 
     Build it with `name_index`.
-
-    Examples
-    --------
-    >>> index = name_index([("New York", 0), ("York", 1), ("the Yankees", 2)])
-    >>> index
-    NameIndex(names=3)
-    >>> [match.concept for match in index.find("Who plays for the Yankees in New York?")]
-    [2, 0]
     """
 
     names: dict[tuple[str, ...], int]
-
-    def __repr__(self) -> str:
-        return f"NameIndex(names={len(self.names)})"
 
     def find(self, text: str, *, within: bool = False) -> list[NameMatch]:
         """Find names from left to right, the longest first, never two over the same word.

@@ -38,11 +38,6 @@ class Query:
         Its id, and what is asked.
     metadata : mapping
         `type`, `hops`, `scope`, `cluster`, `as_of`, `known_at`, and whatever else was written beside it.
-
-    Examples
-    --------
-    >>> Query("q1", "Who owns the NAS?", {"hops": 2, "type": "bridge"}).hops
-    2
     """
 
     id: str

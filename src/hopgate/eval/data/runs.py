@@ -26,13 +26,7 @@ HEADER = "query-id\tcorpus-id\tscore"
 
 
 def ordered(ranking: Ranking) -> list[str]:
-    """Ids by score, best first; ties broken by id, an id given twice kept at its best place.
-
-    Examples
-    --------
-    >>> ordered([("b", 1.0), ("a", 1.0), ("c", 2.0)])
-    ['c', 'a', 'b']
-    """
+    """Ids by score, best first; ties broken by id, an id given twice kept at its best place."""
     for name, score in ranking:
         if math.isnan(score):
             raise HopgateError(f"the score of {name!r} in a run is not a number: remove it or score it")

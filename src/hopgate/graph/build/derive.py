@@ -116,18 +116,6 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
 
     A fact repeated while nothing else was recorded adds evidence and no history, so that runs of the same fact are
     taken as one: a fact that a thousand memories state costs one row and not a thousand versions of it.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> def fact(dst, day, memory):
-    ...     return CanonicalFact(1, "runs on", dst, 1.0, None, None, datetime(2024, 1, day, tzinfo=UTC), memory)
-    >>> for row in versioned_rows(FactGroup(1, "runs on", None), [fact(7, 1, 10), fact(7, 2, 11), fact(8, 5, 12)]):
-    ...     print(row.dst_id, row.valid_to and row.valid_to.day, row.retired_at and row.retired_at.day,
-    ...           row.evidence_memory_ids)
-    7 None 5 (10, 11)
-    7 5 None (10, 11)
-    8 None None (12,)
     """
     runs = [list(run) for _, run in groupby(facts, key=lambda fact: (fact.dst_id, fact.valid_from, fact.valid_to))]
     versions = [

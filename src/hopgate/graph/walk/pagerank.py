@@ -40,12 +40,6 @@ def pagerank(
         How likely a walk goes on at each step, from 0 to below 1.
     tolerance : float
         Largest error in the L1 norm.
-
-    Examples
-    --------
-    >>> from hopgate.graph.walk.walk_graph import edge_graph
-    >>> pagerank(edge_graph(3, [0, 1], [1, 2]), [1, 0, 0]).round(4)
-    array([0.5833, 0.3333, 0.0833])
     """
     if not 0 <= damping < 1 or not tolerance > 0:
         raise HopgateError(f"damping is at least 0 and below 1, tolerance above 0: not {damping} and {tolerance}")

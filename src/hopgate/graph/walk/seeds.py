@@ -83,13 +83,6 @@ def by_cosine(base: Scored, cosines: Mapping[int, float], part: float, *, dense:
         How much of the base stands alone (`part_alone`): with 0 its scores stay.
     dense : float
         The weight that the base gave them.
-
-    Examples
-    --------
-    The second hit's cosine is .1 below the first's, which is two temperatures, and all that the pool has:
-
-    >>> [(memory, round(score, 2)) for memory, score in by_cosine([(1, 1.0), (2, 0.3)], {1: 0.7, 2: 0.6}, 1, dense=0.7)]
-    [(1, 1.0), (2, 0.7)]
     """
     span = max(cosines.values()) - min(cosines.values()) if cosines else 0.0
     if not span > 0:

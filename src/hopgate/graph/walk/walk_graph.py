@@ -138,11 +138,6 @@ def mention_graph(
 
     Memories and concepts are numbered from 0, each for themselves; in the graph concept ``c`` is node
     ``memories + c``. Concepts are never expanded into cliques of memories.
-
-    Examples
-    --------
-    >>> mention_graph(1, 2, Pairs([0], [0]), edges=Pairs([0], [1])).matrix.toarray().tolist()
-    [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
     """
     shifts = ((0, memories), (memories, memories), (0, 0))
     columns = [
