@@ -146,7 +146,7 @@ def endpoint() -> Iterator[str]:
     with subprocess.Popen([sys.executable, __file__], stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
-            yield f"openai:made-up@http://127.0.0.1:{server.stdout.readline().strip()}/v1#dimension={DIMENSION}"
+            yield f"openai:made-up@http://127.0.0.1:{server.stdout.readline().strip()}/v1#dimension={DIMENSION}&key=none"
         finally:
             server.kill()
 

@@ -48,7 +48,7 @@ SHELL = (
 ON_EXAMPLE = ("recall", "rerank", "settings", "audit", "graph", "time", "troubleshooting", "mcp")
 matplotlib.use("agg")
 ADDRESS = "postgresql://me@localhost/notes"
-ENDPOINT = "openai:my-model@http://localhost:8080/v1"
+ENDPOINT = "openai:my-model@http://localhost:8080/v1#key=none"
 
 
 @pytest.fixture(scope="module")

@@ -68,5 +68,5 @@ def mentions(text: str) -> list[dict[str, str]]:
 def serving(model: str = "words") -> Iterator[WordEndpoint]:
     endpoint = WordEndpoint()
     with answering(endpoint.answer) as endpoint.url:
-        endpoint.spec = f"openai:{model}@{endpoint.url}#dimension={DIMENSION}"
+        endpoint.spec = f"openai:{model}@{endpoint.url}#dimension={DIMENSION}&key=none"
         yield endpoint

@@ -11,7 +11,7 @@ from cli_run import Runner
 from hopgate import __version__
 from hopgate.cli import COMMANDS, application
 from hopgate.eval.measures import KINDS
-from hopgate.sources.read import BY_NAME
+from hopgate.sources.read import FORMATS
 
 
 def every_command() -> dict[str, click.Command]:
@@ -39,7 +39,7 @@ def test_help_explains_everything_with_an_example(bare: Runner) -> None:
 
 @pytest.mark.parametrize(
     ("command", "option", "known"),
-    [("ingest", "form", BY_NAME), ("gate", "measure", KINDS)],
+    [("ingest", "form", [source.name for source in FORMATS]), ("gate", "measure", KINDS)],
     ids=["sources", "measures"],
 )
 def test_help_names_every_value_that_an_option_takes(command: str, option: str, known: Collection[str]) -> None:

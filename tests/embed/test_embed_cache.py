@@ -32,12 +32,12 @@ class Counting(Embedder):
         self.fail_on = ""
         self.cache = cache
 
-    def _rows(self, texts: Sequence[str], prompt: str) -> NDArray[np.float32]:
+    def _rows(self, texts: Sequence[str], kind: str) -> NDArray[np.float32]:
         self.asked += texts
         if self.fail_on in texts:
             raise HopgateError("the endpoint is gone")
         rows = np.array([[len(text) + 1, text.count("a"), 1] for text in texts], dtype=np.float32)
-        return -rows if prompt else rows
+        return -rows if kind == "query" else rows
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def test_what_is_no_vector_is_refused(rows: object, says: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "complaint"),
     [
-        ("", "say bge-small, sentence-transformers:NAME_OR_PATH or openai:MODEL@URL"),
+        ("", "say bge-small, sentence-transformers:, fastembed: or model2vec:NAME_OR_PATH, or openai:"),
         ("openai:model@ftp://x", "say bge-small"),
         ("sentence-transformers:", "say bge-small"),
         ("openai:m@http://x#colour=red", "unknown option 'colour'"),

@@ -21,7 +21,7 @@ from word_endpoint import WordEndpoint, serving
 import hopgate
 from hopgate import HopgateError, Memory
 from hopgate.embed import EmbeddingCache
-from hopgate.embed.openai import OpenAIEmbedder
+from hopgate.embed.hosted import HostedEmbedder
 from hopgate.extract.extraction import Extraction, ExtractorIdentity, Fact, Mention, Source, State
 from hopgate.extract.model.openai import OpenAI
 from hopgate.guard import SensitivityRules
@@ -234,7 +234,7 @@ def test_a_slow_model_gets_nothing_of_what_turned_meanwhile(
     status: int,
     requests: int,
 ) -> None:
-    monkeypatch.setattr(OpenAIEmbedder, "__init__", partialmethod(OpenAIEmbedder.__init__, batch_size=1, retry=QUICK))
+    monkeypatch.setattr(HostedEmbedder, "__init__", partialmethod(HostedEmbedder.__init__, batch_size=1, retry=QUICK))
     kb.add_sensitivity(SensitivityRules(tags=("private",)))
     secret = replace(SECRET, tags=())
     kb.add(*([secret, *OPEN] if requests else [*OPEN, secret]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.sources.read import BY_NAME, read_source
+from hopgate.sources.read import FORMATS, read_source
 from hopgate.sources.source import ReadOptions
 
 # The names that exports use, so that what is made up gets past the first look.
@@ -38,7 +38,7 @@ def attempt(path: Path, form: str | None) -> None:
 
 
 @ONCE
-@given(form=st.sampled_from([None, *BY_NAME]), raw=st.binary(max_size=200))
+@given(form=st.sampled_from([None, *(source.name for source in FORMATS)]), raw=st.binary(max_size=200))
 def test_any_bytes(tmp_path: Path, form: str | None, raw: bytes) -> None:
     (tmp_path / "odd.txt").write_bytes(raw)
     attempt(tmp_path / "odd.txt", form)

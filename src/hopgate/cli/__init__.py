@@ -54,7 +54,8 @@ COMMANDS = {
     "delete": ("memories", "Delete memories and what only they supported."),
     "sensitive": ("memories", "Mark memories as sensitive and purge what was made of them."),
     "db": ("store", "Upgrade, inspect, start or stop the database."),
-    "completion": ("serve", "Print what completes commands and options in a shell."),
+    "plugins": ("shell", "List what other packages add."),
+    "completion": ("shell", "Print what completes commands and options in a shell."),
 }
 
 

@@ -91,17 +91,3 @@ def require_packages(*names: str) -> None:
         except ImportError:
             sentence = "this needs packages that are not installed: run pip install 'hopgate[serve]'"
             raise HopgateError(sentence) from None
-
-
-@click.command(
-    "completion", epilog="Example: hopgate completion bash > ~/.local/share/bash-completion/completions/hopgate"
-)
-@click.argument("shell", help="The shell.", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion(context: click.Context, shell: str) -> None:
-    """Print what makes a shell complete hopgate's commands and options."""
-    from click.shell_completion import get_completion_class
-
-    kind = get_completion_class(shell)
-    assert kind is not None
-    say(kind(context.find_root().command, {}, "hopgate", "_HOPGATE_COMPLETE").source())

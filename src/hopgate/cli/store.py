@@ -41,7 +41,7 @@ ADVICE = {
 
 embedder = click.option(
     "--embedder",
-    help="bge-small, sentence-transformers:NAME_OR_PATH or openai:MODEL@URL.",
+    help="bge-small, model2vec:NAME_OR_PATH, voyage:MODEL, openai:MODEL@URL or another of the guide.",
     show_default="the store's own, HOPGATE_EMBEDDER or bge-small",
 )
 

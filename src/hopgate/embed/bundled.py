@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.embed.embedder import Embedder, Identity
+from hopgate.embed.embedder import Embedder, Identity, Kind
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class BgeSmall(Embedder):
     Alone it finds 0.7425 of what is relevant on musique (recall@10, exact cosine, all queries).
     """
 
+    languages = ("en",)
+
     @cached_property
     def identity(self) -> Identity:  # type: ignore[override]
         """Its files decide which embedder this is."""
@@ -53,12 +55,13 @@ class BgeSmall(Embedder):
         """Load the model before the first text."""
         BGE_SMALL.load()
 
-    def _rows(self, texts: Sequence[str], prompt: str) -> NDArray[np.float32]:
+    def _rows(self, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
+        prompt = self.identity.prompt(kind)
         encodings = BGE_SMALL.encode([prompt + text for text in texts])
         return np.array(BGE_SMALL.run(encodings, lambda output: output[0, 0]))
 
 
-def from_spec(rest: str) -> BgeSmall | None:
+def from_spec(_kind: str, rest: str) -> BgeSmall | None:
     """Make the bundled embedder; nothing follows its name."""
     return None if rest else BgeSmall()
 

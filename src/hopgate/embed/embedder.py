@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qsl, quote
 
 import numpy as np
@@ -21,16 +21,24 @@ from numpy.typing import ArrayLike, NDArray
 from hopgate.embed.cache import EmbeddingCache, cached
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
+from hopgate.plugins import plugin
 from hopgate.redact import redacted, without_credentials
 
 Vectors = NDArray[np.float32]
-FORMS = "bge-small, sentence-transformers:NAME_OR_PATH or openai:MODEL@URL"
-# What a spec begins with, and the module whose `from_spec` reads the rest of it, or gives none for what it cannot read.
+Kind = Literal["document", "query"]
+FORMS = (
+    "bge-small, sentence-transformers:, fastembed: or model2vec:NAME_OR_PATH, or openai:, voyage:, cohere: or "
+    "ollama:MODEL, with @URL where the server is another"
+)
+# What a spec begins with, and the module whose `from_spec` makes the embedder of the rest of it, or gives none for what
+# it cannot read; a plugin's are in the group of entry points `hopgate.embedders`.
 KINDS = {
     "bge-small": "hopgate.embed.bundled",
     "bge-small-en-v1.5": "hopgate.embed.bundled",
     "sentence-transformers": "hopgate.embed.sentence_transformers",
-    "openai": "hopgate.embed.openai",
+    "fastembed": "hopgate.embed.local",
+    "model2vec": "hopgate.embed.local",
+    **dict.fromkeys(("openai", "voyage", "cohere", "ollama"), "hopgate.embed.hosted"),
 }
 
 
@@ -61,6 +69,10 @@ class Identity:
     def __str__(self) -> str:
         return f"{self.name} ({self.dimension} dimensions)"
 
+    def prompt(self, kind: Kind) -> str:
+        """What is put before a text of a kind."""
+        return self.query_prompt if kind == "query" else self.document_prompt
+
     @property
     def key(self) -> str:
         """A digest of all that decides a vector; known weights count wherever they lie, and under whatever name."""
@@ -80,6 +92,8 @@ class Embedder(ABC):
     ----------
     identity : Identity
         Which embedder this is.
+    languages : tuple of str
+        The languages it was made for, by their codes; empty where that is not known.
     cache : EmbeddingCache, optional
         What has the vectors of texts that were embedded before.
     keep_queries : bool
@@ -87,12 +101,13 @@ class Embedder(ABC):
     """
 
     identity: Identity
+    languages: tuple[str, ...] = ()
     cache: EmbeddingCache | None = None
     keep_queries = False
 
     @abstractmethod
-    def _rows(self, texts: Sequence[str], prompt: str) -> ArrayLike:
-        """Give a vector of each text, read behind a prompt."""
+    def _rows(self, texts: Sequence[str], kind: Kind) -> ArrayLike:
+        """Give a vector of each text, read behind the identity's prompt for its kind."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.identity.name!r})"
@@ -102,16 +117,16 @@ class Embedder(ABC):
 
     def documents(self, texts: Sequence[Cleared]) -> Vectors:
         """Embed memories' contents, which have passed the guard, behind the document prompt."""
-        rows = cached(self.cache, self.identity, texts, partial(self._embed, self.identity.document_prompt))
-        return np.stack(rows) if rows else self._embed("", texts)
+        rows = cached(self.cache, self.identity, texts, partial(self._embed, "document"))
+        return np.stack(rows) if rows else self._embed("document", texts)
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """Embed queries, behind the query prompt."""
-        embed = partial(self._embed, self.identity.query_prompt)
+        embed = partial(self._embed, "query")
         return np.stack(cached(self.cache, self.identity, texts, embed, "query")) if self.keep_queries else embed(texts)
 
-    def _embed(self, prompt: str, texts: Sequence[str]) -> Vectors:
-        rows: ArrayLike = self._rows(texts, prompt) if texts else []
+    def _embed(self, kind: Kind, texts: Sequence[str]) -> Vectors:
+        rows: ArrayLike = self._rows(texts, kind) if texts else []
         return unit_rows(rows, count=len(texts), dimension=self.identity.dimension, who=self.identity.name)
 
 
@@ -145,9 +160,10 @@ def embedder_from(spec: str) -> Embedder:
     Parameters
     ----------
     spec : str
-        `bge-small`; `sentence-transformers:NAME_OR_PATH`; `openai:MODEL@URL`, where the URL ends before `/embeddings`.
-        Options follow a `#`, joined by `&`, percent-encoded: `query` and `document` (the prompts), and for an endpoint
-        `dimension` and `key` (the environment variable that holds the key).
+        `bge-small`; `sentence-transformers:`, `fastembed:` or `model2vec:NAME_OR_PATH`; `openai:`, `voyage:`, `cohere:`
+        or `ollama:MODEL`, with `@URL` where the server is not the provider's own; or what a plugin brings.
+        Options follow a `#`, joined by `&`, percent-encoded: `query` and `document` (the prompts), and for a server
+        `dimension` and `key` (the environment variable that holds the key, or `none`).
 
     Examples
     --------
@@ -158,7 +174,11 @@ def embedder_from(spec: str) -> Embedder:
     hopgate.errors.HopgateError: there is no embedder 'bge-huge': say bge-small, ...
     """
     kind, _, rest = spec.partition(":")
-    made = importlib.import_module(KINDS[kind]).from_spec(rest) if kind in KINDS else None
+    if kind in KINDS:
+        made = importlib.import_module(KINDS[kind]).from_spec(kind, rest)
+    else:
+        from_plugin = plugin("embedders", kind)
+        made = from_plugin(rest) if from_plugin else None
     if not isinstance(made, Embedder):
         raise HopgateError(f"there is no embedder {redacted(spec)!r}: say {FORMS}")
     return made

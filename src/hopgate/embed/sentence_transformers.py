@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hopgate.embed.embedder import Embedder, Identity, split_options, with_options
+from hopgate.embed.embedder import Embedder, Identity, Kind, split_options, with_options
 from hopgate.embed.late import Floats, LateModel, QueryTokens, unit
 from hopgate.errors import HopgateError
 from hopgate.redact import redacted
@@ -45,12 +45,12 @@ class SentenceTransformers(Embedder):
             fingerprint=_fingerprint(self._model),
         )
 
-    def _rows(self, texts: Sequence[str], prompt: str) -> Any:
-        # prompt="" and not None, which would ask the library for the model's own default prompt.
-        return self._model.encode(list(texts), prompt=prompt, show_progress_bar=False)
+    def _rows(self, texts: Sequence[str], kind: Kind) -> Any:
+        # A prompt of "" and not none, which would ask the library for the model's own default prompt.
+        return self._model.encode(list(texts), prompt=self.identity.prompt(kind), show_progress_bar=False)
 
 
-def from_spec(rest: str) -> SentenceTransformers | None:
+def from_spec(_kind: str, rest: str) -> SentenceTransformers | None:
     """Make the embedder of a name or a path, with its options behind a `#`."""
     model, options = split_options(rest, frozenset({"query", "document"}))
     prompts = {"query_prompt": options.get("query"), "document_prompt": options.get("document")}

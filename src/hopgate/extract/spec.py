@@ -12,6 +12,7 @@ from typing import Any
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extractor
 from hopgate.options import from_toml
+from hopgate.plugins import plugin
 
 NAMES = ("phrases", "rules", "llama", "openai", "replay")
 # Memories in one call to an endpoint, where so many fit into the model's window: the prompt is paid for once.
@@ -32,7 +33,7 @@ def extractor_from(
 
     Parameters
     ----------
-    name : {"phrases", "rules", "llama", "openai", "replay"}
+    name : {"phrases", "rules", "llama", "openai", "replay"} or a plugin's
         `rules` are `phrases` without the model of changes: thousands of memories a second, and fewer changes seen.
     model : str, optional
         A GGUF file for `llama`, the model's name for `openai`, a `triples.jsonl` for `replay`.
@@ -45,6 +46,9 @@ def extractor_from(
     together : int, optional
         For `llama` and `openai`: the most memories that go into one call; by default 1 and 100.
     """
+    if name not in NAMES and (from_plugin := plugin("extractors", name)):
+        made: Extractor = from_plugin(model)
+        return made
     if name not in NAMES:
         raise HopgateError(f"there is no extractor {name!r}: use one of {', '.join(NAMES)}")
     if types is not None and name not in ("llama", "openai"):

@@ -19,6 +19,7 @@ from hopgate.embed.bundled import Bundled
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
 from hopgate.passages import Extent, passage_text, passages
+from hopgate.plugins import plugin
 from hopgate.recall.fusion import Id
 from hopgate.recall.settings import BUNDLED_RERANKER
 
@@ -178,9 +179,13 @@ def load_reranker(model: str = BUNDLED_RERANKER) -> Reranker:
     Parameters
     ----------
     model : str
-        "bundled", or the name or path of a sentence-transformers CrossEncoder.
+        "bundled", `NAME:REST` of a plugin, or the name or path of a sentence-transformers CrossEncoder.
     """
-    return Reranker(MiniLM() if model == BUNDLED_RERANKER else SentenceTransformersCrossEncoder(model))
+    if model == BUNDLED_RERANKER:
+        return Reranker(MiniLM())
+    name, _, rest = model.partition(":")
+    from_plugin = plugin("rerankers", name)
+    return Reranker(from_plugin(rest) if from_plugin else SentenceTransformersCrossEncoder(model))
 
 
 def _spans(query: str, text: Cleared, near: Sequence[Extent] | None) -> Sequence[Extent | None]:

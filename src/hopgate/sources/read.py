@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hopgate.corpus import parse_memory
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
+from hopgate.plugins import plugin, plugins
 from hopgate.sources import chats, database, mail, notes, tables
 from hopgate.sources.source import UNREADABLE, Place, ReadOptions, Records, SourceFormat
 
@@ -32,7 +33,6 @@ FORMATS = (
     SourceFormat("json", "JSON records", tables.is_json, tables.json_objects, takes_columns=True),
     SourceFormat("text", "lines of text", tables.is_text, tables.text_lines),
 )
-BY_NAME = {form.name: form for form in FORMATS}
 # How an address of a server begins.
 ADDRESSES = ("postgresql:", "postgres:")
 SERVER = SourceFormat("sql", "a query's rows", lambda _: False, database.records)
@@ -91,10 +91,11 @@ def _records(path: str | Path, form: str | None, options: ReadOptions) -> tuple[
         return SERVER, database.server_records(str(path), options)
     if str(path) == "-":
         return STANDARD_INPUT, tables.standard_input()
-    if form is not None and form not in BY_NAME:
-        raise HopgateError(f"there is no source {form!r}: use one of {', '.join(BY_NAME)}")
+    formats = {form.name: form for form in (*_from_plugins(), *FORMATS)}
+    if form is not None and form not in formats:
+        raise HopgateError(f"there is no source {form!r}: use one of {', '.join(formats)}")
     place = _place(Path(path))
-    found = BY_NAME[form] if form else _recognised(place, options)
+    found = formats[form] if form else _recognised(place, options, formats)
     if options.fields and not found.takes_columns:
         raise HopgateError(f"{path} is {found.title}, which has no columns: --map is for tables, JSON and queries")
     if options.query and not found.takes_query:
@@ -144,16 +145,20 @@ def _only_folder(place: zipfile.Path) -> zipfile.Path:
     return inner[0] if len(inner) == 1 and inner[0].is_dir() else place
 
 
-def _recognised(place: Place, options: ReadOptions) -> SourceFormat:
+def _from_plugins() -> list[SourceFormat]:
+    return [plugin("sources", found.name) for found in plugins("sources")]
+
+
+def _recognised(place: Place, options: ReadOptions, formats: Mapping[str, SourceFormat]) -> SourceFormat:
     if isinstance(place, Path) and not place.is_file() and not place.is_dir():
         # A pipe cannot be looked into beforehand.
-        return BY_NAME["jsonl"]
-    for form in FORMATS:
+        return formats["jsonl"]
+    for form in formats.values():
         # A field map says that lines are not hopgate's own.
         if form.recognises(place) and not (form.name == "jsonl" and options.fields):
             return form
     what = "a directory in which hopgate recognises nothing" if place.is_dir() else "nothing that hopgate recognises"
-    *names, last = BY_NAME
+    *names, last = formats
     raise HopgateError(f"{place} is {what}: say what it is with --as {', '.join(names)} or {last}")
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import threading
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 DEFAULT = "bge-small"
 # Large enough for length-sorted batches inside, small enough that an interruption loses seconds.
 BATCH = 512
+# Of fewer texts the language is no matter for a warning.
+FEW_TEXTS = 20
+_LATIN = re.compile(r"[A-Za-z]{2}")
 ReadPages = Callable[[Iterable[Sequence[int]]], Iterator[list["vectors.Embedded"]]]
 """Reads memories, given as pages of their ids, and gives for each page what was made of them."""
 
@@ -152,6 +158,8 @@ class Embedding:
         late_identity = late.identity if late else None
         pages, made = self._pages(vectors.pending), 0
         for batch in read(pages) if read else self._read_here(embedder, late, pages):
+            if not made:
+                warn_of_languages(embedder, [memory.content for memory in batch])
             write = partial(vectors.write, batch=batch, identity=embedder.identity, late=late_identity)
             written = self._store.run(write)
             # What changed, went or turned sensitive on the way must not stay in the cache either.
@@ -202,6 +210,28 @@ def read_page(store: Store, models: TextModels, ids: Sequence[int]) -> list[vect
             # One of them is not what it was: all are read again; what was embedded comes from the cache.
             continue
         return [vectors.Embedded(key, text, *of_memory) for (key, text), of_memory in zip(texts, made, strict=True)]
+
+
+class LanguageWarning(UserWarning):
+    """Most memories are in languages that the embedder was not made for."""
+
+
+def warn_of_languages(embedder: Embedder, texts: Sequence[str]) -> None:
+    """Say so where most texts, of many, are in languages that an embedder was not made for."""
+    if not embedder.languages or len(texts) < FEW_TEXTS:
+        return
+    from hopgate.extract.rules.words import language_of
+
+    codes = Counter(language_of(text.lower().split()) if _LATIN.search(text) else "" for text in texts)
+    others = len(texts) - sum(codes[code] for code in embedder.languages)
+    if others > len(texts) / 2:
+        warnings.warn(
+            f"{others} of {len(texts)} memories are not in the language of {embedder.identity.name}: they are found by "
+            "their words better than by their meaning; a multilingual model is chosen by hopgate embed --change "
+            "--embedder, such as sentence-transformers:intfloat/multilingual-e5-small",
+            LanguageWarning,
+            stacklevel=2,
+        )
 
 
 def resolved(spec: str) -> Embedder:
