@@ -53,6 +53,7 @@ full: test $(STAMPS)/full ## and what is slow or heavy: browsers, Ray, kernels, 
 	$(BIN)/pytest -m full tests/scale || $(BIN)/pytest -m full tests/scale
 	$(PYTHON) -m venv $(VENV)/full
 	$(FULL) pip install --quiet langchain-core langchain-tests llama-index-core
+	$(FULL) pip install --quiet --no-deps ./docs/plugin-example
 	CMAKE_ARGS=-DGGML_NATIVE=OFF CMAKE_BUILD_PARALLEL_LEVEL=$(CORES) $(FULL) pip install --quiet --constraint constraints.txt llama-cpp-python
 	PYTHONPATH=src:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
 		$(FULL) pytest -o addopts= -o asyncio_mode=auto -q tests/extras tests/extract/model/test_model_llama.py

@@ -15,6 +15,7 @@ from hopgate.integrations.langchain import HopgateRetriever
 from hopgate.integrations.llama_index import HopgateRetriever as NodeRetriever
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
+from hopgate.plugins import plugins
 
 SECRET = "The harbour's code is 4711."
 
@@ -68,3 +69,7 @@ def test_parquet(notes: KnowledgeBase, tmp_path: Path) -> None:
     rows = {row["_id"]: row for row in pq.read_table(tmp_path / "all.parquet").to_pylist()}
     assert rows["m1"]["tags"] == ["sea"] and rows["s"]["is_sensitive"] is True
     assert rows["s"]["created_at"] == datetime(2024, 5, 1, tzinfo=UTC)
+
+
+def test_the_example_of_a_plugin_is_found_where_it_is_installed() -> None:
+    assert [found.name for found in plugins("embedders") if found.package == "hopgate-letters"] == ["letters"]

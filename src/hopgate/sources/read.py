@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -145,8 +146,13 @@ def _only_folder(place: zipfile.Path) -> zipfile.Path:
     return inner[0] if len(inner) == 1 and inner[0].is_dir() else place
 
 
-def _from_plugins() -> list[SourceFormat]:
-    return [plugin("sources", found.name) for found in plugins("sources")]
+def _from_plugins() -> Iterator[SourceFormat]:
+    """What plugins read; one that cannot be loaded is warned of, for most files are not its own."""
+    for found in plugins("sources"):
+        try:
+            yield plugin("sources", found.name)
+        except HopgateError as error:
+            warnings.warn(str(error), stacklevel=2)
 
 
 def _recognised(place: Place, options: ReadOptions, formats: Mapping[str, SourceFormat]) -> SourceFormat:
