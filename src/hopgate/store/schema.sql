@@ -144,6 +144,10 @@ CREATE VIEW memory_fields AS
     (SELECT external_id FROM memories WHERE id = m.superseded_by) AS superseded_by, superseded_at, extra, source
   FROM memories m;
 
+-- Those that may be read and hold still.
+CREATE VIEW current_memories AS
+  SELECT id, scope, content, created_at FROM memories WHERE NOT is_sensitive AND superseded_at IS NULL;
+
 -- What the front matter of notes says that their titles are called beside.
 CREATE VIEW title_aliases AS
   SELECT id AS memory_id, left(content, title_length) AS title,
@@ -636,6 +640,71 @@ LANGUAGE sql STABLE AS $body$
   ORDER BY f.id, o.recorded_at DESC, o.id DESC
 $body$;
 
+-- For each text of a memory, by its number from 1 on, the earlier memories of its scope that share most of its rare words,
+-- nearest first; or the later ones that were compared before these came. A word that more than 500 memories of the scope
+-- hold says little of what a text is about, a memory of more than 20,000 characters is a document, and what shares less
+-- than .3 of what the nearest does is hardly about the same. Each word's memories are found by themselves, the latest 40:
+-- one of common words costs no more than one of rare ones.
+CREATE FUNCTION hopgate_near(ids bigint[], texts text[], later boolean, most integer)
+RETURNS TABLE (text_number bigint, place bigint, memory_id bigint) LANGUAGE sql STABLE AS $body$
+  WITH asked AS MATERIALIZED (
+    SELECT given.key, m.id, m.scope, m.created_at,
+      hopgate_tsvector(coalesce(m.search_language, hopgate_language()), given.text) AS search_vector
+    FROM unnest(ids, texts) WITH ORDINALITY AS given (id, text, key) JOIN memories m USING (id)
+    WHERE NOT m.is_sensitive
+  ), words AS MATERIALIZED (
+    SELECT asked.*, words_of.word, counted.held,
+      row_number() OVER (PARTITION BY asked.key ORDER BY counted.held, words_of.word COLLATE "C") AS rarity
+    FROM asked CROSS JOIN LATERAL unnest(tsvector_to_array(search_vector)) AS words_of (word)
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(memories), 0)::float8 AS held FROM (
+        SELECT memories, scope FROM word_counts WHERE word = hashtextextended(words_of.word, 0)
+        UNION ALL SELECT memories, scope FROM word_changes WHERE word = hashtextextended(words_of.word, 0)
+      ) AS both_tables WHERE both_tables.scope IS NOT DISTINCT FROM asked.scope
+    ) AS counted WHERE counted.held BETWEEN 2 AND 500
+  ), met AS (
+    SELECT words.key, o.id, o.created_at, sum(ln(1000 / words.held)) AS shared
+    FROM words CROSS JOIN LATERAL (
+      SELECT m.id, m.created_at FROM memories m
+      WHERE m.search_vector @@ ('''' || replace(replace(words.word, '\', '\\'), '''', '''''') || '''')::tsquery
+        AND m.scope IS NOT DISTINCT FROM words.scope AND NOT m.is_sensitive AND length(m.content) <= 20000
+        AND CASE WHEN later THEN (m.created_at, m.id) > (words.created_at, words.id)
+          AND EXISTS (SELECT FROM extractions x WHERE x.memory_id = m.id AND x.changes_by IS NOT NULL)
+        ELSE (m.created_at, m.id) < (words.created_at, words.id) END
+      ORDER BY m.created_at DESC, m.id DESC LIMIT 40
+    ) AS o WHERE words.rarity <= 12 GROUP BY 1, 2, 3
+  )
+  SELECT key, nth, id FROM (
+    SELECT *, row_number() OVER nearest AS nth, first_value(shared) OVER nearest AS greatest_shared
+    FROM met WINDOW nearest AS (PARTITION BY key ORDER BY shared DESC, created_at DESC, id DESC)
+  ) AS placed WHERE nth <= most AND shared >= .3 * greatest_shared
+$body$;
+
+-- For each memory the open facts of earlier ones of its scope about what it mentions; between two such things first.
+CREATE FUNCTION hopgate_open_facts(ids bigint[], most integer) RETURNS TABLE (
+  place bigint, later_id bigint, id bigint, memory_id bigint, scope text, subject_id bigint, relation text,
+  object_id bigint, valid_from timestamptz, subject text, object text
+) LANGUAGE sql STABLE AS $body$
+  SELECT row_number() OVER (ORDER BY m.id, f.both_named DESC, f.recorded_at DESC, f.id DESC), m.id, f.id, f.memory_id,
+    f.scope, f.subject_id, f.relation, f.object_id, f.valid_from, f.subject, f.object
+  FROM memories m CROSS JOIN LATERAL (
+    SELECT * FROM (
+      SELECT DISTINCT ON (o.src_id, o.relation, o.dst_id) o.*, o.dst_id IN (
+          SELECT c.concept_id FROM mentions n JOIN concept_names c ON c.id = n.name_id WHERE n.memory_id = m.id
+        ) AS both_named
+      FROM stated o JOIN memories e ON e.id = o.memory_id
+      WHERE o.src_id IN (
+          SELECT c.concept_id FROM mentions n JOIN concept_names c ON c.id = n.name_id WHERE n.memory_id = m.id)
+        AND e.scope IS NOT DISTINCT FROM m.scope AND (e.created_at, e.id) < (m.created_at, m.id)
+        AND o.valid_to IS NULL AND o.read_with IS NULL AND o.beside IS NULL
+        AND NOT EXISTS (
+          SELECT FROM facts x WHERE x.subject_id = o.subject_id AND x.relation = o.relation
+          AND x.object_id = o.object_id AND (x.valid_to IS NOT NULL OR x.memory_id = m.id))
+      ORDER BY o.src_id, o.relation, o.dst_id, o.recorded_at DESC, o.id DESC
+    ) AS open ORDER BY both_named DESC, recorded_at DESC, id DESC LIMIT most
+  ) AS f WHERE m.id = ANY(ids) AND NOT m.is_sensitive
+$body$;
+
 CREATE TABLE statements (
   id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
   memory_id bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
@@ -736,6 +805,19 @@ CREATE TRIGGER hopgate_names_changed AFTER UPDATE ON concept_names REFERENCING O
   FOR EACH STATEMENT EXECUTE FUNCTION hopgate_name_concepts();
 CREATE TRIGGER hopgate_names_went AFTER DELETE ON concept_names REFERENCING OLD TABLE AS went
   FOR EACH STATEMENT EXECUTE FUNCTION hopgate_name_concepts();
+
+-- The facts of all memories that hold still, each with the edge that holds of which its memory is evidence; or whether it
+-- is evidence of such as are over alone.
+CREATE VIEW current_facts AS
+  SELECT f.id, f.memory_id, f.src_id AS source_id, f.canonical AS relation, f.dst_id AS target_id, f.single_valued,
+    f.subject, f.relation AS raw, f.object, f.valid_from, f.valid_to IS NOT NULL AS is_over, f.read_with,
+    edge.held AS edge_id, edge.held IS NULL AND coalesce(edge.over, false) AS has_ended
+  FROM stated f JOIN (SELECT id FROM current_memories) m ON m.id = f.memory_id CROSS JOIN LATERAL (
+    SELECT max(e.id) FILTER (WHERE e.valid_to IS NULL OR e.valid_to > now()) AS held,
+      bool_or(e.valid_to <= now()) AS over
+    FROM concept_edges e WHERE e.src_id = f.src_id AND e.relation = f.canonical AND e.dst_id = f.dst_id
+      AND e.retired_at IS NULL AND f.memory_id = ANY(e.evidence_memory_ids)
+  ) AS edge;
 
 -- How many rows there are of each kind; sensitive memories are not counted.
 CREATE VIEW graph_counts AS

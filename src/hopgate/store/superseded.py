@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.store import memories
-from hopgate.store.rows import Connection, as_json, fetch, value, values
+from hopgate.store.rows import Connection, as_json, fetch, select, value, values
 
 
 class Gone(NamedTuple):
@@ -19,13 +19,9 @@ class Gone(NamedTuple):
     scope: str | None
 
 
-_CURRENT = "NOT is_sensitive AND superseded_at IS NULL"
-
-
 def not_superseded(connection: Connection) -> dict[int, datetime]:
     """Memories that are neither superseded nor sensitive, in the order in which they became known, which is given."""
-    statement = f"SELECT id, created_at FROM memories WHERE {_CURRENT} ORDER BY created_at, id"
-    return dict(connection.execute(statement).fetchall())
+    return dict(connection.execute("SELECT id, created_at FROM current_memories ORDER BY created_at, id").fetchall())
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +49,13 @@ class StatedFact:
 
 def stated_facts(connection: Connection) -> list[StatedFact]:
     """The facts of all memories that are neither superseded nor sensitive."""
-    holds = "e.valid_to IS NULL OR e.valid_to > now()"
-    return fetch(
-        connection,
-        StatedFact,
-        "SELECT f.memory_id, f.src_id AS source_id, f.canonical AS relation, f.dst_id AS target_id, "
-        "f.single_valued, f.subject, f.relation AS raw, f.object, f.valid_from, "
-        "f.valid_to IS NOT NULL AS is_over, f.read_with, edge.held AS edge_id, "
-        "edge.held IS NULL AND coalesce(edge.over, false) AS has_ended FROM stated f "
-        f"JOIN (SELECT id FROM memories WHERE {_CURRENT}) m ON m.id = f.memory_id CROSS JOIN LATERAL ("
-        f"SELECT max(e.id) FILTER (WHERE {holds}) AS held, bool_or(NOT ({holds})) AS over FROM concept_edges e "
-        "WHERE e.src_id = f.src_id AND e.relation = f.canonical AND e.dst_id = f.dst_id "
-        "AND e.retired_at IS NULL AND f.memory_id = ANY(e.evidence_memory_ids)) edge ORDER BY f.id",
-    )
+    return select(connection, StatedFact, "current_facts ORDER BY id")
 
 
 def same_words(connection: Connection) -> dict[int, list[int]]:
     """For each memory the older ones of its scope and day whose texts have the same words."""
     rows = connection.execute(
-        "SELECT array_agg(id ORDER BY created_at, id) FROM memories "
-        f"WHERE {_CURRENT} GROUP BY scope, created_at::date, "
+        "SELECT array_agg(id ORDER BY created_at, id) FROM current_memories GROUP BY scope, created_at::date, "
         "md5(lower(regexp_replace(content, '[^[:alnum:]]+', ' ', 'g'))) HAVING count(*) > 1"
     )
     return {key: ids[:place] for (ids,) in rows for place, key in enumerate(ids) if place}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +13,7 @@ from hopgate.memory import Cleared
 from hopgate.passages import passages
 from hopgate.store import memories
 from hopgate.store.memories import lock, waiting
-from hopgate.store.rows import Connection, fetch, insert, value, values
+from hopgate.store.rows import Connection, columns_of, fetch, insert, value, values
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -169,7 +169,12 @@ def write(
         for number, span in enumerate(passages(memory.content))
     )
     insert(connection, "passages", parts, key="memory_id, number")
-    set_tokens(connection, {memory.memory_id: memory.tokens for memory in kept if memory.tokens is not None})
+    tokens = [(memory.memory_id, len(rows), rows.tobytes()) for memory in kept if (rows := memory.tokens) is not None]
+    connection.execute(
+        "INSERT INTO memory_tokens SELECT * FROM unnest(%s::bigint[], %s::integer[], %b::bytea[]) "
+        "ON CONFLICT (memory_id) DO UPDATE SET count = excluded.count, tokens = excluded.tokens",
+        columns_of(tokens, 3),
+    )
     connection.execute("DELETE FROM waiting_vectors WHERE memory_id = ANY(%s)", (list(written),))
     return written
 
@@ -182,15 +187,6 @@ def set_vectors(connection: Connection, table: str, ids: Sequence[int], vectors:
             "FROM unnest(%s::bigint[], %s::text[]) AS v (id, vector) WHERE t.id = v.id",
             (list(ids), [to_sql(vector) for vector in vectors]),
         )
-
-
-def set_tokens(connection: Connection, tokens: Mapping[int, Tokens]) -> None:
-    """Keep the tokens of memories, in the place of what was there; the caller has locked them and they are open."""
-    connection.execute(
-        "INSERT INTO memory_tokens SELECT * FROM unnest(%s::bigint[], %s::integer[], %b::bytea[]) "
-        "ON CONFLICT (memory_id) DO UPDATE SET count = excluded.count, tokens = excluded.tokens",
-        (list(tokens), [len(rows) for rows in tokens.values()], [rows.tobytes() for rows in tokens.values()]),
-    )
 
 
 class MemoryTokens(NamedTuple):

@@ -5,79 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hopgate.store.rows import Connection, columns_of, fetch, select, value, values
+from hopgate.store.rows import Connection, columns_of, select, value, values
 
 if TYPE_CHECKING:
     from datetime import datetime
-
-
-# A word that more memories of its scope hold says little of what a memory is about.
-_COMMON = 500
-# So many of a memory's rarest words are looked for, and of each so many memories are compared, the latest ones.
-_WORDS, _HELD = 12, 40
-# What shares less of the rare words than this part of what the nearest memory does is hardly about the same.
-_LEAST_SHARED = 0.3
-# A memory of more characters is a document, of which no sentence is compared with those of others.
-_LONGEST = 20_000
-# Each word's memories are found by themselves: one of common words costs no more than one of rare ones.
-_NEAR = f"""
-    WITH asked AS MATERIALIZED (
-        SELECT given.key, m.id, m.scope, m.created_at,
-          hopgate_tsvector(coalesce(m.search_language, hopgate_language()), given.text) AS search_vector
-        FROM unnest(%(ids)s::bigint[], %(texts)s::text[]) WITH ORDINALITY AS given (id, text, key)
-        JOIN memories m USING (id) WHERE NOT m.is_sensitive
-    ),
-    words AS MATERIALIZED (
-        SELECT asked.*, words_of.word, counted.held,
-          row_number() OVER (PARTITION BY asked.key ORDER BY counted.held, words_of.word COLLATE "C") AS place
-        FROM asked CROSS JOIN LATERAL unnest(tsvector_to_array(search_vector)) AS words_of (word)
-        CROSS JOIN LATERAL (
-            SELECT coalesce(sum(memories), 0)::float8 AS held FROM (
-                SELECT memories, scope FROM word_counts WHERE word = hashtextextended(words_of.word, 0)
-                UNION ALL SELECT memories, scope FROM word_changes WHERE word = hashtextextended(words_of.word, 0)
-            ) AS both_tables WHERE both_tables.scope IS NOT DISTINCT FROM asked.scope
-        ) AS counted WHERE counted.held BETWEEN 2 AND {_COMMON}
-    ),
-    met AS (
-        SELECT words.key, o.id, o.created_at, sum(ln({2 * _COMMON} / words.held)) AS shared
-        FROM words CROSS JOIN LATERAL (
-            SELECT m.id, m.created_at FROM memories m
-            WHERE m.search_vector
-              @@ ('''' || replace(replace(words.word, '\\', '\\\\'), '''', '''''') || '''')::tsquery
-            AND m.scope IS NOT DISTINCT FROM words.scope AND NOT m.is_sensitive AND length(m.content) <= {_LONGEST}
-            AND CASE WHEN %(later)s THEN (m.created_at, m.id) > (words.created_at, words.id) AND EXISTS (
-                SELECT FROM extractions x WHERE x.memory_id = m.id AND x.changes_by IS NOT NULL)
-              ELSE (m.created_at, m.id) < (words.created_at, words.id) END
-            ORDER BY m.created_at DESC, m.id DESC LIMIT {_HELD}
-        ) AS o WHERE words.place <= {_WORDS} GROUP BY 1, 2, 3
-    )
-    SELECT key, id FROM (
-        SELECT *, row_number() OVER nearest AS place, first_value(shared) OVER nearest AS most
-        FROM met WINDOW nearest AS (PARTITION BY key ORDER BY shared DESC, created_at DESC, id DESC)
-    ) AS placed WHERE place <= %(limit)s AND shared >= {_LEAST_SHARED} * most ORDER BY key, place
-"""
-# For each memory the open facts of earlier ones of its scope about what it mentions; between two such things first.
-_OPEN = """
-    SELECT m.id AS later_id, f.id, f.memory_id, f.scope, f.subject_id, f.relation, f.object_id, f.valid_from,
-      f.subject, f.object
-    FROM memories m CROSS JOIN LATERAL (
-        SELECT * FROM (
-            SELECT DISTINCT ON (o.src_id, o.relation, o.dst_id) o.*, o.dst_id IN (
-                SELECT c.concept_id FROM mentions n JOIN concept_names c ON c.id = n.name_id WHERE n.memory_id = m.id
-              ) AS both_named
-            FROM stated o JOIN memories e ON e.id = o.memory_id
-            WHERE o.src_id IN (
-                SELECT c.concept_id FROM mentions n JOIN concept_names c ON c.id = n.name_id WHERE n.memory_id = m.id)
-              AND e.scope IS NOT DISTINCT FROM m.scope AND (e.created_at, e.id) < (m.created_at, m.id)
-              AND o.valid_to IS NULL AND o.read_with IS NULL AND o.beside IS NULL
-              AND NOT EXISTS (
-                SELECT FROM facts x WHERE x.subject_id = o.subject_id AND x.relation = o.relation
-                AND x.object_id = o.object_id AND (x.valid_to IS NOT NULL OR x.memory_id = m.id))
-            ORDER BY o.src_id, o.relation, o.dst_id, o.recorded_at DESC, o.id DESC
-        ) AS open ORDER BY both_named DESC, recorded_at DESC, id DESC LIMIT %(limit)s
-    ) AS f WHERE m.id = ANY(%(ids)s) AND NOT m.is_sensitive
-    ORDER BY m.id, f.both_named DESC, f.recorded_at DESC, f.id DESC
-"""
 
 
 class OpenFact(NamedTuple):
@@ -128,9 +59,9 @@ def near(
     memories that were compared before these came.
     """
     near_by_text: list[list[int]] = [[] for _ in texts]
-    ids, words = columns_of(texts, 2)
-    for key, memory_id in connection.execute(_NEAR, {"ids": ids, "texts": words, "limit": limit, "later": later}):
-        near_by_text[key - 1].append(memory_id)
+    asked = "SELECT * FROM hopgate_near(%s::bigint[], %s::text[], %s, %s) ORDER BY text_number, place"
+    for number, _, memory_id in connection.execute(asked, (*columns_of(texts, 2), later, limit)):
+        near_by_text[number - 1].append(memory_id)
     return near_by_text
 
 
@@ -165,10 +96,10 @@ def rivals(connection: Connection, memory_ids: Sequence[int]) -> list[Rival]:
 
 def open_facts(connection: Connection, memory_ids: Sequence[int], *, limit: int) -> dict[int, list[OpenFact]]:
     """The facts about what each memory mentions that were true until it was written, at most so many of each."""
-    found: dict[int, list[OpenFact]] = {}
-    for row in fetch(connection, OpenFact, _OPEN, {"ids": list(memory_ids), "limit": limit}):
-        found.setdefault(row.later_id, []).append(row)
-    return found
+    open_by_memory: dict[int, list[OpenFact]] = {}
+    for row in select(connection, OpenFact, "hopgate_open_facts(%s, %s) ORDER BY place", (list(memory_ids), limit)):
+        open_by_memory.setdefault(row.later_id, []).append(row)
+    return open_by_memory
 
 
 def set_beside(connection: Connection, found: Iterable[Rival]) -> None:
