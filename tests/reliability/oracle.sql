@@ -141,3 +141,10 @@ WHERE a.n <> b.n;
 
 -- always: indexes are whole
 SELECT indexrelid FROM pg_index WHERE NOT indisvalid;
+
+-- always: who lacks a vector or an extraction waits for it, and nobody else
+SELECT id FROM memories m
+WHERE NOT is_sensitive
+  AND (EXISTS (SELECT FROM waiting_vectors WHERE memory_id = m.id) <> (embedding IS NULL)
+    OR EXISTS (SELECT FROM waiting_links WHERE memory_id = m.id)
+      = EXISTS (SELECT FROM extractions WHERE memory_id = m.id));

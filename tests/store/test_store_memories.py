@@ -37,18 +37,6 @@ def test_a_stream_that_breaks_off_leaves_the_store_as_it_was(kb: KnowledgeBase, 
     assert [memory.text for memory in kb.export()] == ["as it was"]
 
 
-def test_again_is_updated_not_doubled(kb: KnowledgeBase, tmp_path: Path) -> None:
-    path = tmp_path / "corpus.jsonl"
-    path.write_text("\n".join(GOOD))
-    assert kb.ingest(path).added == 10
-    born = kb.get("g3")
-    path.write_text("\n".join([*GOOD[:2], '{"_id": "g3", "text": "changed"}', *GOOD[3:]]))
-    written = kb.ingest(path)
-    assert (written.rows, written.added, len(written.changed), len(kb)) == (10, 0, 1, 10)
-    changed = kb.get("g3")
-    assert born and changed and changed.text == "changed" and changed.created_at == born.created_at
-
-
 _text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 _json = st.recursive(
     # A database's number has its digits: a float of more than they hold comes back as the next one.

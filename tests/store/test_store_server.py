@@ -55,19 +55,6 @@ def wait_for(what: Callable[[], bool]) -> None:
 # ---- Where it is, and who shares it ----------------------------------------------------------------------------------
 
 
-def test_listens_on_no_port_and_its_socket_is_private(folder: Path) -> None:
-    server = EmbeddedServer(folder)
-    try:
-        with psycopg.connect(server.dsn) as connection:
-            assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
-        sockets = embedded_server.socket_directory(folder)
-        assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
-        assert (sockets / embedded_server.SOCKET_NAME).exists()
-        assert " requirepeer=" in server.dsn
-    finally:
-        server.close()
-
-
 HOLDER = """
 import sys
 from pathlib import Path
@@ -78,7 +65,7 @@ sys.stdin.read()
 """
 
 
-def test_processes_share_it_and_the_last_stops_it(folder: Path) -> None:
+def test_processes_share_it_privately_and_the_last_stops_it(folder: Path) -> None:
     command = [sys.executable, "-c", HOLDER, str(folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None and other.stdin is not None
@@ -86,6 +73,9 @@ def test_processes_share_it_and_the_last_stops_it(folder: Path) -> None:
         pid = process_of(folder)
         first, second = EmbeddedServer(folder), EmbeddedServer(folder)
         assert process_of(folder) == pid
+        with psycopg.connect(first.dsn) as connection:
+            assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
+        assert " requirepeer=" in first.dsn
         first.close()
         second.close()
         assert running(folder)
@@ -94,21 +84,16 @@ def test_processes_share_it_and_the_last_stops_it(folder: Path) -> None:
     assert not running(folder)
 
 
-def test_a_long_path_gets_a_short_private_socket(tmp_path: Path) -> None:
-    deep = tmp_path / ("d" * 60) / ("e" * 60)
-    assert embedded_server.socket_directory(deep).parent != deep
-    with hopgate.open(deep) as kb:
-        assert len(kb) == 0
-        assert stat.S_IMODE(embedded_server.socket_directory(deep).stat().st_mode) == 0o700
-    assert not embedded_server.socket_directory(deep).exists(), "it goes with the server"
-
-
-def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
-    odd = tmp_path / 'it\'s, "a" $(touch oops) `x` \\ é'
+def test_a_folder_may_have_any_name_and_gets_a_short_private_socket(tmp_path: Path) -> None:
+    odd = tmp_path / ("d" * 60) / ('it\'s, "a" $(touch oops) `x` \\ é' + "e" * 60)
+    sockets = embedded_server.socket_directory(odd)
+    assert sockets.parent != odd
     for _ in range(2):
         with hopgate.open(odd) as kb:
             kb.add(Memory("m", "text"))
+            assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
     assert not running(odd) and not list(tmp_path.rglob("oops"))
+    assert not sockets.exists(), "it goes with the server"
 
 
 def test_what_is_no_folder_for_a_store_is_refused(tmp_path: Path) -> None:
@@ -195,16 +180,10 @@ def test_sigterm_ends_the_temporary_server_and_store() -> None:
 # ---- What is meant for other servers, and waiting for a connection ---------------------------------------------------
 
 
-VARIABLES = {
-    "PGPORT": "1", "PGHOST": "203.0.113.1", "PGHOSTADDR": "203.0.113.1", "PGOPTIONS": "-c nonsense=1", "PGTZ": "no",
-    "PGSSLMODE": "verify-full", "PGSERVICE": "nonsense", "PGREQUIREPEER": "nobody", "PGUSER": "nobody",
-    "PGTARGETSESSIONATTRS": "read-only", "PGREQUIREAUTH": "scram-sha-256", "PGDATA": "/nowhere",
-}  # fmt: skip
-
-
 def test_variables_for_other_servers_do_not_reach_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in VARIABLES.items():
-        monkeypatch.setenv(name, value)
+    for name in ("PORT", "HOST", "HOSTADDR", "OPTIONS", "TZ", "SSLMODE", "SERVICE", "REQUIREPEER", "USER", "DATA",
+                 "TARGETSESSIONATTRS", "REQUIREAUTH"):  # fmt: skip
+        monkeypatch.setenv(f"PG{name}", "nonsense")
     with hopgate.open(folder) as kb:
         kb.add(Memory("m", "a note"))
         assert [hit.external_id for hit in kb.recall("note", legs=("lexical",))] == ["m"]
@@ -224,18 +203,18 @@ def test_more_connections_than_there_are_wait_for_one(folder: Path) -> None:
             kb.store._connections().close()  # so that even the first must wait
             kb.store._pool = None
 
-            def use(number: int) -> int:
+            def use(number: int) -> None:
                 asked.set()
                 with hopgate.open(kb.store.dsn) as another:
                     another.add(Memory(f"m{number}", "a note"))
-                    return len(another)
 
             waiting = [pool.submit(use, number) for number in range(4)]
             asked.wait(PATIENCE)
             assert not any(one.done() for one in waiting)
             for one in held:
                 one.close()
-            assert max(one.result(PATIENCE) for one in waiting) == 4
+            for one in waiting:
+                one.result(PATIENCE)
         assert len(kb) == 4
 
 

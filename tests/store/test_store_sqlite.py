@@ -23,6 +23,7 @@ NOTES = [
     Memory("d", "Discount of 100% on file_name_x, path c:\\temp.", importance=0.1),
     Memory("e", "Discount of 100 on filesnamesx.", importance=0.7),
     Memory("s", "The cellar code is quavertine.", is_sensitive=True, importance=0.4),
+    Memory("l", "Café in Łódź, 51820/udp, 我喜欢喝绿茶", importance=0.0),
 ]
 
 
@@ -110,19 +111,11 @@ def test_whatever_is_typed_is_answered(notes, query):
     assert all(left >= right for left, right in itertools.pairwise(score for _, score in leg))
 
 
-def test_a_query_without_words_is_looked_for_literally(notes):
+def test_what_is_no_word_is_looked_for_literally_and_accents_case_and_scripts_are_met(notes):
     assert [ids(notes.leg(query)) for query in ("%", "_", "\\")] == [["d"]] * 3
     assert ids(notes.leg(".", exclude={"e"}, depth=3)) == ["b", "c", "s"]
     assert ids(notes.leg(".", scope="home")) == ["b", "a"]
-
-
-def test_accents_case_parts_and_scripts(tmp_path):
-    rows = [Memory("a", "Café in Łódź"), Memory("b", "foo_bar"), Memory("c", "51820/udp"), Memory("d", "我喜欢喝绿茶")]
-    create(tmp_path / "x.db", rows)
-    with SqliteLexical(tmp_path / "x.db") as lexical:
-        assert ids(lexical.leg("CAFE")) == ids(lexical.leg("cafe\u0301")) == ["a"]
-        assert ids(lexical.leg("foo")) == ids(lexical.leg("foo_bar")) == ["b"]
-        assert [ids(lexical.leg(query)) for query in ("51820", "绿茶")] == [["c"], ["d"]]
+    assert [ids(notes.leg(query)) for query in ("CAFE", "cafe\u0301", "51820", "绿茶")] == [["l"]] * 4
 
 
 def test_a_file_that_is_no_such_database_is_refused(tmp_path):

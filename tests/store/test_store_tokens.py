@@ -35,7 +35,7 @@ def kept(kb: KnowledgeBase) -> dict[str, Any]:
         return {names[key]: kept.rows for key, kept in vectors.tokens_of(connection, list(names)).items()}
 
 
-def test_tokens_come_and_go_with_the_vector(filled: KnowledgeBase) -> None:
+def test_tokens_come_and_go_with_the_vector_whoever_makes_that(filled: KnowledgeBase) -> None:
     assert set(kept(filled)) == {"a", "b"}
     filled.add(Memory("a", "The boiler is in the attic."))
     assert set(kept(filled)) == {"b"} and filled.pending_vectors() == 1
@@ -43,6 +43,10 @@ def test_tokens_come_and_go_with_the_vector(filled: KnowledgeBase) -> None:
     assert kept(filled) == {}
     filled.unmark_sensitive(["b"])
     assert filled.embed() == 2
+    before = kept(filled)
+    with serving("others") as other:
+        assert filled.reembed(other.spec) == 2
+    assert all(np.array_equal(kept(filled)[name], before[name]) for name in before)
     identity, text = BundledLate().identity, ["The boiler is in the attic."]
     assert EmbeddingCache.default().get(identity, text, "tokens")
     filled.delete(["a"])
@@ -50,13 +54,6 @@ def test_tokens_come_and_go_with_the_vector(filled: KnowledgeBase) -> None:
     # As another program does it.
     filled.store.run(lambda connection: connection.execute("UPDATE memories SET is_sensitive = true"))
     assert kept(filled) == {}
-
-
-def test_another_embedder_leaves_the_tokens(filled: KnowledgeBase) -> None:
-    before = kept(filled)
-    with serving("others") as other:
-        assert filled.reembed(other.spec) == 2
-    assert all(np.array_equal(kept(filled)[name], before[name]) for name in before)
 
 
 def test_a_store_refuses_another_late_model_than_its_own(filled: KnowledgeBase) -> None:

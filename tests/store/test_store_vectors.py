@@ -131,28 +131,18 @@ def test_the_index_is_built_once_and_an_invalid_one_anew_whoever_else_builds(fil
         before = second.execute("SHOW maintenance_work_mem").fetchone()
         vectors.build_index(second)
         assert has_index(second)
+        # Without workers: before 0.8.2 they are unsafe (CVE-2026-3172), on whoever's server.
+        workers = "SELECT current_setting('max_parallel_maintenance_workers')"
+        vectors.build_over(second, f"CREATE TEMP TABLE seen AS {workers}")
+        assert second.execute("SELECT * FROM seen").fetchone() == ("0",)
+        old = connect.vector_version(second) < (0, 8, 2)
+        assert ("CVE-2026-3172" in filled.upkeep.status()["pgvector"]) == old
         second.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'memories_embedding'::regclass")
         assert not has_index(second)
         vectors.build_index(second)
         assert has_index(second)
         assert second.execute("SHOW maintenance_work_mem").fetchone() == before
-        assert second.execute("SHOW max_parallel_maintenance_workers").fetchone() == ("2",)
-
-
-@pytest.mark.parametrize("autocommit", [True, False])
-def test_an_index_of_vectors_is_built_without_workers_and_status_names_an_old_pgvector(
-    kb: KnowledgeBase, autocommit: bool
-) -> None:
-    # Before 0.8.2 workers are unsafe (CVE-2026-3172), on whoever's server.
-    kb.add(Memory("m1", "Ada keeps the spare key."))
-    kb.embed()
-    with connect.connect(kb.store.dsn) as connection:
-        connection.autocommit = autocommit
-        looked = "CREATE TEMP TABLE seen AS SELECT current_setting('max_parallel_maintenance_workers')"
-        vectors.build_over(connection, looked)
-        assert connection.execute("SELECT * FROM seen").fetchone() == ("0",)
-        old = connect.vector_version(connection) < (0, 8, 2)
-    assert ("CVE-2026-3172" in kb.upkeep.status()["pgvector"]) == old
+        assert second.execute(workers).fetchone() == ("2",)
 
 
 def test_a_query_is_rounded_as_stored_vectors_are_and_read_back_the_same(filled: KnowledgeBase) -> None:

@@ -95,28 +95,6 @@ def test_a_sensitive_turn_is_not_bridged_over_and_a_deleted_one_leaves_no_hole(k
     assert {"b between", "between d", "a between"} <= set(joined(kb)) and "a d" not in joined(kb)
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        pytest.param({"category": "session 3"}, id="by a category that calls itself one"),
-        pytest.param({"thread": "t"}, id="by its name"),
-    ],
-)
-def test_a_thread_is_the_same_to_the_graph_and_to_who_reads_its_turns(
-    kb: KnowledgeBase, fields: dict[str, str]
-) -> None:
-    """Turns of one time follow each other as they came: what is read with one that turns sensitive must go."""
-    kb.add(*(Memory(f"m{number:02}", "a turn", created_at=START, **fields) for number in range(14)))  # type: ignore[arg-type]
-    kb.mark_sensitive(["m10"])
-    assert "m10 m11" in joined(kb)
-    with kb.store.transaction() as connection:
-        ids = {name: key for key, name in memories.external_ids(connection).items()}
-        before = [memory.external_id for memory in memories.turns_before(connection, ids["m12"], limit=4)]
-        after = memories.turns_after(connection, [ids["m09"]])
-    assert before == ["m07", "m08", "m09", "m11"]
-    assert after == [ids[name] for name in ("m10", "m11", "m12", "m13")]
-
-
 def test_whatever_changes_neighbours_makes_a_new_version(kb: KnowledgeBase) -> None:
     kb.add(turn("a", 0), turn("b", 1, reply_to="a"), turn("c", 1))
     assert [(memory.thread, memory.reply_to) for memory in kb.export()][1] == ("t", "a")
@@ -128,18 +106,20 @@ def test_whatever_changes_neighbours_makes_a_new_version(kb: KnowledgeBase) -> N
     assert before < moved < loaded(kb).stamp.version
 
 
-def test_extraction_and_schema_agree_on_what_a_thread_is(kb: KnowledgeBase) -> None:
+def test_a_thread_is_the_same_to_the_graph_to_extraction_and_to_who_reads_its_turns(kb: KnowledgeBase) -> None:
+    """Turns of one time follow each other as they came: what is read with one that turns sensitive must go."""
     categories = ["session_3", "Session 12", "CHAT-7", "thread1", "conversation_2 b", "chat", "my session_3", "s 3", ""]
     asked = [Memory("m", "x", category=category) for category in categories] + [Memory("m", "x", thread="t")]
+    kb.add(*(Memory(f"m{number:02}", "a turn", created_at=START, category="session 3") for number in range(14)))
+    kb.mark_sensitive(["m10"])
+    assert "m10 m11" in joined(kb)
     with kb.store.transaction() as connection:
-        stored = [
-            connection.execute("SELECT hopgate_thread(%s, %s)", (memory.thread, memory.category)).fetchone()[0]
-            for memory in asked
+        threads = "SELECT hopgate_thread(%s, %s)"
+        assert [thread_of(memory) for memory in asked] == [
+            connection.execute(threads, (memory.thread, memory.category)).fetchone()[0] for memory in asked
         ]
-    assert [thread_of(memory) for memory in asked] == stored
-    kb.add(
-        Memory("1", "Rosa lives in Porto.", category="session_3", created_at=START),
-        Memory("2", "She works at Bosch.", category="session_3", created_at=START),
-    )
-    kb.build()
-    assert {(edge.source, edge.target) for edge in kb.graph.edges(relation="works at")} == {("Rosa", "Bosch")}
+        ids = {name: key for key, name in memories.external_ids(connection).items()}
+        before = [memory.external_id for memory in memories.turns_before(connection, ids["m12"], limit=4)]
+        after = memories.turns_after(connection, [ids["m09"]])
+    assert before == ["m07", "m08", "m09", "m11"]
+    assert after == [ids[name] for name in ("m10", "m11", "m12", "m13")]
