@@ -1,9 +1,5 @@
 """The cache: exact, private, shared between processes, and whole after a crash."""
 
-import sqlite3
-import subprocess
-import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -138,24 +134,3 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(HopgateError, match="cannot be used"):
         EmbeddingCache(tmp_path / "file" / "cache.sqlite3").put(TINY, {"a": row(1, 2, 3)})
-
-
-WRITER = """
-import sys, numpy as np
-from hopgate.embed import EmbeddingCache, Identity
-cache, tiny = EmbeddingCache(sys.argv[1]), Identity("tiny", 3, spec="tiny")
-for number in range(10**6):
-    cache.put(tiny, {f"{number}-{i}": np.ones(3, np.float32) for i in range(5)})
-"""
-
-
-def test_a_process_that_dies_while_writing_leaves_whole_batches(cache: EmbeddingCache) -> None:
-    process = subprocess.Popen([sys.executable, "-c", WRITER, str(cache.path)])
-    while not (cache.path.exists() and cache.info().vectors >= 50):
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.kill()
-    process.wait()
-    assert cache.info().vectors % 5 == 0
-    with sqlite3.connect(cache.path) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)

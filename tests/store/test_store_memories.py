@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import hopgate
 from hopgate.corpus import parse_memory, to_record
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
@@ -76,18 +75,3 @@ def test_an_export_gives_back_what_went_in(kb: KnowledgeBase, records: list[dict
     # An empty title, and metadata without a field, are no part of a memory.
     kept = [{name: value for name, value in one.items() if value or name in ("_id", "text")} for one in whole]
     assert [to_record(memory) for memory in kb.export()] == kept
-
-
-def test_two_writers_of_the_same_memory_end_with_one(dsn: str) -> None:
-    def write(number: int) -> None:
-        with hopgate.open(dsn) as kb:
-            for _ in range(5):
-                kb.add(*(Memory(f"m{n}", f"written by {number}") for n in range(20)))
-
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    with hopgate.open(dsn) as kb:
-        assert len(kb) == 20

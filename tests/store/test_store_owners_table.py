@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -233,19 +232,6 @@ def test_vectors_of_the_owners_are_taken_from_a_declared_embedder(notes: str, en
         assert taken == 270 and kb.embed(endpoint.spec) == 270 and kb.pending_vectors() == 0
         assert secrets_with_traces(notes) == []
     assert len(endpoint.bodies) - asked <= 1  # the embedder's identity
-
-
-def test_a_table_of_another_schemas_name_and_key_is_refused_before_the_first_change(
-    empty_dsn: str, tmp_path: Path
-) -> None:
-    ask(empty_dsn, "CREATE TABLE notes (a int, b int, content text, PRIMARY KEY (a, b))")
-    with pytest.raises(HopgateError, match="no primary key of one column"):
-        schema.upgrade(empty_dsn, memories="public.notes")
-    with pytest.raises(
-        HopgateError, match=r"has no column user for scope.*no field nonsense|no field nonsense.*no column"
-    ):
-        schema.upgrade(empty_dsn, memories=OwnersTable("public.notes", {"scope": "user", "nonsense": "a"}))
-    assert ask(empty_dsn, "SELECT to_regnamespace('hopgate') IS NULL") == [(True,)]
 
 
 def test_what_guarded_memories_is_named_when_it_goes(empty_dsn: str, capsys: pytest.CaptureFixture[str]) -> None:

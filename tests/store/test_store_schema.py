@@ -14,6 +14,7 @@ import hopgate
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.store import schema
+from hopgate.store.owners_table import OwnersTable
 from hopgate.store.server import EmbeddedServer
 from hopgate.store.store import FrozenStore
 
@@ -115,17 +116,20 @@ def test_what_is_in_the_way_is_listed_before_the_first_change(owners: str) -> No
         )
     before = catalogue(owners)
     with pytest.raises(HopgateError) as caught:
-        hopgate.open(owners, upgrade=True, memories="public.memories")
+        columns = {"scope": "user", "nonsense": "id"}
+        hopgate.open(owners, upgrade=True, memories=OwnersTable("public.memories", columns))
     for reason in (
         "holds tables that hopgate did not make (relations)",
         "has no primary key of one column",
+        "has no column user for scope",
+        "a memory has no field nonsense",
         "has no column content",
         "the column tags is bytea",
         "the column importance is text",
         "1 external ids stand in more than one row",
     ):
         assert reason in str(caught.value)
-    assert "6 things" in str(caught.value)
+    assert "8 things" in str(caught.value)
     assert catalogue(owners) == before
 
 

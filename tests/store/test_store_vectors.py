@@ -56,26 +56,6 @@ def test_a_space_belongs_to_one_embedder(filled: KnowledgeBase) -> None:
             vectors.claim(connection, other)
 
 
-def test_a_memory_that_changed_or_turned_sensitive_meanwhile_gets_no_vector(filled: KnowledgeBase) -> None:
-    keys = ids(filled)[:3]
-    filled.add(Memory("m0", "another text"))
-    filled.mark_sensitive(["m1"])
-    with filled.store.transaction() as connection:
-        assert write(connection, keys, np.ones((3, 4), dtype=np.float32)) == {keys[2]}
-    assert rows_of(filled, "SELECT external_id FROM memories WHERE embedding IS NOT NULL") == [("m2",)]
-
-
-def test_embed_fills_what_is_missing_and_nothing_twice(filled: KnowledgeBase, endpoint: WordEndpoint) -> None:
-    assert filled.embed(endpoint.spec) == 7
-    assert filled.embed() == 0
-    filled.add(Memory("m0", "text number 0", importance=0.9))  # not its text
-    assert filled.embed() == 0
-    filled.add(Memory("m0", "a new text"), Memory("m9", "nine"))
-    assert filled.pending_vectors() == 2
-    assert filled.embed() == 2
-    assert "a secret" not in endpoint.texts
-
-
 def test_a_failing_embedder_writes_nothing_of_its_batch_and_the_next_run_goes_on(
     filled: KnowledgeBase, endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

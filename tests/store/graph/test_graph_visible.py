@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import datetime
 from typing import Any
 
 import psycopg
@@ -68,16 +68,3 @@ def test_sql_shows_what_the_rule_says(
     # The same in the arrays that are walked.
     walked = arrays.edges(connection, View(None, as_of, known_at))
     assert sorted(walked.kinds[number] for number in walked.kind) == [name for name, *_ in expected]
-
-
-@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/Los_Angeles", "UTC"])
-def test_a_time_without_a_zone_is_utc_whatever_the_sessions_zone(
-    connection: psycopg.Connection[Any], zone: str
-) -> None:
-    connection.execute("SELECT set_config('TimeZone', %s, false)", (zone,))
-    write_edges(connection, [Edge(1, 2, "held", 1.0, day(2), day(3), recorded_at=day(2), retired_at=day(4))])
-    for naive, found in ((datetime(2025, 1, 1, 23), 0), (datetime(2025, 1, 2), 1), (datetime(2025, 1, 3), 0)):
-        aware = naive.replace(tzinfo=UTC)
-        assert len(shown(connection, naive, naive)) == len(shown(connection, aware, aware)) == found
-    assert len(shown(connection, datetime(2025, 1, 2, 14, tzinfo=timezone(timedelta(hours=14))), day(2))) == 1
-    assert View(None, date(2025, 1, 2)).parameters()["as_of"] == day(2)
