@@ -47,7 +47,9 @@ def _pages(page: Page, base: str) -> dict[str, str]:
     """The pages to take, each with something to be seen."""
     found = page.request.get(f"{base}/api/v1/concepts?search=Lukas%20Meier&limit=1").json()[0]["id"]
     return {
+        "start": "/recall",
         "recall": f"/recall?q={QUESTION}",
+        "context": f"/recall?q={QUESTION}&tab=context",
         "graph": "/graph",
         "time": f"/time?as_of=2024-08-20&concept={found}",
     }

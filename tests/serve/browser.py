@@ -35,6 +35,8 @@ def fill(store: Path) -> None:
     """Make the demo's store."""
     made = corpus()
     with hopgate.open(store, linger=0) as kb:
+        # As the demo itself does: one person's memory.
+        kb.store_settings.set({"scopes": "shared"})
         kb.add(*made.memories)
         kb.embed()
         kb.build(single_valued=made.single_valued)

@@ -146,6 +146,8 @@ class HitAnswer(BaseModel):
     memory: MemoryAnswer
     rank: int
     score: float
+    similarity: float | None
+    cosine: float | None
     legs: dict[str, LegPart]
     unseen: dict[str, float]
     bonus: float

@@ -41,7 +41,7 @@ ROUTERS: tuple[APIRouter, ...] = (
 STATIC = Path(__file__).parent / "static"
 INDEX = "index.html"
 IN_STORE = ("memories", "sensitive", "superseded", "pending_vectors", "pending_graph", "failed_graph", "graph_version",
-            "graph_built", "extractor", "embedder", "late")  # fmt: skip
+            "graph_built", "concepts", "edges", "extractor", "embedder", "late")  # fmt: skip
 BEARER, COOKIE = "The token that hopgate serve printed.", "Set by the URL that hopgate serve printed."
 
 
@@ -103,7 +103,7 @@ class Application(FastAPI):
 def health(served: Served) -> dict[str, Any]:
     """Say that the store answers, what the server allows, and what the store holds unless it is bound to scopes."""
     try:
-        state = served.kb.upkeep.status()
+        state, counts = served.kb.upkeep.status(), served.kb.graph.counts()
     except HopgateError as error:
         raise RefusedError(503, str(error)) from None
     return {
@@ -112,7 +112,7 @@ def health(served: Served) -> dict[str, Any]:
         "read_only": served.bounds.read_only,
         "show_sensitive": served.bounds.show_sensitive,
         "scopes": served.allowed_scopes(),
-        "store": {} if served.bound is not None else {name: state[name] for name in IN_STORE},
+        "store": {} if served.bound is not None else {name: (counts | state)[name] for name in IN_STORE},
     }
 
 

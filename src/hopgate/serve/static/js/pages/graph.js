@@ -9,8 +9,11 @@ import { noCanvas } from "../parts/no-canvas.js";
 import { along, colours, NONE } from "../parts/palette.js";
 import { search } from "../parts/search.js";
 
-// Of a larger graph so many of the largest concepts are drawn.
-const WHOLE = 400;
+// Of a larger graph so many of the largest concepts are drawn, and with those that no edge joins fewer.
+const WHOLE = 500;
+const ALONE_TOO = 400;
+// What joins concepts that no edge joins, in a picture of a few.
+const TOGETHER = "mentioned together";
 const LISTED = 150;
 
 const concept = (node) => ({ ...node, key: `c${node.id}` });
@@ -27,6 +30,7 @@ export async function show(place, context) {
   const colourBy = h("select", { name: "colour" }, [["kind", "kind"], ["cluster", "cluster"], ["time", "time: last spoken of"]].map(([value, text]) => h("option", { value }, text)));
   colourBy.value = context.parameters.get("colour") ?? "kind";
   const hidden = new Set(context.parameters.getAll("without"));
+  const alone = h("button", { class: "small", "aria-pressed": "false", title: "Also concepts that no edge joins", onclick: () => open({ all: alone.getAttribute("aria-pressed") === "true" ? "" : "1" }) }, "All concepts");
   let found = null; // the clusters, once they are there
   let placeOf = new Map();
 
@@ -58,6 +62,7 @@ export async function show(place, context) {
           "div",
           { class: "row" },
           h("button", { class: "small", onclick: () => open({}) }, "Whole graph"),
+          alone,
           h("button", { class: "small", "aria-label": "Zoom in", onclick: () => canvas.zoom(1 / 1.5) }, "+"),
           h("button", { class: "small", "aria-label": "Zoom out", onclick: () => canvas.zoom(1.5) }, "−"),
           h("button", { class: "small", onclick: () => canvas.fit() }, "Fit"),
@@ -120,10 +125,11 @@ export async function show(place, context) {
   }
 
   let leftOut = 0;
+  let unjoined = 0;
   let lighter = 0;
   function said() {
     const edges = canvas.graph.filterEdges((_edge, { relation }) => !hidden.has(relation)).length;
-    const text = `${count(canvas.graph.order, "node")}, ${count(edges, "edge")}${leftOut ? `; ${count(leftOut, "node")} more` : ""}${lighter ? `; ${count(lighter, "lighter edge")} not drawn` : ""}`;
+    const text = `${count(canvas.graph.order, "concept")}, ${count(edges, "edge")}${unjoined ? `; ${unjoined.toLocaleString("en")} more without an edge` : ""}${leftOut ? `; ${count(leftOut, "concept")} more` : ""}${lighter ? `; ${count(lighter, "lighter edge")} not drawn` : ""}`;
     status.textContent = canvas.graph.order ? text : "No concepts yet: hopgate build reads them out of the memories.";
     stage.dataset.nodes = canvas.graph.order;
     stage.dataset.edges = edges;
@@ -161,13 +167,14 @@ export async function show(place, context) {
   }
 
   async function open(where, { keep = true } = {}) {
-    if (keep) context.keep({ concept: "", cluster: "", depth: "", selected: "", ...where }, { push: true });
+    if (keep) context.keep({ concept: "", cluster: "", depth: "", selected: "", all: "", ...where }, { push: true });
     await load(new URLSearchParams(location.search));
   }
 
   async function load(parameters, first) {
     stage.setAttribute("aria-busy", "true");
-    leftOut = lighter = 0;
+    leftOut = lighter = unjoined = 0;
+    alone.setAttribute("aria-pressed", String(parameters.get("all") === "1"));
     try {
       if (parameters.get("concept")) {
         const near = await (first ?? around(parameters));
@@ -183,15 +190,25 @@ export async function show(place, context) {
         [leftOut, lighter] = [inside.left_out, inside.edges_left_out];
         draw(view(inside));
       } else {
-        const largest = await get("graph/view", { limit: WHOLE });
+        const all = parameters.get("all") === "1";
+        const largest = await get("graph/view", { limit: all ? ALONE_TOO : WHOLE });
         [leftOut, lighter] = [largest.left_out, largest.edges_left_out];
-        draw(view(largest));
+        draw(all ? view(largest) : joined(view(largest)));
       }
     } catch (error) {
       put(panel, failure(error));
     } finally {
       stage.removeAttribute("aria-busy");
     }
+  }
+
+  // What has an edge; where hardly anything has, all of it.
+  function joined(data) {
+    const edges = data.edges.filter(({ relation }) => relation !== TOGETHER);
+    const ends = new Set(edges.flatMap(({ source, target }) => [source, target]));
+    if (ends.size < 3) return data;
+    unjoined = data.nodes.length - ends.size;
+    return { nodes: data.nodes.filter(({ key }) => ends.has(key)), edges };
   }
 
   // The clusters are found once; a picture that does not need them does not wait for them.

@@ -1,10 +1,13 @@
-// Recall: a question, its hits with and without the graph, and why a memory is not among them.
+// Recall: a question and its hits, with or without the graph; what an assistant would get; why a memory is not here.
 
 import { get, post } from "../api.js";
 import { announce, count, field, h, put, scrolling, short } from "../dom.js";
-import { LEGS, hitCard } from "../parts/memory.js";
+import { LEGS, hitCard, untitled } from "../parts/memory.js";
 import { empty, failure, filled } from "../parts/messages.js";
 import { memorySearch } from "../parts/search.js";
+import { tabs } from "../parts/tabs.js";
+import { near, wordsOf } from "../parts/words.js";
+import { start } from "./start.js";
 
 const shown = (value) => Number(value).toFixed(2).replace(/\.?0+$/, "");
 
@@ -118,29 +121,16 @@ function form(parameters, ask) {
   );
 }
 
-function column(title, note, hits, others, graph, nothing) {
-  const ranks = new Map(others.map((hit) => [hit.memory.id, hit.rank]));
-  return h(
-    "section",
-    { class: "side", "aria-label": title },
-    h("div", { class: "row apart" }, h("h2", {}, title), h("span", { class: "small muted" }, note)),
-    hits.length
-      ? h("ol", { class: "plain" }, hits.map((hit) => h("li", {}, hitCard(hit, ranks.get(hit.memory.id), graph))))
-      : empty(nothing),
-  );
-}
-
-function why(asked, parameters, context) {
+function why(place, asked, parameters, context) {
   const input = h("input", { type: "text", value: parameters.get("why") ?? "", placeholder: "a memory's id", autocomplete: "off", required: true });
   const answer = h("div", { "aria-live": "polite" });
   const explain = async (id) => {
     context.keep({ why: id });
     await filled(answer, async () => explanation(await post("explain", { ...asked, id })));
   };
-  const place = h(
-    "section",
-    { class: "card why", "aria-labelledby": "why-title" },
-    h("h2", { id: "why-title" }, "Why is a memory not here?"),
+  put(
+    place,
+    h("p", { class: "muted" }, "Name a memory, by its words or by its id: each leg says where it has it, and what left it out."),
     h(
       "form",
       { class: "row end", onsubmit: (event) => { event.preventDefault(); explain(input.value.trim()); } },
@@ -154,7 +144,6 @@ function why(asked, parameters, context) {
     answer,
   );
   if (parameters.get("why")) explain(parameters.get("why"));
-  return place;
 }
 
 function explanation(found) {
@@ -178,46 +167,86 @@ function explanation(found) {
   );
 }
 
-async function answers(parameters, context) {
-  const asked = request(parameters);
-  // The same question twice: the graph's weight is 0 on the left, and what is in force on the right.
-  const without = { ...asked, graph: 0 };
-  const [left, right] = await Promise.all([post("recall", { ...without, explain: true }), post("recall", { ...asked, explain: true })]);
-  announce(`${count(right.hits.length, "hit")}`);
+// The texts of memories that speak for hits and are none themselves.
+async function besides(hits) {
+  const texts = new Map(hits.map(({ memory }) => [memory.id, memory.content === null ? "" : untitled(memory)]));
+  const ids = new Set(hits.flatMap(({ matches }) => matches.filter(({ part, word }) => part && near(word)).map(({ by }) => by)));
+  await Promise.all([...ids].filter((id) => !texts.has(id)).map(async (id) => {
+    const memory = await get(`memories/${encodeURIComponent(id)}`).catch(() => null);
+    texts.set(id, memory?.content ? untitled(memory) : "");
+  }));
+  return texts;
+}
+
+// One list; the switch shows the same question's hits without the graph, which were asked for at the same time.
+async function memories(asked, context) {
+  const without = { ...asked, parts: [] };
+  const [plain, full] = await Promise.all([post("recall", without), post("recall", asked)]);
+  const beside = await besides([...plain.hits, ...full.hits]);
   const { store } = await context.about;
   const nothing = store?.memories === 0 ? "The store is empty: hopgate add and hopgate ingest bring memories in." : "Nothing answers: ask with other words, or take filters away.";
-  const took = (answer) => `${Math.round(answer.took_ms)} ms`;
-  return [
-    h(
-      "div",
-      { class: "row apart small muted" },
-      h("details", {}, h("summary", {}, "Settings in force"), h("p", {}, h("code", {}, right.settings)), h("p", {}, `From: ${right.origin}`)),
-    ),
-    h(
-      "div",
-      { class: "columns" },
-      column("Without the graph", took(left), left.hits, right.hits, false, nothing),
-      column("With the graph", took(right), right.hits, left.hits, true, nothing),
-    ),
-    why(asked, parameters, context),
-  ];
+  const list = h("div");
+  const show = (graph) => {
+    const [answer, other] = graph ? [full, plain] : [plain, full];
+    const most = Math.max(1e-9, ...answer.hits.flatMap(({ legs }) => Object.values(legs).map((part) => part.contribution)));
+    const told = { words: wordsOf(asked.query), most, ranks: new Map(other.hits.map((hit) => [hit.memory.id, hit.rank])), graph, beside };
+    put(list,
+      answer.hits.length ? h("ol", { class: "plain" }, answer.hits.map((hit) => h("li", {}, hitCard(hit, told)))) : empty(nothing),
+      h("details", { class: "small muted" }, h("summary", {}, `Settings in force, ${Math.round(answer.took_ms)} ms`), h("p", {}, h("code", {}, answer.settings)), h("p", {}, `From: ${answer.origin}`)));
+    announce(count(answer.hits.length, "hit"));
+  };
+  const graph = h("input", { type: "checkbox", role: "switch", id: "with-graph", checked: context.parameters.get("graph_off") !== "1" });
+  graph.addEventListener("change", () => {
+    context.keep({ graph_off: graph.checked ? "" : "1" });
+    show(graph.checked);
+  });
+  show(graph.checked);
+  return [h("label", { class: "check" }, graph, "With the graph"), list];
+}
+
+const LENGTHS = [500, 1000, 2000, 4000];
+
+// What an assistant is given, as POST /context writes it.
+async function assistant(place, { k: _, ...asked }, context) {
+  const tokens = h("select", { onchange: () => {
+    context.keep({ tokens: tokens.value });
+    write();
+  } }, LENGTHS.map((length) => h("option", { value: length }, `${length.toLocaleString("en")} tokens`)));
+  tokens.value = new URLSearchParams(location.search).get("tokens") ?? 2000;
+  const written = h("div");
+  const write = () => filled(written, async () => {
+    const made = await post("context", { ...asked, tokens: Number(tokens.value) });
+    if (!made.text) return empty("Nothing near is stored: an assistant would be told so.");
+    return [
+      h("p", { class: "small muted" }, `${made.tokens.toLocaleString("en")} tokens, ${count(made.citations.length, "citation")}; sensitive memories are never in it`),
+      h("pre", { class: "context", tabindex: "0" }, made.text),
+    ];
+  });
+  put(place, h("div", { class: "row end" }, field("At most", tokens),
+    h("button", { class: "small", type: "button", onclick: () => navigator.clipboard?.writeText(written.querySelector("pre")?.textContent ?? "") }, "Copy")), written);
+  await write();
+}
+
+function answers(parameters, context) {
+  const asked = request(parameters);
+  return tabs("What is shown", [
+    ["memories", "Memories", (place) => filled(place, () => memories(asked, context), "Asking with and without the graph …")],
+    ["context", "For an assistant", (place) => assistant(place, asked, context)],
+    ["why", "Why not here?", (place) => why(place, asked, parameters, context)],
+  ], parameters.get("tab") ?? (parameters.get("why") ? "why" : "memories"), (tab) => context.keep({ tab: tab === "memories" ? "" : tab }));
 }
 
 export async function show(place, context) {
   const results = h("div", { class: "results", id: "results" });
-  const ask = async (changes) => {
-    context.keep(changes, { push: true });
-    await filled(results, () => answers(new URLSearchParams(location.search), context), "Asking twice, with and without the graph …");
+  const shown = (parameters) => (parameters.get("q") ? put(results, answers(parameters, context)) : filled(results, () => start(context)));
+  const ask = (changes) => {
+    context.keep({ tab: "", ...changes }, { push: true });
+    shown(new URLSearchParams(location.search));
   };
-  put(
-    place,
-    h("header", {}, h("h1", {}, "Recall"), h("p", { class: "muted" }, "One question, asked with and without the graph: what each leg gave every hit, and which way the graph came.")),
-    form(context.parameters, ask),
-    results,
-  );
+  put(place, h("h1", { class: "hidden-text" }, "Recall"), form(context.parameters, ask), results);
   try {
-    if (context.parameters.get("q")) await filled(results, () => answers(context.parameters, context));
-    else document.getElementById("question").focus();
+    await shown(context.parameters);
+    if (!context.parameters.get("q")) document.getElementById("question").focus({ preventScroll: true });
   } catch (error) {
     put(results, failure(error));
   }

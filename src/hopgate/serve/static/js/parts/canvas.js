@@ -4,12 +4,14 @@ import { EdgeLineProgram, MultiDirectedGraph, NodePointProgram } from "/vendor/g
 import { colour } from "../dom.js";
 import { Drawing } from "./drawing.js";
 import { MANY, addition } from "./graph-data.js";
-import { clearLabels, hoverLabel, nodeLabel } from "./labels.js";
+import { clearLabels, edgeLabel, hoverLabel, nodeLabel } from "./labels.js";
 import { betterPlaces, firstPlaces } from "./layout.js";
 
 // What needs no word at its line: every second one would say it.
 const PLAIN = new Set(["mentions", "mentioned together", "joined", "next to"]);
 const MANY_EDGES = 2500;
+// Every label of so small a picture is tried, and every node kept free of labels.
+const ALL_LABELS = 200;
 
 export function graphCanvas(container, { clicked, hovered }) {
   let graph = new MultiDirectedGraph();
@@ -44,9 +46,14 @@ export function graphCanvas(container, { clicked, hovered }) {
     edgeLabelSize: 11, edgeLabelColor: { color: theme.muted }, edgeLabelFont: "system-ui, sans-serif",
     defaultEdgeType: "arrow", minCameraRatio: 0.02, maxCameraRatio: 6, allowInvalidContainer: true, stagePadding: 40,
     defaultDrawNodeLabel: (context, data, settings) => nodeLabel(context, data, settings, theme),
+    defaultDrawEdgeLabel: (context, edge, source, target, settings) => edgeLabel(context, edge, source, target, settings, theme),
     defaultDrawNodeHover: (context, data, settings) => hoverLabel(context, data, settings, theme),
   });
-  sigma.on("beforeRender", () => clearLabels(sigma.getCanvases().labels));
+  sigma.on("beforeRender", () => clearLabels(container, () => (graph.order <= ALL_LABELS ? graph.mapNodes(placed) : [])));
+  const placed = (node) => {
+    const data = sigma.getNodeDisplayData(node);
+    return { ...sigma.framedGraphToViewport(data), size: sigma.scaleSize(data.size) };
+  };
   const layout = betterPlaces(() => sigma.refreshSoon(), () => sigma.underway);
 
   let held = null;
@@ -108,7 +115,7 @@ export function graphCanvas(container, { clicked, hovered }) {
     sigma.crowded = edges > MANY_EDGES;
     // Where the processor draws, a corner less for each of thousands counts.
     const plain = sigma.crowded && sigma.software;
-    sigma.setSettings({ defaultNodeType: plain ? "point" : "circle", defaultEdgeType: plain ? "thin" : sigma.crowded ? "line" : "arrow", labelRenderedSizeThreshold: (nodes > 60 ? 6 : 1) * (narrow() ? 0.6 : 1), renderEdgeLabels: edges < 80 });
+    sigma.setSettings({ defaultNodeType: plain ? "point" : "circle", defaultEdgeType: plain ? "thin" : sigma.crowded ? "line" : "arrow", labelRenderedSizeThreshold: nodes <= ALL_LABELS ? 0 : narrow() ? 3.6 : 6, labelDensity: nodes <= ALL_LABELS ? 20 : 0.8, renderEdgeLabels: edges <= ALL_LABELS });
   };
 
   return {

@@ -98,7 +98,7 @@ export function betterPlaces(moved, busy) {
         every: order > 1000 ? 1500 : 60,
         settings: {
           linLogMode: false, outboundAttractionDistribution: false, adjustSizes: false, edgeWeightInfluence: 1,
-          strongGravityMode: true, gravity: 0.05, scalingRatio: 10, slowDown: 1 + Math.log(order),
+          strongGravityMode: true, gravity: 0.05, scalingRatio: order > 300 ? 10 : 30, slowDown: 1 + Math.log(order),
           barnesHutOptimize: order > 600, barnesHutTheta: 0.8,
         },
       });

@@ -3,7 +3,7 @@
 import { h, newId, put } from "../dom.js";
 
 export function tabs(label, parts, chosen, changed) {
-  const place = h("div", { class: "tab-panel", role: "tabpanel", tabindex: "0", id: newId("panel") });
+  const place = h("div", { role: "tabpanel", tabindex: "0", id: newId("panel") });
   const buttons = parts.map(([key, text]) =>
     h("button", { role: "tab", id: newId("tab"), "aria-controls": place.id, "data-tab": key, onclick: () => choose(key) }, text));
   function choose(key) {
@@ -14,8 +14,10 @@ export function tabs(label, parts, chosen, changed) {
       if (mine) place.setAttribute("aria-labelledby", button.id);
     });
     changed(key);
-    put(place);
-    parts.find(([one]) => one === key)[2](place);
+    // Its own place: what another tab still waits for must not land in this one.
+    const inside = h("div", { class: "tab-panel" });
+    put(place, inside);
+    parts.find(([one]) => one === key)[2](inside);
   }
   const list = h("div", { class: "tabs", role: "tablist", "aria-label": label, onkeydown: (event) => {
     const at = buttons.indexOf(document.activeElement);
