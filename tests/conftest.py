@@ -11,6 +11,7 @@ from typing import Any
 import coverage
 import psycopg
 import pytest
+from cli_run import Runner
 from hypothesis import HealthCheck, settings
 from word_endpoint import WordEndpoint, serving
 
@@ -171,6 +172,18 @@ def module_dsn(new_database: NewDatabase) -> Iterator[str]:
 def kb(dsn: str) -> Iterator[KnowledgeBase]:
     with hopgate.open(dsn) as opened:
         yield opened
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], dsn: str) -> Runner:
+    """Commands on a fresh database."""
+    return Runner(capsys, "--dsn", dsn)
+
+
+@pytest.fixture
+def bare(capsys: pytest.CaptureFixture[str]) -> Runner:
+    """Commands without a store."""
+    return Runner(capsys)
 
 
 @pytest.fixture

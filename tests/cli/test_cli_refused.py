@@ -45,8 +45,13 @@ ON_A_STORE = {
     "sensitive zzz": "no memory 'zzz'",
     "ingest .": "is a directory",
     "ingest gone.jsonl": "cannot be read",
+    "ingest FILE": "line 2: not JSON",
+    "ingest FILE --as text --map text=body": "--map is for tables",
+    "ingest FILE --from-sql x": "needs an address or",
     "ingest - --date-order x": "--date-order is one of dmy, mdy",
     "ingest - --sensitive-match (": "not a regular expression",
+    "export --format docx": "'docx' is not one of",
+    "export --format parquet": "give --out",
     "edges Paris": "no concept",
     "edges Ada --as-of gestern": "'gestern' is no date",
     "concepts show Nobody": "there is no concept 'Nobody'",
@@ -109,6 +114,7 @@ def filled_dsn(module_dsn: str) -> str:
 @pytest.mark.parametrize("call", ON_A_STORE)
 def test_on_a_store(capsys, filled_dsn: str, call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "FILE").write_text('{"_id": "x", "text": "fine"}\n{broken\n')
     sentence = Runner(capsys, "--dsn", filled_dsn)(*shlex.split(call), status=2).refused()
     assert ON_A_STORE[call] in sentence
     with hopgate.open(filled_dsn) as kb:

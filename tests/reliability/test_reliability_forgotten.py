@@ -338,18 +338,16 @@ def test_statements_about_later_turns_go(kb: KnowledgeBase, tmp_path: Path, cach
     assert not kept.get(space.identity, [told, "Ada lives in Rome"], "document")
 
 
-def test_scrubbing_leaves_nothing_in_the_clusters_files(
-    tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scrubbing_leaves_nothing_in_the_clusters_files(tmp_path: Path, cache: Path, bare: Runner) -> None:
     folder = tmp_path / "store"
     with hopgate.open(folder) as kb:
         kb.add(*OPEN, Memory("s", f"{CANARY} told Ada Byron about {CANARY}.", tags=(CANARY,)))
         kb.build()
         rows(kb, "ANALYZE")
         kb.delete(["s"])
-    run = Runner(capsys, "--data", str(folder))
-    assert "add --yes" in run("db", "scrub", status=2).refused()
-    told = run("db", "scrub", "--yes", "--json").json
+    scrub = ("db", "scrub", "--data", str(folder))
+    assert "add --yes" in bare(*scrub, status=2).refused()
+    told = bare(*scrub, "--yes", "--json").json
     assert told["tables"] > 10 and any("backups" in line for line in told["left"])
     # Old files of the log are written over as the server goes on.
     assert [path for path in in_files(folder) if "pg_wal" not in path] == []

@@ -33,16 +33,6 @@ from hopgate.store.backup import MANIFEST
 NOTE = Memory("m", "Ada Byron keeps the key in London.")
 
 
-@pytest.fixture
-def bare(capsys: pytest.CaptureFixture[str]) -> Runner:
-    return Runner(capsys)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], dsn: str) -> Runner:
-    return Runner(capsys, "--dsn", dsn)
-
-
 # Odd input ends in one sentence and status 2; what a terminal or another program would obey is only shown.
 
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b31m"
