@@ -1,4 +1,4 @@
-"""Fusers are values, and one fusion on arrays obeys the algebra that a reader would expect of it."""
+"""Fusers are values, one fusion on arrays obeys the algebra that a reader would expect, and what comes after it."""
 
 import itertools
 import math
@@ -12,8 +12,11 @@ from recall_cases import CASES
 from hopgate.errors import HopgateError
 from hopgate.recall.fusers import LEGS, MINIMA, RRF, TM2C2, MinMax, parse
 from hopgate.recall.fusion import Pool, Units, fused
+from hopgate.recall.lexical import holds_all, quoted
+from hopgate.recall.order import half_and_half, placed
 
 IDS = "abcdefgh"
+UNIT = st.floats(0, 1)
 WEIGHT = st.one_of(st.just(0.0), st.floats(0.05, 5))
 WEIGHTS = st.fixed_dictionaries(dict.fromkeys(LEGS, WEIGHT))
 KINDS = st.sampled_from([RRF(), RRF(k=0), RRF(k=5), TM2C2(), MinMax()])
@@ -52,12 +55,7 @@ def test_a_fuser_is_given_back_from_what_it_prints(kind, weights, k):
     fuser = kind(**weights, **({"k": k} if kind is RRF else {}))
     again = parse(repr(fuser))
     assert again == fuser and hash(again) == hash(fuser) and repr(again) == repr(fuser)
-
-
-def test_equal_settings_are_equal_values():
-    assert RRF(k=60, graph=1) == RRF(k=60.0, graph=1.0) == RRF()
-    assert repr(RRF(graph=-0.0)) == "RRF(k=60, lexical=1, dense=1, late=1, graph=0)"
-    assert RRF().reweighed(dense=0).active == ("lexical", "late", "graph")
+    assert RRF(k=60, graph=-0.0) == RRF(k=60.0, graph=0) and "graph=0)" in repr(RRF(graph=-0.0))
 
 
 @pytest.mark.parametrize("weight", [-0.1, 5.1, math.nan, math.inf, "1", None, True])
@@ -201,3 +199,47 @@ def test_a_leg_that_agrees_is_expected_to_go_on_agreeing_and_one_that_does_not_g
     for listed, low, high in ((agrees, 0.9, 1.0), (at_odds, 0.2, 0.7)):
         pool = Pool.of({"lexical": words, "dense": sorted(listed, key=lambda pair: -pair[1])}, {"dense": dict(listed)})
         assert low <= Units.of(pool, MinMax()).values[1, pool.ids.index("secret")] <= high
+
+
+# After fusion: the exact-match bonus, the importance prior, and the order of what was read again.
+
+
+def ids(hits):
+    return [hit.id for hit in hits]
+
+
+@given(st.dictionaries(st.sampled_from("abcd"), UNIT), UNIT, st.sets(st.sampled_from("abcdz")), st.floats(0, 5), KINDS)
+def test_final_is_fused_and_bonus_times_the_prior(importance, prior, matched, bonus, fuser):
+    legs = {"lexical": [("a", 3.0), ("b", 2.0), ("c", 1.0)], "dense": [("c", 0.9), ("d", 0.5)]}
+    ranking = fused(Pool.of(legs), fuser)
+    hits = placed(ranking, importance, prior, bonus, matched)
+    scores = dict(ranking.top())
+    assert sorted(ids(hits)) == sorted(scores)
+    for hit in hits:
+        assert hit.prior == prior + (1 - prior) * importance.get(hit.id, 0.5)
+        # The bonus is worth what a further leg of this weight gives to its first.
+        assert hit.bonus == (bonus * fuser.largest_unit if hit.id in matched else 0.0)
+        assert hit.score == pytest.approx((scores[hit.id] + hit.bonus) * hit.prior)
+    assert all(above.score >= below.score * (1 - 1e-9) for above, below in itertools.pairwise(hits))
+
+
+@given(st.permutations("abcd"), UNIT)
+def test_equal_importance_changes_no_order_though_scores_tie(permuted, importance):
+    ranking = fused(Pool.of({"dense": [(id, 0.5) for id in permuted]}), TM2C2())
+    assert ids(placed(ranking, dict.fromkeys("abcd", importance), 0.7)) == ranking.ids
+
+
+@given(st.permutations("abcdefgh"), st.dictionaries(st.sampled_from("abcdefgh"), UNIT))
+def test_what_was_not_read_keeps_its_place_and_the_rest_changes_places(order, scores):
+    new = half_and_half(order, scores)
+    assert sorted(new) == sorted(order)
+    assert all(before == after for before, after in zip(order, new, strict=True) if before not in scores)
+    # What is before another for both is before it.
+    for first, second in itertools.combinations([id for id in order if id in scores], 2):
+        assert scores[first] < scores[second] or new.index(first) < new.index(second)
+
+
+@pytest.mark.parametrize(("query", "content", "rare", "exact"), CASES["exact"])
+def test_exact_matching(query, content, rare, exact):
+    phrases = quoted(query) or rare
+    assert (bool(phrases) and holds_all(content, phrases)) is exact

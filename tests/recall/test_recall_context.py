@@ -84,12 +84,9 @@ def test_what_a_rule_calls_sensitive_is_not_in_it_before_it_is_marked(kb: Knowle
 def test_an_answer_cites_and_what_cites_nothing_is_left_out(life: KnowledgeBase) -> None:
     model = Model(("It runs on europa.", [1]), ("It is fast.", []), ("It hums.", [99]), ("For long.", [1, "2", 1]))
     answer = life.ask("Where does the NAS run?", model)
-    assert str(answer) == "It runs on europa. [1] For long. [1]"
+    assert answer.to_dict()["answer"] == str(answer) == "It runs on europa. [1] For long. [1]"
     assert answer.sentences[0].memories == ("europa",) and "4711" not in model.asked[0]
-    assert answer.to_dict()["answer"] == str(answer)
-
-
-def test_nothing_near_is_not_known_and_no_model_is_asked(life: KnowledgeBase) -> None:
+    # Where nothing is near it is not known, and no model is asked.
     model = Model(("It is a gauge theory.", [1]))
     assert str(life.ask("quantum chromodynamics on a lattice", model)) == "I do not know." and not model.asked
     assert str(life.ask("Where does the NAS run?", Model())) == "I do not know."

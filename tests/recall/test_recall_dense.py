@@ -20,14 +20,13 @@ from hopgate.store.vectors import to_sql
 
 DIMENSION, COUNT = 8, 300
 Rows = NDArray[np.float32]
-Connection = psycopg.Connection[tuple[object, ...]]
 
 
 @dataclass
 class Store:
     """Memories with random vectors, every fourth with passages; those of scope "rare" are few, the last two equal."""
 
-    connection: Connection
+    connection: psycopg.Connection[tuple[object, ...]]
     ids: list[int]
     whole: Rows
     parts: dict[int, Rows]

@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 import hopgate
-from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.recall.explain import filtered_by
-from hopgate.recall.filters import Filters
 
 MAY, JUNE = datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
 
@@ -43,33 +41,36 @@ def test_a_hit_is_said_to_be_one_with_its_rank_in_every_leg(asked: KnowledgeBase
     assert found.to_dict()["_id"] == hits[-1].external_id
 
 
+APRIL = datetime(2024, 4, 1, tzinfo=UTC)
+SUPERSEDED = (
+    "superseded: it is superseded by 'm1' since 2024-06-01, and such memories were not asked for "
+    "(include_superseded, or --include-superseded)"
+)
+
+
 @pytest.mark.parametrize(
-    ("options", "word"),
+    ("memory", "options", "reasons"),
     [
-        ({"scope": "work"}, "scope: it is in 'home'"),
-        ({"exclude": ["m1"]}, "exclude:"),
-        ({"known_at": datetime(2024, 4, 1, tzinfo=UTC)}, "known_at: it is of 2024-05-01"),
-        ({"min_score": 1000.0}, "min_score: its score"),
+        ("m1", {"scope": "work"}, ["scope: it is in 'home'"]),
+        ("m1", {"exclude": ["m1"]}, ["exclude: "]),
+        ("m1", {"known_at": APRIL}, ["known_at: it is of 2024-05-01"]),
+        ("m1", {"min_score": 1000.0}, ["min_score: its score"]),
+        ("m2", {"k": 1}, ["k: it comes at rank 3, and 1 are returned"]),
+        ("old", {}, [SUPERSEDED]),
+        (
+            "old",
+            {"scope": ("work", "play"), "exclude": ["old", "m1"], "known_at": APRIL},
+            ["scope: ", "exclude: ", "known_at: ", "superseded: "],
+        ),
     ],
 )
-def test_a_filter_that_removes_a_memory_is_named(asked: KnowledgeBase, options: dict[str, object], word: str) -> None:
-    found = asked.explain("who lives in London", "m1", **options)  # type: ignore[arg-type]
-    assert not found.present and word in found.removed_by[0] and word in found.sentence
-    assert found.rank == 1 and found.legs["lexical"].rank == 1
-
-
-def test_what_k_cuts_off_comes_with_its_rank(asked: KnowledgeBase) -> None:
-    second = asked.recall("who lives in London")[1]
-    found = asked.explain("who lives in London", second.external_id, k=1)
-    assert not found.present and found.rank == 2 and found.removed_by == ("k: it comes at rank 2, and 1 are returned",)
-
-
-def test_what_was_superseded_is_said_to_be(asked: KnowledgeBase) -> None:
-    found = asked.explain("who lives in London", "old")
-    assert found.removed_by == (
-        "superseded: it is superseded by 'm1' since 2024-06-01, and such memories were not asked for "
-        "(include_superseded, or --include-superseded)",
-    )
+def test_what_removes_a_memory_is_named_and_its_place_without_that_given(
+    asked: KnowledgeBase, memory: str, options: dict[str, Any], reasons: list[str]
+) -> None:
+    found = asked.explain("who lives in London", memory, **options)
+    assert not found.present and found.rank and found.legs["lexical"].rank
+    for removed, reason in zip(found.removed_by, reasons, strict=True):
+        assert removed.startswith(reason) and removed in found.sentence
     assert asked.explain("who lives in London", "old", include_superseded=True).present
 
 
@@ -85,25 +86,7 @@ def test_a_leg_says_why_it_does_not_have_a_memory(asked: KnowledgeBase) -> None:
     assert "waits for a vector" in waiting.legs["dense"].reason
     assert "it has no tokens" in waiting.legs["late"].reason
     assert "the graph does not have it" in waiting.legs["graph"].reason
-
-
-def test_deeper_than_recall_goes_it_is_still_found(asked: KnowledgeBase) -> None:
+    # Deeper than recall goes it is still found.
     last = asked.explain("who lives in London", "m4", depth=1, legs=("dense",))
     assert not last.present
     assert last.legs["dense"].rank is not None and "lists 1" in last.legs["dense"].reason
-
-
-def test_an_unknown_memory_is_refused(asked: KnowledgeBase) -> None:
-    with pytest.raises(HopgateError, match="there is no memory 'nobody'"):
-        asked.explain("London", "nobody")
-
-
-def test_filters_without_what_removes_let_the_memory_through(asked: KnowledgeBase) -> None:
-    (key,) = [key for key, name in asked.id_map().items() if name == "old"]
-    memory = asked.get("old")
-    assert memory is not None
-    filters = Filters(scope=("work", "play"), exclude=(key, 0), known_at=datetime(2024, 4, 1, tzinfo=UTC), concepts=())
-    with asked.store.transaction() as connection:
-        reasons, free = filtered_by(connection, key, memory, filters)
-        assert [reason.split(":")[0] for reason in reasons] == ["scope", "exclude", "cluster", "known_at", "superseded"]
-        assert filtered_by(connection, key, memory, free) == ([], free) and free.exclude == (0,)
