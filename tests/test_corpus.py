@@ -102,27 +102,10 @@ def test_a_rule_makes_memories_sensitive_and_is_kept(kb: KnowledgeBase) -> None:
         SensitivityRules(patterns=("(",))
 
 
-def test_supersession_comes_back(kb: KnowledgeBase) -> None:
-    kb.add(Memory("new", "It is in the attic."), Memory("old", "It is in the cellar.", superseded_by="new"))
-    old = kb.get("old")
-    assert old and old.superseded_by == "new" and old.superseded_at is not None
-    again = parse_memory(to_record(old))
-    assert (again.superseded_by, again.superseded_at) == (old.superseded_by, old.superseded_at)
+def test_what_supersedes_a_memory_is_there(kb: KnowledgeBase) -> None:
     with pytest.raises(HopgateError, match="superseded by 'gone', which is not there"):
         kb.add(Memory("x", "y", superseded_by="gone"))
     assert kb.get("x") is None
-
-
-def test_rules_hold_for_what_another_program_wrote_before_any_model_reads_it(kb: KnowledgeBase) -> None:
-    kb.add_sensitivity(SensitivityRules(patterns=("secret",)))
-    with kb.store.transaction() as connection:
-        connection.execute("INSERT INTO memories (content) VALUES ('A secret of Bea Byron.'), ('Ada Lovelace sails.')")
-    kb.build()
-    assert [concept.name for concept in kb.graph.concepts()] == ["Ada Lovelace"]
-    with kb.store.transaction() as connection:
-        connection.execute("INSERT INTO memories (content) VALUES ('Another secret.')")
-    assert kb.embed() == 1
-    assert [memory.is_sensitive for memory in kb.export()] == [True, False, True]
 
 
 def test_one_text_where_several_belong_is_refused_and_not_taken_letter_by_letter(kb: KnowledgeBase) -> None:

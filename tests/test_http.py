@@ -113,8 +113,3 @@ def test_what_is_no_address_or_no_key_is_refused_without_showing_it(url: str, ke
         reply = JsonClient(url, key=key, retry=RetryPolicy(retries=0)).post("x", {})
         raise HopgateError(reply.reason)
     assert "sk-" not in str(refused.value)
-
-
-def test_nobody_there_is_a_reply_with_a_reason() -> None:
-    reply = JsonClient("http://127.0.0.1:9", retry=RetryPolicy(retries=1, backoff=0.01)).post("x", {})
-    assert reply.reason.startswith("cannot be reached (") and reply.attempts == 2

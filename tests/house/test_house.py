@@ -1,10 +1,14 @@
-"""What no tool checks: every module has a caller, names are plain, terms are used, links lead somewhere."""
+"""What no tool checks: the public names, every module has a caller, names are plain, terms are used, links lead on."""
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+import hopgate
 
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
@@ -74,3 +78,27 @@ def test_links_lead_to_what_is_there(page: str) -> None:
     path = ROOT / page
     for target in re.findall(r"\]\((?![a-z]+:|#)([^)#]+)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), f"{page}: {target}"
+
+
+PUBLIC = {
+    "open", "Memory", "KnowledgeBase", "Hit", "Settings", "RRF", "TM2C2", "run_gate", "read_dataset", "HopgateError",
+}  # fmt: skip
+
+
+def test_the_public_names_and_no_more() -> None:
+    assert set(hopgate.__all__) == PUBLIC
+    assert set(dir(hopgate)) >= PUBLIC | {"__version__"}
+    for name in PUBLIC:
+        assert getattr(hopgate, name).__name__ == name
+        assert getattr(hopgate, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'recall_all'"):
+        _ = hopgate.recall_all
+
+
+def test_importing_the_package_loads_none_of_its_rooms() -> None:
+    code = (
+        "import sys, hopgate; print(*sorted(name for name in sys.modules if name.partition('.')[0] == 'hopgate'))\n"
+        "hopgate.RRF; assert not {'numpy', 'psycopg', 'scipy'} & set(sys.modules)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert not {name.split(".")[1] for name in loaded if "." in name} - {"errors", "memory", "times"}
