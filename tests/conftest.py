@@ -168,9 +168,22 @@ def module_dsn(new_database: NewDatabase) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="module")
+def module_kb(module_dsn: str) -> Iterator[KnowledgeBase]:
+    with hopgate.open(module_dsn) as opened:
+        yield opened
+
+
 @pytest.fixture
 def kb(dsn: str) -> Iterator[KnowledgeBase]:
     with hopgate.open(dsn) as opened:
+        yield opened
+
+
+@pytest.fixture
+def second(other: str) -> Iterator[KnowledgeBase]:
+    """The store of the second database."""
+    with hopgate.open(other) as opened:
         yield opened
 
 

@@ -11,17 +11,16 @@ from psycopg_pool import ConnectionPool
 
 import hopgate
 from hopgate.errors import HopgateError
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 
 
-def test_recall_and_add_do_not_block_the_loop(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recall_and_add_do_not_block_the_loop(kb, monkeypatch):
     recall, turned = kb.recall, threading.Event()
 
     def waiting(*arguments: object, **options: object) -> object:
         # Set by the loop: were it blocked by this, it never would be.
         assert turned.wait(PATIENCE)
-        return recall(*arguments, **options)  # type: ignore[arg-type]
+        return recall(*arguments, **options)
 
     monkeypatch.setattr(kb, "recall", waiting)
 
@@ -36,7 +35,7 @@ def test_recall_and_add_do_not_block_the_loop(kb: KnowledgeBase, monkeypatch: py
     assert asyncio.run(both()) == ["m1"]
 
 
-def test_an_own_pool_is_used_as_it_is_and_stays_open(dsn: str) -> None:
+def test_an_own_pool_is_used_as_it_is_and_stays_open(dsn):
     options = {"autocommit": True, "row_factory": dict_row}
     with ConnectionPool(dsn, kwargs=options, min_size=1, max_size=4) as pool:
         with hopgate.open(pool=pool) as kb:

@@ -13,7 +13,6 @@ from hopgate.eval.data.dataset import read_queries
 from hopgate.extract.files import read_triples
 from hopgate.guard import SensitivityRules
 from hopgate.jsonl import MAX_LINE_BYTES
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.sources.read import read_source
 from hopgate.sources.source import ReadOptions
@@ -55,9 +54,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("fields", "named", "advice"), WRONG, ids=lambda value: json.dumps(value)[:40])
-def test_what_is_misplaced_or_misspelt_is_refused_and_nothing_is_stored(
-    kb: KnowledgeBase, tmp_path: Path, fields: dict[str, Any], named: str, advice: str
-) -> None:
+def test_what_is_misplaced_or_misspelt_is_refused_and_nothing_is_stored(kb, tmp_path, fields, named, advice):
     path = tmp_path / "notes.jsonl"
     path.write_text(
         '{"_id": "m1", "text": "Fine."}\n' + json.dumps({"_id": "m2", "text": "The code is 0000."} | fields)
@@ -72,7 +69,7 @@ def test_what_is_misplaced_or_misspelt_is_refused_and_nothing_is_stored(
     assert len(kb) == 0 and kb.pending_vectors() == 0
 
 
-def test_well_known_fields_count_at_the_top_level_too() -> None:
+def test_well_known_fields_count_at_the_top_level_too():
     memory = parse_memory(
         {"_id": "a", "text": "t", "is_sensitive": True, "tags": ["x"], "created_at": "2024-05-01", "thread": "c1"}
         | {"reply_to": "b", "language": "german", "importance": 1}
@@ -82,7 +79,7 @@ def test_well_known_fields_count_at_the_top_level_too() -> None:
     assert to_record(memory)["metadata"]["is_sensitive"] is True
 
 
-def test_unknown_fields_are_kept_when_asked_for_and_come_back_as_extra() -> None:
+def test_unknown_fields_are_kept_when_asked_for_and_come_back_as_extra():
     record = {"_id": "a", "text": "t", "url": "u", "metadata": {"page": 3, "extra": {"mine": 1}}}
     memory = parse_memory(record, keep_unknown=True)
     again = to_record(memory)
@@ -90,7 +87,7 @@ def test_unknown_fields_are_kept_when_asked_for_and_come_back_as_extra() -> None
     assert to_record(parse_memory(again)) == again
 
 
-def test_a_rule_makes_memories_sensitive_and_is_kept(kb: KnowledgeBase) -> None:
+def test_a_rule_makes_memories_sensitive_and_is_kept(kb):
     kb.add(Memory("old", "IBAN DE02 1234"), Memory("open", "The cat sleeps."))
     assert kb.add_sensitivity(SensitivityRules(tags=("#Private",), patterns=(r"IBAN\s+[A-Z]{2}",))) == 1
     kb.add(Memory("a", "Hello.", tags=("private",)), Memory("b", "IBAN GB33"), Memory("c", "IBAN is a word."))
@@ -102,13 +99,13 @@ def test_a_rule_makes_memories_sensitive_and_is_kept(kb: KnowledgeBase) -> None:
         SensitivityRules(patterns=("(",))
 
 
-def test_what_supersedes_a_memory_is_there(kb: KnowledgeBase) -> None:
+def test_what_supersedes_a_memory_is_there(kb):
     with pytest.raises(HopgateError, match="superseded by 'gone', which is not there"):
         kb.add(Memory("x", "y", superseded_by="gone"))
     assert kb.get("x") is None
 
 
-def test_one_text_where_several_belong_is_refused_and_not_taken_letter_by_letter(kb: KnowledgeBase) -> None:
+def test_one_text_where_several_belong_is_refused_and_not_taken_letter_by_letter(kb):
     text: Any = "nas"
     kb.add(*(Memory(letter, "It hums.") for letter in text))
     calls: list[tuple[str, Callable[[], object]]] = [
@@ -152,7 +149,7 @@ NO_JSON = (
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_what_is_no_json_is_refused_alike(tmp_path: Path, file: str) -> None:
+def test_what_is_no_json_is_refused_alike(tmp_path, file):
     read, row = FILES[file]
     path, good = tmp_path / file, row.replace("NOTE", "1").encode()
     with pytest.raises(HopgateError, match="cannot be read: No such file"):

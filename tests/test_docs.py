@@ -24,7 +24,6 @@ from word_endpoint import serving
 import hopgate
 from hopgate.cli.demo import SHOWN, answer
 from hopgate.demo import corpus
-from hopgate.kb import KnowledgeBase
 from hopgate.plot import fill
 from hopgate.recall.settings import Settings
 
@@ -127,14 +126,7 @@ def assert_shown(expected: list[str], printed: str, where: object) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_block_of_a_page_runs(
-    page: Path,
-    place: dict[str, str],
-    example: str,
-    bare: Runner,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_every_block_of_a_page_runs(page, place, example, bare, capsys, monkeypatch):
     if page.stem in ON_EXAMPLE:
         monkeypatch.setenv("HOPGATE_STORE", example)
     namespace = {"__name__": "__main__"}
@@ -152,7 +144,7 @@ def test_every_block_of_a_page_runs(
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_hits_that_are_printed_are_shown_and_what_is_not_run_is_other_programs(page: Path) -> None:
+def test_hits_that_are_printed_are_shown_and_what_is_not_run_is_other_programs(page):
     """One page printed the wrong memory, and the test that ran it did not look."""
     for block in blocks(page):
         if block.language == "console":
@@ -165,17 +157,17 @@ def test_hits_that_are_printed_are_shown_and_what_is_not_run_is_other_programs(p
                 assert re.match(rf"({SHELL}) |#", line) or "MODEL" in line, f"{block}: a test could run {line}"
 
 
-def test_the_reference_of_commands_has_every_command_and_setting() -> None:
+def test_the_reference_of_commands_has_every_command_and_setting():
     written = runpy.run_path(str(ROOT / "docs" / "hooks" / "commands.py"))["reference"]()
     parts = ("## hopgate concepts merge", "`--sort-by [relevance\\|", "| `lexical_ranker` |", "| `HOPGATE_STORE` |")
     assert [part for part in parts if part not in written] == []
 
 
-def test_the_page_of_settings_has_the_defaults() -> None:
+def test_the_page_of_settings_has_the_defaults():
     assert f'fuser = "{Settings().fuser!r}"' in (ROOT / "docs" / "guide" / "settings.md").read_text(encoding="utf-8")
 
 
-def test_the_demo_shows_what_the_graph_brings(example: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_demo_shows_what_the_graph_brings(example, capsys):
     made = corpus()
     with hopgate.open(example) as kb:
         for title, (key, top) in SHOWN.items():
@@ -199,16 +191,14 @@ def test_the_demo_shows_what_the_graph_brings(example: str, capsys: pytest.Captu
 # A kernel takes half a minute; that the code of each runs is seen below.
 @pytest.mark.full
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs(path: Path, example: str, tmp_path: Path) -> None:
+def test_a_notebook_runs(path, example, tmp_path):
     variables = {**os.environ, "HOPGATE_STORE": example, "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
     notebook, resources = nbformat.read(path, as_version=4), {"metadata": {"path": str(tmp_path)}}
     NotebookClient(notebook, timeout=800, resources=resources).execute(env=variables)
 
 
 @pytest.mark.parametrize("path", [path for path in NOTEBOOKS if "gate" not in path.stem], ids=lambda path: path.stem)
-def test_the_code_of_a_notebook_runs_on_a_store_without_typed_edges(
-    path: Path, kb: KnowledgeBase, dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_code_of_a_notebook_runs_on_a_store_without_typed_edges(path, kb, dsn, monkeypatch):
     """In this process, which is quicker than a kernel; the gate's notebook reads a data set and no store."""
     words = ["alder", "birch", "cedar", "dogwood", "elder", "fir", "gorse", "hazel", "ivy", "juniper", "kelp", "larch"]
     kb.add(*(hopgate.Memory(f"m{at}", f"note {at}", tags=(words[at % 12], words[at * 5 % 12])) for at in range(24)))
@@ -224,7 +214,7 @@ def test_the_code_of_a_notebook_runs_on_a_store_without_typed_edges(
     pyplot.close("all")
 
 
-def test_notebooks_are_stored_with_their_outputs_and_without_a_trace_of_the_machine() -> None:
+def test_notebooks_are_stored_with_their_outputs_and_without_a_trace_of_the_machine():
     assert len(NOTEBOOKS) == 4
     for path in NOTEBOOKS:
         cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]

@@ -42,21 +42,21 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def test_what_may_pass_is_tried_again_and_counted(server: Server) -> None:
+def test_what_may_pass_is_tried_again_and_counted(server):
     for status in sorted(RETRIED):
         reply = server.asked((status, b""))
         assert reply.ok and reply.body == {} and reply.attempts == 2
         assert [body for _, body in server.requests] == [{"a": 1}] * 2
 
 
-def test_what_is_refused_for_good_is_sent_once(server: Server) -> None:
+def test_what_is_refused_for_good_is_sent_once(server):
     for status in (302, 400, 401, 403, 404, 413, 422, 501):
         reply = server.asked((status, {"error": "no"}, {"Location": "/elsewhere"}))
         assert (reply.ok, reply.transient, reply.attempts, reply.reason) == (False, False, 1, f"answered {status}")
         assert reply.body == {"error": "no"} and len(server.requests) == 1
 
 
-def test_retry_after_is_obeyed_where_it_names_seconds_and_not_for_ever(server: Server) -> None:
+def test_retry_after_is_obeyed_where_it_names_seconds_and_not_for_ever(server):
     assert server.asked((429, b"", {"Retry-After": "0.3"}), (429, b"", {"Retry-After": "soon"})).ok
     first, second, third = (when for when, _ in server.requests)
     assert second - first >= 0.3 and third - second < 0.3
@@ -73,7 +73,7 @@ def trickle() -> Iterator[bytes]:
         time.sleep(0.05)
 
 
-def test_a_reply_that_trickles_or_has_no_end_is_given_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reply_that_trickles_or_has_no_end_is_given_up(server, monkeypatch):
     short = RetryPolicy(timeout=1, total=0.2, retries=1, backoff=0.01)
     reply = server.asked((200, trickle()), (200, trickle()), retry=short)
     assert (reply.status, reply.attempts, reply.reason) == (0, 2, "did not finish its reply within 0.2 s")
@@ -84,11 +84,11 @@ def test_a_reply_that_trickles_or_has_no_end_is_given_up(server: Server, monkeyp
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"", b"\xff\xfe\x00", b"[" * 100_000])
-def test_what_is_not_json_is_said_to_be_so(server: Server, body: bytes) -> None:
+def test_what_is_not_json_is_said_to_be_so(server, body):
     assert server.asked((200, body)).reason == "did not answer in JSON"
 
 
-def test_the_key_is_sent_and_never_shown_whole_or_in_part(server: Server) -> None:
+def test_the_key_is_sent_and_never_shown_whole_or_in_part(server):
     echo = {"error": {"message": f"bad key {KEY}"}}
     refused, wrong = server.asked((401, echo)), server.asked((400, echo))
     assert (refused.reason, refused.message) == ("answered 401", "")
@@ -108,7 +108,7 @@ def test_the_key_is_sent_and_never_shown_whole_or_in_part(server: Server) -> Non
         *(("http://127.0.0.1:9", key, "cannot carry") for key in ("sk-\u00e9", "sk-a\nb", "sk-\x00")),
     ],
 )
-def test_what_is_no_address_or_no_key_is_refused_without_showing_it(url: str, key: str, reason: str) -> None:
+def test_what_is_no_address_or_no_key_is_refused_without_showing_it(url, key, reason):
     with pytest.raises(HopgateError, match=reason) as refused:
         reply = JsonClient(url, key=key, retry=RetryPolicy(retries=0)).post("x", {})
         raise HopgateError(reply.reason)

@@ -58,12 +58,12 @@ GIVEN = {"brightness": 5, "warmth": 2700.0, "colour": "red", "on": True, "rooms"
         ({"rooms": (3,)}, "room must be a text, not 3"),
     ],
 )
-def test_what_a_setting_may_not_be_is_refused(wrong: dict[str, Any], reason: str) -> None:
+def test_what_a_setting_may_not_be_is_refused(wrong, reason):
     with pytest.raises(HopgateError, match=reason):
         Lamp(**wrong)
 
 
-def test_variables_files_commands_and_requests_say_what_the_fields_do(tmp_path: Path) -> None:
+def test_variables_files_commands_and_requests_say_what_the_fields_do(tmp_path):
     environ = {
         "HOPGATE_BRIGHTNESS": "5", "HOPGATE_WARMTH": "2700", "HOPGATE_COLOUR": "red", "HOPGATE_ON": "yes",
         "HOPGATE_ROOMS": "hall, attic", "HOPGATE_PLAN": "",
@@ -98,7 +98,7 @@ def test_variables_files_commands_and_requests_say_what_the_fields_do(tmp_path: 
             model(**wrong)
 
 
-def test_what_is_no_setting_is_refused_in_our_words_alone() -> None:
+def test_what_is_no_setting_is_refused_in_our_words_alone():
     with warnings.catch_warnings(record=True) as remarks:
         warnings.simplefilter("always")
         with pytest.raises(HopgateError):
@@ -107,5 +107,5 @@ def test_what_is_no_setting_is_refused_in_our_words_alone() -> None:
 
 
 @pytest.mark.parametrize("declared", [Settings, Environment])
-def test_every_setting_says_what_it_is_for(declared: type) -> None:
+def test_every_setting_says_what_it_is_for(declared):
     assert all(row["meaning"] for row in as_rows(options_of(declared)))

@@ -15,13 +15,13 @@ from hopgate.times import moment, utc
 
 
 @given(st.datetimes())
-def test_a_naive_time_is_the_same_clock_in_utc(naive: datetime) -> None:
+def test_a_naive_time_is_the_same_clock_in_utc(naive):
     assert utc(naive) == naive.replace(tzinfo=UTC)
     assert utc(naive.date()) == datetime(naive.year, naive.month, naive.day, tzinfo=UTC)
 
 
 @given(st.datetimes(), st.integers(-1439, 1439))
-def test_any_zone_is_one_that_postgresql_knows(clock: datetime, minutes: int) -> None:
+def test_any_zone_is_one_that_postgresql_knows(clock, minutes):
     given = clock.replace(tzinfo=timezone(timedelta(minutes=minutes)))
     offset = utc(given).utcoffset()
     assert offset is not None and abs(offset) < timedelta(hours=16)
@@ -29,7 +29,7 @@ def test_any_zone_is_one_that_postgresql_knows(clock: datetime, minutes: int) ->
         assert utc(given) == given
 
 
-def test_a_text_is_read_as_the_moment_at_which_it_begins() -> None:
+def test_a_text_is_read_as_the_moment_at_which_it_begins():
     assert moment("2024-05") == moment("2024-05-01") == moment("2024-05-01T00:00") == datetime(2024, 5, 1, tzinfo=UTC)
     assert moment("2024-05-01T02:00+02:00") == datetime(2024, 5, 1, tzinfo=UTC)
     assert moment("2024-13") is None and moment("soon") is None
@@ -66,7 +66,7 @@ def moved(kb, dsn):
 @pytest.mark.parametrize(
     ("naive", "city"), [(datetime(2024, 4, 30, 23, 59), "Berlin"), (datetime(2024, 5, 1), "Munich")]
 )
-def test_everything_that_takes_a_time_takes_a_naive_one(moved, naive: datetime, city: str) -> None:
+def test_everything_that_takes_a_time_takes_a_naive_one(moved, naive, city):
     aware = naive.replace(tzinfo=UTC)
     for when in (naive, aware):
         assert [edge.target for edge in moved.graph.edges(as_of=when)] == [city]
@@ -83,7 +83,7 @@ def test_everything_that_takes_a_time_takes_a_naive_one(moved, naive: datetime, 
 
 
 @pytest.mark.parametrize("name", ["as_of", "known_at"])
-def test_a_text_where_a_time_belongs_is_one_sentence(kb: hopgate.KnowledgeBase, name: str) -> None:
+def test_a_text_where_a_time_belongs_is_one_sentence(kb, name):
     """The command line, HTTP and MCP read texts; in Python the types say datetime."""
     text: Any = "2024-02-01"
     when = {name: text}

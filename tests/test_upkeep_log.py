@@ -77,7 +77,7 @@ def test_one_merge_of_several_is_undone_and_one_below_another_is_refused(notes):
 def test_a_refused_merge_is_proposed_again_once_that_is_undone(notes, run):
     assert run("concepts", "ambiguous", "--json").json == []
     undecided(notes, "basement", "cellar")
-    assert "may be \'cellar\'" in run("concepts", "ambiguous").out
+    assert "may be 'cellar'" in run("concepts", "ambiguous").out
     (one,) = notes.graph.ambiguous()
     assert (one.name, one.near, one.score) == ("basement", "cellar", pytest.approx(0.61))
     notes.graph.keep_apart("basement")

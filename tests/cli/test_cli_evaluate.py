@@ -1,17 +1,13 @@
 """`hopgate dataset import`, `questions` and `slices build`: what the guide does not run, whose pages are tests too."""
 
 import json
-from pathlib import Path
-
-from cli_run import Runner
 
 from hopgate.eval.data.dataset import read_dataset
 from hopgate.extract.files import Replay
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 
 
-def test_import_of_public_files(bare: Runner, tmp_path: Path) -> None:
+def test_import_of_public_files(bare, tmp_path):
     memories, topics, judged, out = (tmp_path / name for name in ("corpus.jsonl", "topics.tsv", "qrels.txt", "out"))
     rows = [{"_id": f"m{i}", "text": f"Text {i}.", "metadata": {"is_sensitive": i == 3}} for i in range(1, 4)]
     memories.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -35,7 +31,7 @@ def test_import_of_public_files(bare: Runner, tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
-def test_what_questions_tells_to_run_next_can_be_run(run: Runner, kb: KnowledgeBase, tmp_path: Path) -> None:
+def test_what_questions_tells_to_run_next_can_be_run(run, kb, tmp_path):
     kb.add(Memory("m1", "Gitea runs on birch."), Memory("Haus/Keller neu.md", "birch steht im Keller."))
     asked = tmp_path / "questions.md"
     asked.write_text("## Where?\n- [x] m1 · Gitea\n## What?\n- [x] Haus/Keller neu.md · birch\n")
@@ -51,7 +47,7 @@ PAIRS = {
 }
 
 
-def test_slices_are_made_of_a_stores_own_facts(run: Runner, kb: KnowledgeBase, tmp_path: Path) -> None:
+def test_slices_are_made_of_a_stores_own_facts(run, kb, tmp_path):
     memories = [Memory("secret", "A canary in a cage.", is_sensitive=True)]
     rows = [{"doc_id": "secret", "subject": "x", "relation": "hides", "object": "owner 0"}]
     for number, (thing, texts) in enumerate(PAIRS.items()):

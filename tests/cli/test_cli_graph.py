@@ -1,7 +1,6 @@
 """`hopgate extract`, `build`, `concepts`, `graph`, `curate`, `log` and `undo`, most of them on the synthetic corpus."""
 
 import json
-from pathlib import Path
 
 import networkx as nx
 import pytest
@@ -9,7 +8,6 @@ from cli_run import Runner
 
 import hopgate
 from hopgate.demo import corpus
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 
 
@@ -38,7 +36,7 @@ def built(capsys, built_dsn: str, triples: str) -> Runner:
     return run
 
 
-def test_extract_counts_and_does_nothing_twice(run: Runner, kb: KnowledgeBase, triples: str, tmp_path: Path) -> None:
+def test_extract_counts_and_does_nothing_twice(run, kb, triples, tmp_path):
     kb.add(*corpus().memories)
     options = ("extract", "--extractor", "replay", "--model", triples, "--json")
     first = run(*options, "--limit", "100").json
@@ -50,7 +48,7 @@ def test_extract_counts_and_does_nothing_twice(run: Runner, kb: KnowledgeBase, t
     assert "line 1" in run("build", "--extractor", "replay", "--model", str(nobody), status=2).refused()
 
 
-def test_build_and_stats_say_what_was_made(built: Runner, triples: str) -> None:
+def test_build_and_stats_say_what_was_made(built, triples):
     again = ("build", "--extractor", "replay", "--model", triples)
     made = built(*again, "--json").json
     assert made["incremental"] and made["extraction"]["memories"] == 0 and made["graph"]["concepts"] > 100
@@ -62,7 +60,7 @@ def test_build_and_stats_say_what_was_made(built: Runner, triples: str) -> None:
     assert stats["relations"] <= stats["raw_relations"] and 0 <= stats["degree"]["between_queries"] <= 1
 
 
-def test_concepts_are_listed_shown_merged_and_split(built: Runner) -> None:
+def test_concepts_are_listed_shown_merged_and_split(built):
     listed = built("concepts", "list", "--limit", "5", "--json").json
     assert len(listed) == 5 and listed[0]["memory_count"] >= listed[4]["memory_count"]
     early = built("concepts", "list", "--limit", "500", "--known-at", "2024-02-01", "--json").json
@@ -78,7 +76,7 @@ def test_concepts_are_listed_shown_merged_and_split(built: Runner) -> None:
     assert "itself" in built("concepts", "merge", "Immich", "immich", status=2).refused()
 
 
-def test_export_is_read_by_networkx_and_holds_nothing_sensitive(built: Runner, built_dsn: str, tmp_path: Path) -> None:
+def test_export_is_read_by_networkx_and_holds_nothing_sensitive(built, built_dsn, tmp_path):
     built("graph", "export", "--out", str(tmp_path / "g.graphml"), "--memories")
     xml = nx.read_graphml(tmp_path / "g.graphml", force_multigraph=True)
     printed = built("graph", "export", "--format", "json").out
@@ -93,7 +91,7 @@ def test_export_is_read_by_networkx_and_holds_nothing_sensitive(built: Runner, b
     assert "format" in built("graph", "export", "--out", str(tmp_path / "g.txt"), status=2).refused()
 
 
-def test_clusters_and_recall_within_one(built: Runner) -> None:
+def test_clusters_and_recall_within_one(built):
     largest = built("concepts", "clusters", "--json").json["clusters"][0]
     key, first = str(largest["id"]), largest["members"][0]["name"]
     assert largest["label"] in built("concepts", "clusters").out
@@ -102,7 +100,7 @@ def test_clusters_and_recall_within_one(built: Runner) -> None:
     assert "no cluster 9999" in built("recall", "x", "--cluster", "9999", status=2).refused()
 
 
-def test_what_was_changed_by_hand_is_listed_and_taken_back(run: Runner, kb: KnowledgeBase) -> None:
+def test_what_was_changed_by_hand_is_listed_and_taken_back(run, kb):
     assert "nothing was changed by hand" in run("log").out
     kb.add(
         Memory("m1", "Ada Lovelace lives in London."),
@@ -125,7 +123,7 @@ def test_what_was_changed_by_hand_is_listed_and_taken_back(run: Runner, kb: Know
     assert "· undone 20" in run("log").out
 
 
-def test_curation_says_which_of_two_memories_goes(run: Runner) -> None:
+def test_curation_says_which_of_two_memories_goes(run):
     run("add", "mealie runs on onyx.", "--id", "old", "--at", "2024-01-01")
     run("add", "Moved mealie from onyx to topaz.", "--id", "new", "--at", "2024-05-01")
     run("build")

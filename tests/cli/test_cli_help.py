@@ -2,11 +2,9 @@
 
 import subprocess
 import sys
-from collections.abc import Collection
 
 import click
 import pytest
-from cli_run import Runner
 
 from hopgate import __version__
 from hopgate.cli import COMMANDS, application
@@ -27,7 +25,7 @@ def every_command() -> dict[str, click.Command]:
     return commands
 
 
-def test_help_explains_everything_with_an_example(bare: Runner) -> None:
+def test_help_explains_everything_with_an_example(bare):
     for path, command in every_command().items():
         shown = bare(*path.split(), "--help").out
         assert f"Usage: hopgate {path}" in shown and command.help, path
@@ -42,12 +40,12 @@ def test_help_explains_everything_with_an_example(bare: Runner) -> None:
     [("ingest", "form", [source.name for source in FORMATS]), ("gate", "measure", KINDS)],
     ids=["sources", "measures"],
 )
-def test_help_names_every_value_that_an_option_takes(command: str, option: str, known: Collection[str]) -> None:
+def test_help_names_every_value_that_an_option_takes(command, option, known):
     [parameter] = [each for each in every_command()[command].params if each.name == option]
     assert [name for name in known if name not in str(getattr(parameter, "help", ""))] == []
 
 
-def test_the_list_of_commands(bare: Runner) -> None:
+def test_the_list_of_commands(bare):
     shown = bare("--help").out
     assert bare("-h").out == shown and all(name in bare().out for name in COMMANDS)
     for name, (_, line) in COMMANDS.items():
@@ -55,7 +53,7 @@ def test_the_list_of_commands(bare: Runner) -> None:
     assert bare("--version").out == f"hopgate {__version__}\n"
 
 
-def test_shells_complete_commands_and_options(bare: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shells_complete_commands_and_options(bare, monkeypatch):
     assert "_HOPGATE_COMPLETE=bash_complete" in bare("completion", "bash").out
     assert "fish" in bare("completion", "fish").out
 
@@ -80,7 +78,7 @@ def test_shells_complete_commands_and_options(bare: Runner, monkeypatch: pytest.
         ),
     ],
 )
-def test_little_is_imported(dsn: str, arguments: list[str], heavy: str) -> None:
+def test_little_is_imported(dsn, arguments, heavy):
     given = [dsn if each == "DSN" else each for each in arguments]
     code = (
         f"import sys, hopgate\nheavy = set({heavy.split()!r})\nassert not heavy & set(sys.modules)\n"

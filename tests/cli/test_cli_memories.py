@@ -16,7 +16,6 @@ from cli_run import Runner
 from word_endpoint import WordEndpoint
 
 from hopgate.guard import SensitivityRules
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 
 RECORDS: list[dict[str, Any]] = [
@@ -46,7 +45,7 @@ def exported(run: Runner) -> dict[str, dict[str, Any]]:
     return records
 
 
-def test_what_goes_in_comes_out(run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_goes_in_comes_out(run, tmp_path, monkeypatch):
     path = written(tmp_path / "corpus.jsonl", *RECORDS)
     assert run("ingest", path, "--later", "--json").json == {"path": path, "source": "jsonl", "rows": 3, "added": 3}
     assert list(exported(run).values()) == RECORDS
@@ -55,9 +54,7 @@ def test_what_goes_in_comes_out(run: Runner, tmp_path: Path, monkeypatch: pytest
     assert list(exported(run).values()) == RECORDS
 
 
-def test_ingest_embeds_links_and_keeps_the_rules_of_sensitivity(
-    run: Runner, tmp_path: Path, endpoint: WordEndpoint
-) -> None:
+def test_ingest_embeds_links_and_keeps_the_rules_of_sensitivity(run, tmp_path, endpoint):
     first = ({"_id": "a", "text": "My PIN: 4711"}, {"_id": "b", "text": "The cat.", "tags": ["diary"]})
     rules = ("--sensitive-match", r"PIN:\s*\d+", "--sensitive-tag", "diary")
     run("ingest", written(tmp_path / "1.jsonl", *first), *rules)
@@ -72,7 +69,7 @@ def test_ingest_embeds_links_and_keeps_the_rules_of_sensitivity(
     assert "memories 4 sensitive 3" in shown and "patterns PIN" in shown
 
 
-def test_ingest_says_what_it_is_and_a_dry_run_stores_nothing(run: Runner, tmp_path: Path) -> None:
+def test_ingest_says_what_it_is_and_a_dry_run_stores_nothing(run, tmp_path):
     vault = str(samples.vault(tmp_path))
     shown = run("ingest", vault, "--dry-run").out
     assert "an Obsidian vault; the first 3 memories, nothing is stored" in shown
@@ -81,7 +78,7 @@ def test_ingest_says_what_it_is_and_a_dry_run_stores_nothing(run: Runner, tmp_pa
     assert "an Obsidian vault, 3 memories, 3 of them new" in run("ingest", vault, "--scope", "notes").out
 
 
-def test_add_stores_embeds_and_links_at_once_or_later(run: Runner, endpoint: WordEndpoint) -> None:
+def test_add_stores_embeds_and_links_at_once_or_later(run, endpoint):
     made = run("add", "Ada Lovelace lives in London.", "--tags", "people, places", "--at", "2024-05-01", "--json").json
     assert made["new"] and made["embedded"] == 1 and made["linked"] == 1
     assert run("add", "Ada Lovelace lives in London.").out.startswith(f"updated {made['_id']}")
@@ -97,7 +94,7 @@ def test_add_stores_embeds_and_links_at_once_or_later(run: Runner, endpoint: Wor
     assert not any("4711" in text for text in endpoint.texts)
 
 
-def test_show(run: Runner, kb: KnowledgeBase) -> None:
+def test_show(run, kb):
     run("add", "Ada Lovelace lives in London.", "--id", "a", "--title", "Ada", "--scope", "home")
     run("add", "Ada Lovelace wrote to Bea Byron.", "--id", "b", "--scope", "home")
     shown = run("show", "a").out
@@ -117,7 +114,7 @@ def test_show(run: Runner, kb: KnowledgeBase) -> None:
     assert "it is superseded by 'new' since 2024-05-05" in why and "--include-superseded" in why
 
 
-def test_delete_and_sensitive(run: Runner, tmp_path: Path) -> None:
+def test_delete_and_sensitive(run, tmp_path):
     run("ingest", written(tmp_path / "corpus.jsonl", *RECORDS))
     assert run("sensitive", "a", "--json").json == {"marked": 1}
     assert exported(run)["a"]["metadata"]["is_sensitive"] is True
@@ -127,9 +124,7 @@ def test_delete_and_sensitive(run: Runner, tmp_path: Path) -> None:
     assert list(exported(run)) == ["d"]
 
 
-def test_a_backup_is_written_before_many_are_deleted(
-    run: Runner, bare: Runner, kb: KnowledgeBase, other: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_backup_is_written_before_many_are_deleted(run, bare, kb, other, monkeypatch, tmp_path):
     monkeypatch.setattr("hopgate.store.server.default_directory", lambda: tmp_path)
     keys = [f"m{number}" for number in range(11)]
     kb.add(*(Memory(key, "a note") for key in keys))
@@ -140,7 +135,7 @@ def test_a_backup_is_written_before_many_are_deleted(
     assert bare("restore", str(kept), "--json", "--dsn", other).json["memories"] == 11
 
 
-def test_json_is_utf8_in_any_locale_and_a_file_name_need_not_be(run: Runner, dsn: str, tmp_path: Path) -> None:
+def test_json_is_utf8_in_any_locale_and_a_file_name_need_not_be(run, dsn, tmp_path):
     odd = tmp_path / os.fsdecode(b"\xff.jsonl")
     odd.write_text('{"_id": "x", "text": "caf\u00e9"}\n', encoding="utf-8")
     run("ingest", str(odd), "--later")
@@ -150,7 +145,7 @@ def test_json_is_utf8_in_any_locale_and_a_file_name_need_not_be(run: Runner, dsn
     assert '"text": "caf\u00e9"' in done.stdout.decode("utf-8")
 
 
-def test_an_extractor_that_is_down_or_another_one(run: Runner, tmp_path: Path) -> None:
+def test_an_extractor_that_is_down_or_another_one(run, tmp_path):
     run("add", "Ada Lovelace lives in London.", "--id", "a", "--later")
     dead = ("--extractor", "openai", "--model", "m", "--url", "http://127.0.0.1:9/v1")
     ran = run("extract", *dead, status=1)
@@ -166,7 +161,7 @@ def test_an_extractor_that_is_down_or_another_one(run: Runner, tmp_path: Path) -
     assert run("add", "Bea Byron lives in Rome.").out.endswith("run hopgate build --extractor replay with its model\n")
 
 
-def test_watch_follows_what_another_program_writes(kb: KnowledgeBase, dsn: str, endpoint: WordEndpoint) -> None:
+def test_watch_follows_what_another_program_writes(kb, dsn, endpoint):
     kb.add_sensitivity(SensitivityRules(patterns=("secret",)))
     done = kb.upkeep.watch(wait=20)
     assert next(done).linked == 0

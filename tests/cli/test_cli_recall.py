@@ -4,10 +4,8 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from cli_run import Runner
 from word_endpoint import WordEndpoint
 
 from hopgate.kb import KnowledgeBase
@@ -26,14 +24,14 @@ def filled(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
     kb.embed(endpoint.spec)
 
 
-def test_an_empty_store_and_nothing_found_are_said(run: Runner, kb: KnowledgeBase) -> None:
+def test_an_empty_store_and_nothing_found_are_said(run, kb):
     assert "the store is empty: run hopgate ingest" in run("recall", "anything").out
     assert run("recall", "anything", "--json").json == []
     kb.add(Memory("a", "amber"))
     assert run("recall", "xylophone", *LEXICAL).out == "nothing found\n"
 
 
-def test_hits_as_json_and_as_a_table_that_takes_no_markup(run: Runner, filled: None) -> None:
+def test_hits_as_json_and_as_a_table_that_takes_no_markup(run, filled):
     found = run("recall", "spare key", "--json", "--explain", "--k", "2", "--graph", "0").json
     assert [hit["rank"] for hit in found] == [1, 2] and found[0]["_id"] == "key"
     assert {"score", "content", "importance", "scope", "created_at", "legs"} <= set(found[0])
@@ -43,7 +41,7 @@ def test_hits_as_json_and_as_a_table_that_takes_no_markup(run: Runner, filled: N
         assert text in table
 
 
-def test_options_and_variables_reach_the_recall(run: Runner, filled: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_and_variables_reach_the_recall(run, filled, monkeypatch):
     def ids(*options: str) -> list[str]:
         return [hit["_id"] for hit in run("recall", "cellar", "--json", *LEXICAL, *options).json]
 
@@ -57,7 +55,7 @@ def test_options_and_variables_reach_the_recall(run: Runner, filled: None, monke
     assert "HOPGATE_K must be a number" in run("recall", "cellar", status=2).refused()
 
 
-def test_why_a_memory_is_not_among_the_hits(run: Runner, filled: None) -> None:
+def test_why_a_memory_is_not_among_the_hits(run, filled):
     why = run("recall", "spare key", "--why-not", "cat", *LEXICAL).out
     assert why.startswith("cat is not here: no leg lists it") and "lexical: –: no word of the query is in it" in why
     found = run("recall", "spare key", "--why-not", "key", "--scope", "work", "--json").json
@@ -65,7 +63,7 @@ def test_why_a_memory_is_not_among_the_hits(run: Runner, filled: None) -> None:
     assert "key is hit 1" in run("recall", "spare key", "--why-not", "key").out
 
 
-def test_as_a_process_and_before_a_reader_that_goes_away(dsn: str, filled: None) -> None:
+def test_as_a_process_and_before_a_reader_that_goes_away(dsn, filled):
     command = [sys.executable, "-m", "hopgate", "recall", "spare key", "--json", "--graph", "0", "--dsn", dsn]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "") and json.loads(done.stdout)[0]["_id"] == "key"
@@ -74,7 +72,7 @@ def test_as_a_process_and_before_a_reader_that_goes_away(dsn: str, filled: None)
     assert json.loads(done.stdout)["_id"] == "key" and done.stderr == ""
 
 
-def test_settings_are_shown_set_and_unset(run: Runner, kb: KnowledgeBase) -> None:
+def test_settings_are_shown_set_and_unset(run, kb):
     assert run("settings", "set", "k", "5").out == "set k to 5\n"
     rows = {row["name"]: row for row in run("settings", "--json").json["settings"]}
     assert (rows["k"]["value"], rows["k"]["source"]) == (5, "hopgate settings")
@@ -89,7 +87,7 @@ def test_settings_are_shown_set_and_unset(run: Runner, kb: KnowledgeBase) -> Non
 
 
 @pytest.mark.usefixtures("filled")
-def test_audit_by_closed_form_and_on_lists(run: Runner, tmp_path: Path) -> None:
+def test_audit_by_closed_form_and_on_lists(run, tmp_path):
     barred = ("--fuser", "RRF(late=0, graph=0.35)", "--prior", "1", "--json")
     bounds = run("audit", *barred).json["bounds"]
     assert set(bounds) == {"lexical", "dense", "graph"} and bounds["graph"]["verdict"] == "barred"

@@ -3,7 +3,6 @@
 import io
 import shlex
 import sys
-from pathlib import Path
 
 import pytest
 from cli_run import Runner
@@ -112,7 +111,7 @@ def filled_dsn(module_dsn: str) -> str:
 
 
 @pytest.mark.parametrize("call", ON_A_STORE)
-def test_on_a_store(capsys, filled_dsn: str, call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_store(capsys, filled_dsn, call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "FILE").write_text('{"_id": "x", "text": "fine"}\n{broken\n')
     sentence = Runner(capsys, "--dsn", filled_dsn)(*shlex.split(call), status=2).refused()
@@ -122,7 +121,7 @@ def test_on_a_store(capsys, filled_dsn: str, call: str, tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize("call", WITHOUT_A_STORE)
-def test_without_a_store(bare: Runner, call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_store(bare, call, tmp_path, monkeypatch):
     default = tmp_path / "default"
     monkeypatch.setenv("HOPGATE_STORE", str(default))
     monkeypatch.chdir(tmp_path)
@@ -133,7 +132,7 @@ def test_without_a_store(bare: Runner, call: str, tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("call", COUNTED)
-def test_a_number_beyond_all_counting(capsys, filled_dsn: str, call: str) -> None:
+def test_a_number_beyond_all_counting(capsys, filled_dsn, call):
     for end in ENDS:
         ran = Runner(capsys, "--dsn", filled_dsn)(*call.format(end).split(), status=None)
         assert ran.status in (0, 2) and "Traceback" not in ran.err, ran
@@ -142,9 +141,7 @@ def test_a_number_beyond_all_counting(capsys, filled_dsn: str, call: str) -> Non
 
 
 @pytest.mark.parametrize("call", [["db", "drop"], ["delete", *MANY], ["embed", "--change", "--embedder", "bge-small"]])
-def test_what_destroys_is_asked_on_a_terminal(
-    capsys, filled_dsn: str, call: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_destroys_is_asked_on_a_terminal(capsys, filled_dsn, call, monkeypatch):
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True

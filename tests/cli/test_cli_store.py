@@ -12,21 +12,19 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
-from cli_run import Runner
 from patience import PATIENCE
-from word_endpoint import WordEndpoint, serving
+from word_endpoint import serving
 
 from hopgate.cli.demo import QUESTIONS, questions
 from hopgate.demo import corpus as demo_corpus
 from hopgate.eval.data.dataset import read_dataset
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.store.schema import VERSION
 
 CHANGE = ("embed", "--change", "--yes", "--no-backup", "--embedder")
 
 
-def test_upgrade_status_and_drop(bare: Runner, empty_dsn: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_upgrade_status_and_drop(bare, empty_dsn, monkeypatch, tmp_path):
     monkeypatch.setattr("hopgate.store.server.default_directory", lambda: tmp_path)
     where = ("--dsn", empty_dsn)
     assert bare("db", "status", *where, "--json").json["state"] == "absent"
@@ -43,7 +41,7 @@ def test_upgrade_status_and_drop(bare: Runner, empty_dsn: str, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("by_sql", [True, False])
-def test_an_owners_table_is_followed(bare: Runner, empty_dsn: str, by_sql: bool) -> None:
+def test_an_owners_table_is_followed(bare, empty_dsn, by_sql):
     where = ("--dsn", empty_dsn)
     with psycopg.connect(empty_dsn, autocommit=True) as connection:
         connection.execute("CREATE TABLE memories (id serial PRIMARY KEY, content text NOT NULL)")
@@ -60,7 +58,7 @@ def test_an_owners_table_is_followed(bare: Runner, empty_dsn: str, by_sql: bool)
     assert [hit["content"] for hit in bare("recall", "amber", *where, "--json").json] == ["amber"]
 
 
-def test_start_leaves_a_server_running_until_stop(bare: Runner) -> None:
+def test_start_leaves_a_server_running_until_stop(bare):
     with tempfile.TemporaryDirectory() as folder:
         where, running = ("--data", str(Path(folder) / "store")), Path(folder) / "store" / "pg" / "postmaster.pid"
         try:
@@ -72,9 +70,7 @@ def test_start_leaves_a_server_running_until_stop(bare: Runner) -> None:
 
 
 @pytest.mark.usefixtures("cache")
-def test_embed_change_of_the_embedder_and_the_cache(
-    run: Runner, bare: Runner, kb: KnowledgeBase, endpoint: WordEndpoint
-) -> None:
+def test_embed_change_of_the_embedder_and_the_cache(run, bare, kb, endpoint):
     kb.add(*(Memory(f"m{n}", f"text {n}") for n in range(5)))
     with serving("others") as second:
         assert run("embed", "--embedder", endpoint.spec, "--json").json == {"embedded": 5}
@@ -90,7 +86,7 @@ def test_embed_change_of_the_embedder_and_the_cache(
     assert " vectors 0 " in " ".join(bare("cache", "info").out.split())
 
 
-def test_serve_prints_a_url_once_and_serves_until_it_is_told_to_end(dsn: str) -> None:
+def test_serve_prints_a_url_once_and_serves_until_it_is_told_to_end(dsn):
     command = [sys.executable, "-m", "hopgate", "serve", "--port", "0", "--dsn", dsn]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stderr is not None
@@ -106,7 +102,7 @@ def test_serve_prints_a_url_once_and_serves_until_it_is_told_to_end(dsn: str) ->
     assert found[2] not in out + err
 
 
-def test_what_serve_needs(run: Runner, tmp_path: Path) -> None:
+def test_what_serve_needs(run, tmp_path):
     path = tmp_path / "token"
     path.write_text("a-token-of-my-own-7")
     path.chmod(0o644)
@@ -118,7 +114,7 @@ def test_what_serve_needs(run: Runner, tmp_path: Path) -> None:
         assert "choose another --port" in run("serve", "--port", str(taken.getsockname()[1]), status=2).refused()
 
 
-def test_the_core_says_what_serve_and_mcp_need(dsn: str) -> None:
+def test_the_core_says_what_serve_and_mcp_need(dsn):
     code = "import sys; sys.modules['fastapi'] = None; from hopgate.cli import main; main(sys.argv[1:])"
     for command in ("serve", "mcp"):
         given = [sys.executable, "-c", code, command, "--dsn", dsn]
@@ -126,9 +122,7 @@ def test_the_core_says_what_serve_and_mcp_need(dsn: str) -> None:
         assert ran.returncode == 2 and "pip install 'hopgate[serve]'" in ran.stderr and "Traceback" not in ran.stderr
 
 
-def test_serve_opens_the_browser_and_the_demo_has_questions_for_it(
-    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_serve_opens_the_browser_and_the_demo_has_questions_for_it(run, tmp_path, monkeypatch):
     opened = threading.Event()
 
     def interrupted(*_: object) -> None:

@@ -22,7 +22,7 @@ def world() -> Corpus:
     return corpus()
 
 
-def test_every_stratum_is_in_both_splits_and_qrels_are_the_evidence(world: Corpus) -> None:
+def test_every_stratum_is_in_both_splits_and_qrels_are_the_evidence(world):
     stratum = {query.id: query.metadata["stratum"] for query in world.queries}
     sensitive = {memory.external_id for memory in world.memories if memory.is_sensitive}
     assert len(stratum) == len(world.queries) and not world.qrels["dev"].keys() & world.qrels["test"].keys()
@@ -37,7 +37,7 @@ def test_every_stratum_is_in_both_splits_and_qrels_are_the_evidence(world: Corpu
         assert not sensitive & qrels[query.id].keys()
 
 
-def test_memories_and_triples_say_what_the_facts_say(world: Corpus) -> None:
+def test_memories_and_triples_say_what_the_facts_say(world):
     text = {memory.external_id: memory.content.lower() for memory in world.memories}
     for fact in world.facts:
         for key in fact.evidence:
@@ -51,7 +51,7 @@ def test_memories_and_triples_say_what_the_facts_say(world: Corpus) -> None:
     assert stated == {(row["subject"], row["relation"], row["object"], row["doc_id"]) for row in rows}
 
 
-def test_temporal_queries_are_answered_by_the_timeline(world: Corpus) -> None:
+def test_temporal_queries_are_answered_by_the_timeline(world):
     histories: dict[tuple[str, str], list[WorldFact]] = defaultdict(list)
     for fact in world.facts:
         if fact.relation in world.single_valued:
@@ -72,7 +72,7 @@ def test_temporal_queries_are_answered_by_the_timeline(world: Corpus) -> None:
     assert all(key in current for query in chained for hop in query.evidence for key in hop)
 
 
-def test_canaries_are_in_their_memory_and_nowhere_else(world: Corpus) -> None:
+def test_canaries_are_in_their_memory_and_nowhere_else(world):
     sensitive = {memory.external_id for memory in world.memories if memory.is_sensitive}
     assert world.canaries.keys() == sensitive and len(sensitive) >= 10
     everything = {memory.external_id: repr(memory) for memory in world.memories}
@@ -85,7 +85,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_it_is_drawn_again_in_any_process_and_written_as_it_was_read(tmp_path: Path) -> None:
+def test_it_is_drawn_again_in_any_process_and_written_as_it_was_read(tmp_path):
     """What stands in `data` is what the script draws, whatever the locale, and what `write` gives back."""
     script = Path(__file__).parents[2] / "tools" / "demo_corpus" / "make.py"
     environment = os.environ | {"PYTHONHASHSEED": "1", "LC_ALL": "de_DE.UTF-8", "TZ": "Asia/Tokyo"}

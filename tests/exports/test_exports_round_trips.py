@@ -13,7 +13,6 @@ from cli_run import Runner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import hopgate
 from hopgate.errors import HopgateError
 from hopgate.exports.graph import node_link, write_network
 from hopgate.exports.memories import write_csv, write_vault
@@ -64,55 +63,44 @@ def fill(kb: KnowledgeBase) -> None:
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(_memory, min_size=1, max_size=5), superseded=st.booleans())
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
-def test_an_export_ingested_is_an_equal_store(
-    kb: KnowledgeBase,
-    other: str,
-    dsn: str,
-    bare: Runner,
-    tmp_path: Path,
-    form: str,
-    rows: list[dict[str, object]],
-    superseded: bool,
-) -> None:
+def test_an_export_ingested_is_an_equal_store(kb, second, run, tmp_path, form, rows, superseded):
     kb.delete([memory.external_id for memory in kb.export()])
-    made = [Memory(f"m{number}", **fields) for number, fields in enumerate(rows)]  # type: ignore[arg-type]
+    made = [Memory(f"m{number}", **fields) for number, fields in enumerate(rows)]
     if superseded and len(made) > 1:
-        made[0] = Memory("m0", superseded_by="m1", **rows[0])  # type: ignore[arg-type]
+        made[0] = Memory("m0", superseded_by="m1", **rows[0])
     kb.add(*made)
     path = tmp_path / f"all.{form}"
-    exported(bare, dsn, form, path)
-    with hopgate.open(other) as second:
-        second.delete([memory.external_id for memory in second.export()])
-        second.ingest(path)
-        assert list(second.export()) == list(kb.export())
+    exported(run, form, path)
+    second.delete([memory.external_id for memory in second.export()])
+    second.ingest(path)
+    assert list(second.export()) == list(kb.export())
 
 
-def exported(bare: Runner, dsn: str, form: str, path: Path) -> Path:
-    """Write a form of a store, and give the file or the folder."""
-    bare("export", "--format", form, "--out", str(path), "--dsn", dsn)
+def exported(run: Runner, form: str, path: Path) -> Path:
+    """Write a form of the store, and give the file or the folder."""
+    run("export", "--format", form, "--out", str(path))
     return path
 
 
-def test_triples_give_the_same_edges(kb: KnowledgeBase, other: str, dsn: str, bare: Runner, tmp_path: Path) -> None:
+def test_triples_give_the_same_edges(kb, second, run, bare, tmp_path):
     fill(kb)
-    memories = exported(bare, dsn, "jsonl", tmp_path / "c.jsonl")
-    triples = exported(bare, dsn, "triples", tmp_path / "t.jsonl")
+    memories = exported(run, "jsonl", tmp_path / "c.jsonl")
+    triples = exported(run, "triples", tmp_path / "t.jsonl")
     assert "Hilton" not in triples.read_text()
-    bare("ingest", str(memories), "--later", "--dsn", other)
+    bare("ingest", str(memories), "--later", "--dsn", second.store.dsn)
     replay = ("--extractor", "replay", "--model", str(triples), "--single-valued", "lives in")
-    bare("build", *replay, "--dsn", other)
-    with hopgate.open(other) as second:
-        assert facts(second) == facts(kb) and len(facts(kb)) == 3
-        assert {c.name: c.kind for c in second.graph.concepts()} == {c.name: c.kind for c in kb.graph.concepts()}
+    bare("build", *replay, "--dsn", second.store.dsn)
+    assert facts(second) == facts(kb) and len(facts(kb)) == 3
+    assert {c.name: c.kind for c in second.graph.concepts()} == {c.name: c.kind for c in kb.graph.concepts()}
 
 
-def test_a_backup_restored_is_equal_by_checksum(kb: KnowledgeBase, other: str, tmp_path: Path) -> None:
+def test_a_backup_restored_is_equal_by_checksum(kb, second, tmp_path):
     fill(kb)
     kb.embed()
     kb.build()
     made = kb.upkeep.backup(tmp_path / "one.hopgate")
     assert stat.S_IMODE((tmp_path / "one.hopgate").stat().st_mode) == 0o600
-    with hopgate.open(other) as second, second.store.listening("hopgate_memories") as notified:
+    with second.store.listening("hopgate_memories") as notified:
         restored = second.upkeep.restore(tmp_path / "one.hopgate")
         assert not notified(0.1)
         again = second.upkeep.backup(tmp_path / "two.hopgate")
@@ -132,7 +120,7 @@ def test_a_backup_restored_is_equal_by_checksum(kb: KnowledgeBase, other: str, t
         kb.upkeep.backup(tmp_path / "one.hopgate")
 
 
-def test_every_table_of_hopgate_is_in_a_backup(kb: KnowledgeBase) -> None:
+def test_every_table_of_hopgate_is_in_a_backup(kb):
     with kb.store.transaction() as connection:
         # What is not logged is for running processes alone.
         rows = connection.execute(
@@ -142,7 +130,7 @@ def test_every_table_of_hopgate_is_in_a_backup(kb: KnowledgeBase) -> None:
     assert {row[0] for row in rows} - {"schema_version"} == set(own_tables())
 
 
-def test_a_damaged_backup_is_refused_and_nothing_is_restored(kb: KnowledgeBase, other: str, tmp_path: Path) -> None:
+def test_a_damaged_backup_is_refused_and_nothing_is_restored(kb, second, tmp_path):
     fill(kb)
     kb.upkeep.backup(tmp_path / "good")
     with zipfile.ZipFile(tmp_path / "good") as old, zipfile.ZipFile(tmp_path / "changed", "w") as new:
@@ -151,14 +139,13 @@ def test_a_damaged_backup_is_refused_and_nothing_is_restored(kb: KnowledgeBase, 
     (tmp_path / "cut").write_bytes((tmp_path / "good").read_bytes()[:-400])
     (tmp_path / "odd").write_bytes(b"no archive")
     reasons = {"changed": "is damaged", "cut": "not a backup", "odd": "not a backup", "gone": "No such"}
-    with hopgate.open(other) as second:
-        for name, reason in reasons.items():
-            with pytest.raises(HopgateError, match=reason):
-                second.upkeep.restore(tmp_path / name)
-        assert len(second) == 0
+    for name, reason in reasons.items():
+        with pytest.raises(HopgateError, match=reason):
+            second.upkeep.restore(tmp_path / name)
+    assert len(second) == 0
 
 
-def test_a_vault_takes_titles_that_are_long_in_bytes(tmp_path: Path) -> None:
+def test_a_vault_takes_titles_that_are_long_in_bytes(tmp_path):
     titles = ("記" * 90, "記" * 90, "🦉" * 90, "é" * 100, "x" * 300)
     made = [Memory(f"m{number}", "It hums.", title=title) for number, title in enumerate(titles)]
     assert write_vault(tmp_path / "vault", made, [], [], {}) == (0, len(made))
@@ -167,34 +154,29 @@ def test_a_vault_takes_titles_that_are_long_in_bytes(tmp_path: Path) -> None:
     assert f"{'記' * 80}.md" in names and f"{'記' * 80} 2.md" in names and f"{'é' * 100}.md" in names
 
 
-def test_a_vault_has_a_page_a_concept_and_nothing_sensitive(
-    kb: KnowledgeBase, other: str, dsn: str, bare: Runner, tmp_path: Path
-) -> None:
+def test_a_vault_has_a_page_a_concept_and_nothing_sensitive(kb, second, run, tmp_path):
     fill(kb)
-    out = exported(bare, dsn, "obsidian", tmp_path / "vault")
+    out = exported(run, "obsidian", tmp_path / "vault")
     ada = (out / "Concepts" / "Ada Lovelace.md").read_text()
     assert "- lives in [[London]] ([[m1]])" in ada and "- [[m1]]" in ada
     assert "[[Ada Lovelace]] lives in it" in (out / "Concepts" / "London.md").read_text()
     assert "Mentions: " in (out / "Memories" / "m1.md").read_text() and (out / "Memories" / "Bea a note 2.md").exists()
     assert not any("attic" in path.read_text() or "Hilton" in path.read_text() for path in out.rglob("*.md"))
-    with hopgate.open(other) as second:
-        second.ingest(out)
-        assert second.get("Concepts/Ada Lovelace.md") is not None
-    bare("export", "--format", "obsidian", "--out", str(out), "--dsn", dsn, status=2).refused()
+    second.ingest(out)
+    assert second.get("Concepts/Ada Lovelace.md") is not None
+    run("export", "--format", "obsidian", "--out", str(out), status=2).refused()
 
 
-def test_a_sqlite_database_comes_back(kb: KnowledgeBase, other: str, dsn: str, bare: Runner, tmp_path: Path) -> None:
+def test_a_sqlite_database_comes_back(kb, second, run, tmp_path):
     fill(kb)
-    with hopgate.open(other) as second:
-        second.ingest(exported(bare, dsn, "sqlite", tmp_path / "m.sqlite"))
-        rows, others = (
-            [(m.external_id, m.content, m.tags, m.is_sensitive, m.created_at) for m in one.export()]
-            for one in (second, kb)
-        )
+    second.ingest(exported(run, "sqlite", tmp_path / "m.sqlite"))
+    rows, others = (
+        [(m.external_id, m.content, m.tags, m.is_sensitive, m.created_at) for m in one.export()] for one in (second, kb)
+    )
     assert rows == others
 
 
-def test_what_is_written_is_obeyed_by_no_program_and_is_the_owners_alone(tmp_path: Path) -> None:
+def test_what_is_written_is_obeyed_by_no_program_and_is_the_owners_alone(tmp_path):
     made = [Memory(f"m{at}", text) for at, text in enumerate(("=1+1", "- one", "'=x", "'tis", "+49"))]
     with (tmp_path / "all.csv").open("w", newline="") as out:
         write_csv(made, out)
@@ -214,7 +196,7 @@ def test_what_is_written_is_obeyed_by_no_program_and_is_the_owners_alone(tmp_pat
     assert not [obeyed for obeyed in ("<img", "[a](b)", "<b>", "\u2028") if obeyed in concept]
 
 
-def test_statements_come_back(kb: KnowledgeBase, dsn: str, bare: Runner, tmp_path: Path) -> None:
+def test_statements_come_back(kb, run, tmp_path):
     kb.add(Memory("m1", "Yes, the blue one."), Memory("m2", "The code is 4711."))
     row = {"doc_id": "m1", "statement": "Ada bought the blue kettle.", "subject": "Ada", "valid_from": "2024-03-01"}
     secret = {"doc_id": "m2", "statement": "The code of the safe is 4711."}
@@ -222,4 +204,4 @@ def test_statements_come_back(kb: KnowledgeBase, dsn: str, bare: Runner, tmp_pat
     kb.build(statements=tmp_path / "in.jsonl")
     assert len(kb.graph.statements()) == 2
     kb.mark_sensitive(["m2"])
-    assert json.loads(exported(bare, dsn, "statements", tmp_path / "out.jsonl").read_text()) == row
+    assert json.loads(exported(run, "statements", tmp_path / "out.jsonl").read_text()) == row

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -47,14 +46,14 @@ class TestLangchain(RetrieversIntegrationTests):
     def retriever_query_example(self) -> str:
         return "harbour of Oslo"
 
-    def test_nothing_sensitive_comes_out(self) -> None:
+    def test_nothing_sensitive_comes_out(self):
         retriever = HopgateRetriever(kb=type(self).kb, k=50, options={"legs": ("lexical",)})
         found = retriever.invoke("harbour's code 4711")
         assert found and not any("4711" in document.page_content for document in found)
         assert found[0].metadata["tags"] == ["sea"]
 
 
-def test_llama_index(notes: KnowledgeBase) -> None:
+def test_llama_index(notes):
     retriever = NodeRetriever(notes, k=4, legs=("lexical",))
     nodes = retriever.retrieve("harbour of Oslo")
     assert len(nodes) == 4 and nodes[0].score is not None and "harbour" in nodes[0].node.get_content()
@@ -64,7 +63,7 @@ def test_llama_index(notes: KnowledgeBase) -> None:
     assert everything and not any("4711" in node.node.get_content() for node in everything)
 
 
-def test_parquet(notes: KnowledgeBase, tmp_path: Path) -> None:
+def test_parquet(notes, tmp_path):
     assert write_parquet(notes.export(), tmp_path / "all.parquet") == 13
     rows = {row["_id"]: row for row in pq.read_table(tmp_path / "all.parquet").to_pylist()}
     assert rows["m1"]["tags"] == ["sea"] and rows["s"]["is_sensitive"] is True

@@ -23,12 +23,12 @@ def llama() -> Llama:
     return Llama(str(next(Path(spec.origin).parent.glob("*.gguf"))), window=2048, max_tokens=40, together=2)
 
 
-def test_several_memories_in_one_call_get_an_extraction_each(llama: Llama) -> None:
+def test_several_memories_in_one_call_get_an_extraction_each(llama):
     found = llama.extract(SOURCES)
     assert len(found) == 2 and found[0].tokens
 
 
-def test_it_is_asked_which_facts_end(llama: Llama) -> None:
+def test_it_is_asked_which_facts_end(llama):
     judge = Judge(llama)
     assert len(judge.ends(SOURCES, [[Fact("the wiki", "runs on", "tern-1")], []])) == 2
     assert judge.asked == 1

@@ -25,7 +25,7 @@ RIDDLES = {
 }
 
 
-def test_every_module_is_imported_or_named_by_another() -> None:
+def test_every_module_is_imported_or_named_by_another():
     texts = {name: path.read_text(encoding="utf-8") for name, path in MODULES.items()}
     alone = []
     for name, path in MODULES.items():
@@ -40,7 +40,7 @@ def test_every_module_is_imported_or_named_by_another() -> None:
     assert not alone, f"no other module of src uses {alone}: give them a caller that a user reaches, or remove them"
 
 
-def test_no_name_is_a_riddle() -> None:
+def test_no_name_is_a_riddle():
     named = [(name.rpartition(".")[2], name) for name in MODULES]
     for name, path in MODULES.items():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -50,7 +50,7 @@ def test_no_name_is_a_riddle() -> None:
     assert not [found for found in named if {word.lower() for word in words.findall(found[0])} & RIDDLES]
 
 
-def test_every_term_is_explained_once_and_used() -> None:
+def test_every_term_is_explained_once_and_used():
     terms = re.findall(r"^\| \*\*(.+?)\*\* \|", (ROOT / "CONTEXT.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(terms) >= 25 and len(set(terms)) == len(terms)
     source = "\n".join(path.read_text(encoding="utf-8") for path in MODULES.values())
@@ -59,12 +59,12 @@ def test_every_term_is_explained_once_and_used() -> None:
     assert not unused
 
 
-def test_every_package_is_a_package() -> None:
+def test_every_package_is_a_package():
     bare = {path.parent for path in MODULES.values()} - {path.parent for path in SRC.rglob("__init__.py")}
     assert not bare, f"no __init__.py in {sorted(map(str, bare))}: a wheel and a type checker would pass it over"
 
 
-def test_what_vulture_passes_over_has_a_reason_and_is_still_there() -> None:
+def test_what_vulture_passes_over_has_a_reason_and_is_still_there():
     source = "\n".join(path.read_text(encoding="utf-8") for path in MODULES.values())
     for line in (Path(__file__).parent / "vulture_allowed.py").read_text(encoding="utf-8").splitlines()[2:]:
         names, _, reason = line.partition("  # ")
@@ -74,7 +74,7 @@ def test_what_vulture_passes_over_has_a_reason_and_is_still_there() -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md"])
-def test_links_lead_to_what_is_there(page: str) -> None:
+def test_links_lead_to_what_is_there(page):
     path = ROOT / page
     for target in re.findall(r"\]\((?![a-z]+:|#)([^)#]+)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), f"{page}: {target}"
@@ -85,7 +85,7 @@ PUBLIC = {
 }  # fmt: skip
 
 
-def test_the_public_names_and_no_more() -> None:
+def test_the_public_names_and_no_more():
     assert set(hopgate.__all__) == PUBLIC
     assert set(dir(hopgate)) >= PUBLIC | {"__version__"}
     for name in PUBLIC:
@@ -95,7 +95,7 @@ def test_the_public_names_and_no_more() -> None:
         _ = hopgate.recall_all
 
 
-def test_importing_the_package_loads_none_of_its_rooms() -> None:
+def test_importing_the_package_loads_none_of_its_rooms():
     code = (
         "import sys, hopgate; print(*sorted(name for name in sys.modules if name.partition('.')[0] == 'hopgate'))\n"
         "hopgate.RRF; assert not {'numpy', 'psycopg', 'scipy'} & set(sys.modules)"

@@ -44,7 +44,7 @@ def small(kb: KnowledgeBase) -> KnowledgeBase:
     return kb
 
 
-def test_a_map_of_a_store(small: KnowledgeBase) -> None:
+def test_a_map_of_a_store(small):
     concepts = small.graph.concepts()
     names = [concept.name for concept in concepts]
     assert "Gitea" in names and "Xylophon" not in names
@@ -53,7 +53,7 @@ def test_a_map_of_a_store(small: KnowledgeBase) -> None:
     assert [text.get_text() for text in ax.texts] == names[:2]
 
 
-def test_what_cannot_be_drawn_is_refused_in_words() -> None:
+def test_what_cannot_be_drawn_is_refused_in_words():
     for refused, reason in (
         (lambda: plot.project(np.eye(2)), "hopgate build"),
         (lambda: plot.timeline([]), "no edge"),
@@ -62,7 +62,7 @@ def test_what_cannot_be_drawn_is_refused_in_words() -> None:
             refused()
 
 
-def test_edges_are_drawn_over_time_and_around_a_concept_on_the_axes_given() -> None:
+def test_edges_are_drawn_over_time_and_around_a_concept_on_the_axes_given():
     edges = [edge("Gitea", "runs on", "alder", 6), edge("Gitea", "runs on", "birch", 3, 6)]
     _, mine = pyplot.subplots()
     ax = plot.timeline(edges, as_of=datetime(2023, 6, 1), ax=mine)
@@ -74,7 +74,7 @@ def test_edges_are_drawn_over_time_and_around_a_concept_on_the_axes_given() -> N
     assert shown[: len(COLOURS)] == list(COLOURS) and shown[-1] == GREY
 
 
-def test_a_gate_is_drawn_from_its_evidence() -> None:
+def test_a_gate_is_drawn_from_its_evidence():
     judgement = judge(evidence(*gains(60, 1.5)))
     assert [label.get_text() for label in plot.ladder(judgement).get_yticklabels()] == ["concepts: OPEN"]
     assert len(plot.gains(judgement).patches) == 60

@@ -1,13 +1,11 @@
 """What an assistant is given, and what a model answers from it."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-import hopgate
 from hopgate.embed.bundled import token_count
 from hopgate.errors import HopgateError
 from hopgate.extract.model.chat import Reply
@@ -21,20 +19,19 @@ def day(text: str) -> datetime:
 
 
 @pytest.fixture(scope="module")
-def life(module_dsn: str) -> Iterator[KnowledgeBase]:
-    with hopgate.open(module_dsn) as kb:
-        kb.store_settings.set({"late": "bundled"})
-        kb.add(
-            Memory("atlas", "The NAS runs on atlas.", created_at=day("2022-01-02")),
-            Memory("europa", "Moved the NAS from atlas to europa.", created_at=day("2024-02-02")),
-            Memory("t1", "Bea: What did the vet say about Miso?", thread="c", created_at=day("2024-03-01")),
-            Memory("t2", "Ada: Two tablets a day, for a week.", thread="c", created_at=day("2024-03-02")),
-            Memory("pin", "The PIN of the NAS is 4711.", is_sensitive=True, created_at=day("2024-03-03")),
-            Memory("long", "The garden. " + "The hedge wants cutting in June. " * 200, created_at=day("2023-01-01")),
-        )
-        kb.embed()
-        kb.build()
-        yield kb
+def life(module_kb: KnowledgeBase) -> KnowledgeBase:
+    module_kb.store_settings.set({"late": "bundled"})
+    module_kb.add(
+        Memory("atlas", "The NAS runs on atlas.", created_at=day("2022-01-02")),
+        Memory("europa", "Moved the NAS from atlas to europa.", created_at=day("2024-02-02")),
+        Memory("t1", "Bea: What did the vet say about Miso?", thread="c", created_at=day("2024-03-01")),
+        Memory("t2", "Ada: Two tablets a day, for a week.", thread="c", created_at=day("2024-03-02")),
+        Memory("pin", "The PIN of the NAS is 4711.", is_sensitive=True, created_at=day("2024-03-03")),
+        Memory("long", "The garden. " + "The hedge wants cutting in June. " * 200, created_at=day("2023-01-01")),
+    )
+    module_kb.embed()
+    module_kb.build()
+    return module_kb
 
 
 class Model:
@@ -49,7 +46,7 @@ class Model:
         return Reply(self.reply)
 
 
-def test_a_context_has_dates_numbers_what_holds_and_what_is_over(life: KnowledgeBase) -> None:
+def test_a_context_has_dates_numbers_what_holds_and_what_is_over(life):
     made = life.context("Where does the NAS run?")
     first, second = made.citations[:2]
     assert (first.number, first.external_id, second.external_id) == (1, "europa", "atlas")
@@ -60,13 +57,13 @@ def test_a_context_has_dates_numbers_what_holds_and_what_is_over(life: Knowledge
     assert json.loads(json.dumps(made.to_dict()))["citations"][0]["external_id"] == "europa"
 
 
-def test_a_turn_has_the_turn_beside_it_where_the_question_needs_that(life: KnowledgeBase) -> None:
+def test_a_turn_has_the_turn_beside_it_where_the_question_needs_that(life):
     made = life.context("How many tablets does Miso get?", k=1)
     assert "Ada: Two tablets a day, for a week.\n    just before: Bea: What did the vet say about Miso?" in made.text
 
 
 @pytest.mark.parametrize("tokens", [1, 15, 40, 120, 400])
-def test_it_keeps_to_its_budget(life: KnowledgeBase, tokens: int) -> None:
+def test_it_keeps_to_its_budget(life, tokens):
     made = life.context("the hedge in the garden and the NAS on atlas", tokens=tokens)
     assert token_count(made.text) <= tokens
     assert len(made.citations) == sum(line.startswith("[") for line in made.text.splitlines())
@@ -74,14 +71,14 @@ def test_it_keeps_to_its_budget(life: KnowledgeBase, tokens: int) -> None:
         life.context("x", tokens=0)
 
 
-def test_what_a_rule_calls_sensitive_is_not_in_it_before_it_is_marked(kb: KnowledgeBase) -> None:
+def test_what_a_rule_calls_sensitive_is_not_in_it_before_it_is_marked(kb):
     kb.add_sensitivity(SensitivityRules(tags=("secret",)))
     with kb.store.transaction() as connection:
         connection.execute("INSERT INTO memories (content, tags) VALUES ('The alarm code is 0815.', '{secret}')")
     assert kb.recall("alarm code") and "0815" not in kb.context("alarm code").text
 
 
-def test_an_answer_cites_and_what_cites_nothing_is_left_out(life: KnowledgeBase) -> None:
+def test_an_answer_cites_and_what_cites_nothing_is_left_out(life):
     model = Model(("It runs on europa.", [1]), ("It is fast.", []), ("It hums.", [99]), ("For long.", [1, "2", 1]))
     answer = life.ask("Where does the NAS run?", model)
     assert answer.to_dict()["answer"] == str(answer) == "It runs on europa. [1] For long. [1]"

@@ -74,7 +74,7 @@ def store(filled: Store) -> Iterator[Store]:
     filled.connection.rollback()
 
 
-def test_exact_is_what_numpy_says_the_best_passage_speaks_and_equal_ones_go_by_id(store: Store) -> None:
+def test_exact_is_what_numpy_says_the_best_passage_speaks_and_equal_ones_go_by_id(store):
     for query in (store.whole[7], store.whole[-1], next(iter(store.parts.values()))[2]):
         best = store.best(query)
         found = dense_leg(store.connection, query, Filters(), depth=20, exact=True)
@@ -82,7 +82,7 @@ def test_exact_is_what_numpy_says_the_best_passage_speaks_and_equal_ones_go_by_i
         np.testing.assert_allclose([score for _, score in found], [best[key] for key, _ in found], atol=2e-3)
 
 
-def test_the_index_fills_the_leg_and_ends_with_its_settings(store: Store) -> None:
+def test_the_index_fills_the_leg_and_ends_with_its_settings(store):
     exact = dense_leg(store.connection, store.whole[0], Filters(), depth=100, exact=True)
     store.connection.execute("SET LOCAL enable_seqscan = off")
     by_index = dense_leg(store.connection, store.whole[0], Filters(), depth=100, exact=False)
@@ -96,7 +96,7 @@ def test_the_index_fills_the_leg_and_ends_with_its_settings(store: Store) -> Non
     assert store.connection.execute("SELECT current_setting('hnsw.ef_search')").fetchone() == ("40",)
 
 
-def test_a_narrow_scope_does_not_starve_the_leg(store: Store) -> None:
+def test_a_narrow_scope_does_not_starve_the_leg(store):
     for setting in ("enable_seqscan = off", "enable_bitmapscan = off", "hnsw.max_scan_tuples = 1"):
         store.connection.execute(f"SET LOCAL {setting}")
     store.connection.execute("DROP INDEX memories_scope")
@@ -107,6 +107,6 @@ def test_a_narrow_scope_does_not_starve_the_leg(store: Store) -> None:
 
 
 @pytest.mark.parametrize("vector", [[0.0] * 4, [float("nan")] * 4, [float("inf"), 0, 0, 0]])
-def test_a_vector_that_is_none_is_refused(vector: list[float]) -> None:
+def test_a_vector_that_is_none_is_refused(vector):
     with pytest.raises(HopgateError, match="vector"):
         as_text(np.array(vector, dtype=np.float32))

@@ -1,12 +1,9 @@
 """Why a memory is not a hit: what each leg has of it, and what left it out."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
-import hopgate
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 
@@ -14,23 +11,22 @@ MAY, JUNE = datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def asked(module_dsn: str) -> Iterator[KnowledgeBase]:
-    with hopgate.open(module_dsn) as kb:
-        kb.add(
-            Memory("m1", "Ada Lovelace lives in London.", scope="home", created_at=MAY),
-            Memory("m2", "Bea Miller feeds the cat in London.", scope="work", created_at=JUNE),
-            Memory("m3", "The vault in London is locked.", is_sensitive=True, created_at=MAY),
-            Memory("m4", "A kettle.", created_at=MAY),
-            Memory("old", "Ada Lovelace lived in Paris.", created_at=MAY, superseded_by="m1", superseded_at=JUNE),
-            Memory("out", "Nothing of the kind.", created_at=MAY),
-        )
-        kb.embed()
-        kb.build()
-        kb.add(Memory("new", "A boat on the Thames."))
-        yield kb
+def asked(module_kb: KnowledgeBase) -> KnowledgeBase:
+    module_kb.add(
+        Memory("m1", "Ada Lovelace lives in London.", scope="home", created_at=MAY),
+        Memory("m2", "Bea Miller feeds the cat in London.", scope="work", created_at=JUNE),
+        Memory("m3", "The vault in London is locked.", is_sensitive=True, created_at=MAY),
+        Memory("m4", "A kettle.", created_at=MAY),
+        Memory("old", "Ada Lovelace lived in Paris.", created_at=MAY, superseded_by="m1", superseded_at=JUNE),
+        Memory("out", "Nothing of the kind.", created_at=MAY),
+    )
+    module_kb.embed()
+    module_kb.build()
+    module_kb.add(Memory("new", "A boat on the Thames."))
+    return module_kb
 
 
-def test_a_hit_is_said_to_be_one_with_its_rank_in_every_leg(asked: KnowledgeBase) -> None:
+def test_a_hit_is_said_to_be_one_with_its_rank_in_every_leg(asked):
     hits = asked.recall("who lives in London", explain=True)
     for hit in hits:
         found = asked.explain("who lives in London", hit.external_id)
@@ -64,9 +60,7 @@ SUPERSEDED = (
         ),
     ],
 )
-def test_what_removes_a_memory_is_named_and_its_place_without_that_given(
-    asked: KnowledgeBase, memory: str, options: dict[str, Any], reasons: list[str]
-) -> None:
+def test_what_removes_a_memory_is_named_and_its_place_without_that_given(asked, memory, options, reasons):
     found = asked.explain("who lives in London", memory, **options)
     assert not found.present and found.rank and found.legs["lexical"].rank
     for removed, reason in zip(found.removed_by, reasons, strict=True):
@@ -74,7 +68,7 @@ def test_what_removes_a_memory_is_named_and_its_place_without_that_given(
     assert asked.explain("who lives in London", "old", include_superseded=True).present
 
 
-def test_a_leg_says_why_it_does_not_have_a_memory(asked: KnowledgeBase) -> None:
+def test_a_leg_says_why_it_does_not_have_a_memory(asked):
     sensitive = asked.explain("London", "m3")
     assert sensitive.present and sensitive.legs["lexical"].rank is not None
     assert "sensitive" in sensitive.legs["dense"].reason and "sensitive" in sensitive.legs["graph"].reason

@@ -43,7 +43,7 @@ def found(kb: KnowledgeBase, query: str, **options: Any) -> list[str]:
     return [hit.external_id for hit in kb.recall(query, legs=("graph",), prior=1.0, **options)]
 
 
-def test_it_reaches_what_shares_no_word_with_the_query_and_tells_the_path(built: KnowledgeBase) -> None:
+def test_it_reaches_what_shares_no_word_with_the_query_and_tells_the_path(built):
     assert "rack" not in {hit.external_id for hit in built.recall("Quillon", legs=("lexical",))}
     paths = {hit.external_id: hit.path for hit in built.recall("Quillon", legs=("graph",), explain=True)}
     assert paths["rack"][0] == "Quillon" and paths["rack"][-1] == "rack"
@@ -54,7 +54,7 @@ def test_it_reaches_what_shares_no_word_with_the_query_and_tells_the_path(built:
     assert found(built, "Quillon") == []
 
 
-def test_scope_exclude_sensitivity_and_times(built: KnowledgeBase) -> None:
+def test_scope_exclude_sensitivity_and_times(built):
     assert found(built, "Quillon", scope="work") == []
     assert "rack" not in found(built, "Quillon", exclude=["rack"])
     assert "secret" not in found(built, "Quillon kestrel-nine")
@@ -68,7 +68,7 @@ def test_scope_exclude_sensitivity_and_times(built: KnowledgeBase) -> None:
     assert "rack" not in found(built, "Quillon")
 
 
-def test_a_memory_outside_the_graph_gets_no_score_of_it_and_is_said_to_be_outside(built: KnowledgeBase) -> None:
+def test_a_memory_outside_the_graph_gets_no_score_of_it_and_is_said_to_be_outside(built):
     built.add(Memory("new", "Quillon looks after the boat.", scope="home"))
     with built.store.transaction() as connection:
         new, owner = (memories.ids_of(connection, [key])[0] for key in ("new", "owner"))
@@ -78,9 +78,7 @@ def test_a_memory_outside_the_graph_gets_no_score_of_it_and_is_said_to_be_outsid
     assert ranking.unseen == {new}
 
 
-def test_an_answer_is_found_beside_its_question_in_its_scope_and_not_through_a_sensitive_turn(
-    kb: KnowledgeBase,
-) -> None:
+def test_an_answer_is_found_beside_its_question_in_its_scope_and_not_through_a_sensitive_turn(kb):
     turns = ("Where did you put the ladder?", "Behind the shed.", "Thanks, found it.", "Bye!")
     for scope in ("ann", "bea"):
         times = [datetime(2024, 5, 1, 20, minute, tzinfo=UTC) for minute in range(len(turns))]

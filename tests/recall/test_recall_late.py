@@ -1,6 +1,5 @@
 """Late interaction and evidence over arcs: by hand, against brute force, and in a store with the real models."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -23,25 +22,24 @@ CHAT = ("Shall we celebrate your birthday?", "Saturday at the lake.", "I bring t
 
 
 @pytest.fixture(scope="module")
-def late(module_dsn: str) -> Iterator[KnowledgeBase]:
+def late(module_kb: KnowledgeBase) -> KnowledgeBase:
     """A chat and notes with a title, with the bundled models and a graph."""
-    with hopgate.open(module_dsn) as kb:
-        kb.store_settings.set({"late": "bundled"})
-        times = [NOON + timedelta(minutes=n) for n in range(len(CHAT))]
-        kb.add(
-            *(Memory(f"t{n}", text, thread="a", created_at=times[n]) for n, text in enumerate(CHAT)),
-            Memory("title", "Immich Server\nIt keeps the photos of everybody.", title="Immich Server"),
-            Memory("names", "Quillon rebooted the Immich Server on Monday."),
-            Memory("also", "Quillon plays chess."),
-            Memory("pin", "The PIN of the lake house is 4711.", is_sensitive=True),
-        )
-        kb.embed()
-        kb.build()
-        yield kb
+    module_kb.store_settings.set({"late": "bundled"})
+    times = [NOON + timedelta(minutes=n) for n in range(len(CHAT))]
+    module_kb.add(
+        *(Memory(f"t{n}", text, thread="a", created_at=times[n]) for n, text in enumerate(CHAT)),
+        Memory("title", "Immich Server\nIt keeps the photos of everybody.", title="Immich Server"),
+        Memory("names", "Quillon rebooted the Immich Server on Monday."),
+        Memory("also", "Quillon plays chess."),
+        Memory("pin", "The PIN of the lake house is 4711.", is_sensitive=True),
+    )
+    module_kb.embed()
+    module_kb.build()
+    return module_kb
 
 
 @given(st.data())
-def test_evidence_is_the_best_of_a_memorys_own_and_what_arcs_bring(data: st.DataObject) -> None:
+def test_evidence_is_the_best_of_a_memorys_own_and_what_arcs_bring(data):
     tokens, memories = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 5))
     cells = tokens * memories
     drawn = data.draw(st.lists(st.floats(-1, 1, width=16), min_size=cells, max_size=cells))
@@ -61,7 +59,7 @@ def test_evidence_is_the_best_of_a_memorys_own_and_what_arcs_bring(data: st.Data
         assert [max(0, score) for score in told] == pytest.approx(best, abs=1e-4)
 
 
-def test_arcs_are_those_of_turns_titles_and_names(late: KnowledgeBase) -> None:
+def test_arcs_are_those_of_turns_titles_and_names(late):
     ids = {name: key for key, name in late.id_map().items()}
     matrix = late.graph_leg.look_up(hopgate.recall.filters.Query("x", hopgate.recall.filters.Filters())).matrix
     names = ["t0", "t1", "t2", "title", "names", "also", "pin"]
@@ -75,7 +73,7 @@ def test_arcs_are_those_of_turns_titles_and_names(late: KnowledgeBase) -> None:
     assert set(turns_beside(matrix, [ids["t0"]])) == {ids["t1"], ids["t2"]}
 
 
-def test_what_a_turn_does_not_say_the_turn_before_says(late: KnowledgeBase) -> None:
+def test_what_a_turn_does_not_say_the_turn_before_says(late):
     hits = {hit.external_id: hit for hit in late.recall("where is the birthday party?", explain=True)}
     alone = {hit.external_id: hit for hit in late.recall("where is the birthday party?", explain=True, parts=())}
     assert hits["t1"].rank < alone["t1"].rank or hits["t1"].rank <= 2
@@ -87,16 +85,16 @@ def test_what_a_turn_does_not_say_the_turn_before_says(late: KnowledgeBase) -> N
     assert all("graph" not in hit.legs and hit.path == () for hit in alone.values())
 
 
-def test_parts_are_switched_one_by_one(late: KnowledgeBase) -> None:
+def test_parts_are_switched_one_by_one(late):
     for parts in ((), ("threads",), ("titles", "names"), PARTS):
         hits = late.recall("who rebooted the photo server?", explain=True, parts=parts)
         over = {match.part for hit in hits for match in hit.matches if match.part}
         assert over <= set(parts)
     with pytest.raises(hopgate.HopgateError, match="parts is one of threads"):
-        late.recall("x", parts=("hops",))  # type: ignore[arg-type]
+        late.recall("x", parts=("hops",))
 
 
-def test_sensitive_memories_have_no_tokens_and_are_found_by_words(late: KnowledgeBase) -> None:
+def test_sensitive_memories_have_no_tokens_and_are_found_by_words(late):
     (hit,) = [hit for hit in late.recall("PIN of the lake house", explain=True) if hit.external_id == "pin"]
     assert hit.rank <= 3 and hit.matches == () and "late" in hit.unseen
     (asked,) = [key for key, name in late.id_map().items() if name == "pin"]
@@ -104,9 +102,7 @@ def test_sensitive_memories_have_no_tokens_and_are_found_by_words(late: Knowledg
         assert tokens_of(connection, [asked]) == {}
 
 
-def test_a_memory_without_tokens_is_not_buried_and_weight_0_reads_none(
-    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_memory_without_tokens_is_not_buried_and_weight_0_reads_none(kb, monkeypatch):
     kb.store_settings.set({"late": "bundled"})
     kb.add(Memory("one", "The purple umbrella leans behind the shed."))
     kb.embed()

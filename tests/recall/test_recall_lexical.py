@@ -84,9 +84,7 @@ def check(kb: KnowledgeBase, query: list[str], scope: str | None, depth: int) ->
     depth=st.integers(1, 12),
     first_look=st.sampled_from([0.001, 1, 40]),
 )
-def test_against_the_textbook_whatever_came_changed_and_went_before(
-    kb: KnowledgeBase, seed: int, steps: list[str], query: list[str], scope: str | None, depth: int, first_look: float
-) -> None:
+def test_against_the_textbook_whatever_came_changed_and_went_before(kb, seed, steps, query, scope, depth, first_look):
     with kb.store.transaction() as connection:
         connection.execute("TRUNCATE memories CASCADE")
     pick = random.Random(seed)
@@ -122,7 +120,7 @@ def test_against_the_textbook_whatever_came_changed_and_went_before(
         check(kb, query, scope, depth)
 
 
-def test_a_word_is_counted_however_often_it_stands(kb: KnowledgeBase) -> None:
+def test_a_word_is_counted_however_often_it_stands(kb):
     kb.add(*(Memory(f"m{n}", "amber " * n + "birch") for n in (*range(1, 253, 9), 254, 255)))
     check(kb, ["amber"], None, 100)
 
@@ -140,7 +138,7 @@ def small(kb: KnowledgeBase) -> KnowledgeBase:
     return kb
 
 
-def test_every_word_comes_before_any_word_then_the_weight_of_where_it_stands(small: KnowledgeBase) -> None:
+def test_every_word_comes_before_any_word_then_the_weight_of_where_it_stands(small):
     assert found(small, "amber birch", ranker="ts_rank")[0] == "both"
     assert set(found(small, "amber birch", ranker="ts_rank")) == {"both", "one", "two", "keyword", "tag", "kind"}
     assert found(small, "amber birch", depth=1, ranker="ts_rank") == ["both"]
@@ -149,7 +147,7 @@ def test_every_word_comes_before_any_word_then_the_weight_of_where_it_stands(sma
     assert "kind" not in found(small, "amber " + " ".join(f"unheard{n}" for n in range(30)), ranker="ts_rank")
 
 
-def test_filters_hold_in_both_steps_and_scores_are_real(small: KnowledgeBase) -> None:
+def test_filters_hold_in_both_steps_and_scores_are_real(small):
     assert found(small, "amber birch", Filters(scope="home")) == ["both"]
     assert found(small, "amber birch", Filters(scope="elsewhere")) == []
     with small.store.transaction() as connection:
@@ -163,7 +161,7 @@ def test_filters_hold_in_both_steps_and_scores_are_real(small: KnowledgeBase) ->
             assert len(listed) == 2 and both not in dict(listed)
 
 
-def test_superseded_and_later_memories_are_not_recalled(kb: KnowledgeBase) -> None:
+def test_superseded_and_later_memories_are_not_recalled(kb):
     kb.add(
         Memory("old", "amber", created_at=datetime(2020, 1, 1, tzinfo=UTC)),
         Memory("new", "amber", created_at=datetime(2022, 1, 1, tzinfo=UTC)),
@@ -178,19 +176,19 @@ def test_superseded_and_later_memories_are_not_recalled(kb: KnowledgeBase) -> No
 
 
 @pytest.mark.parametrize("query", [*CASES["queries"], "x" * 5000])
-def test_any_text_is_a_query(small: KnowledgeBase, query: str) -> None:
+def test_any_text_is_a_query(small, query):
     for ranker in RANKERS:
         assert set(found(small, query, ranker=ranker)) <= {"one", "both", "two", "keyword", "tag", "kind"}
     assert len(small) == 6
 
 
 @pytest.mark.parametrize("query", ["", "  \n", "x" * (MAX_QUERY_CHARACTERS + 1), "half \ud800"])
-def test_what_is_no_query_is_refused(query: str) -> None:
+def test_what_is_no_query_is_refused(query):
     with pytest.raises(HopgateError, match="query"):
         check_query(query)
 
 
-def test_rare_words_are_those_that_few_memories_hold_and_one_that_went_is_forgotten(small: KnowledgeBase) -> None:
+def test_rare_words_are_those_that_few_memories_hold_and_one_that_went_is_forgotten(small):
     small.add(*(Memory(f"n{n}", "cellar note") for n in range(12)), Memory("key", "a spare key"))
     with small.store.transaction() as connection:
         assert rare_words(connection, "the spare key in the cellar, mispeled") == ["spare", "key"]
@@ -204,20 +202,20 @@ def test_rare_words_are_those_that_few_memories_hold_and_one_that_went_is_forgot
 
 
 @pytest.mark.parametrize(("text", "query"), CASES["found"])
-def test_is_found(kb: KnowledgeBase, text: str, query: str) -> None:
+def test_is_found(kb, text, query):
     kb.add(Memory("it", text), Memory("other", "nothing of the kind 別物 其他"))
     for ranker in RANKERS:
         assert found(kb, query, ranker=ranker)[:1] == ["it"]
 
 
-def test_two_characters_are_not_found_by_one_of_them_and_a_query_may_mix_scripts(kb: KnowledgeBase) -> None:
+def test_two_characters_are_not_found_by_one_of_them_and_a_query_may_mix_scripts(kb):
     kb.add(Memory("a", "绿色的树"), Memory("b", "红茶很好"), Memory("zh", "服务器在地下室"))
     kb.add(Memory("de", "Der Drucker steht im Keller"))
     assert found(kb, "绿茶") == []
     assert set(found(kb, "地下室 or Keller")) == {"zh", "de"}
 
 
-def test_the_stores_language_and_a_memorys_own(kb: KnowledgeBase) -> None:
+def test_the_stores_language_and_a_memorys_own(kb):
     kb.add(Memory("a", "Die Häuser am Hafen"), Memory("b", "The houses at the harbour", language="en"))
     assert found(kb, "Haus") == []
     assert kb.language() == "english"
@@ -231,7 +229,7 @@ def test_the_stores_language_and_a_memorys_own(kb: KnowledgeBase) -> None:
     assert memory and memory.language == "english"
 
 
-def test_a_text_of_the_largest_size_is_searched_in_any_script(kb: KnowledgeBase) -> None:
+def test_a_text_of_the_largest_size_is_searched_in_any_script(kb):
     characters = "".join(chr(0x4E00 + (n * 7919) % 20000) for n in range(85_000))
     kb.add(Memory("zh", characters), Memory("accents", "é" * 3 + " ".join(f"ä{n}" for n in range(25_000))))
     assert found(kb, characters[100:104]) == ["zh"]

@@ -1,6 +1,5 @@
 """Long memories: what stands late in one is found, the hit says where, and nothing of it outlives its text."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,6 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reliability.canary import cached
-from word_endpoint import WordEndpoint
 
 from hopgate import Memory
 from hopgate.cli import application
@@ -29,7 +27,7 @@ def count(kb: KnowledgeBase, sql: str = "SELECT count(*) FROM passages") -> Any:
         return next(connection.execute(sql), (0,))[0]
 
 
-def test_a_fact_in_word_900_is_found_and_the_hit_says_which_passage(kb: KnowledgeBase) -> None:
+def test_a_fact_in_word_900_is_found_and_the_hit_says_which_passage(kb):
     others = [f"The {thing} of the shed is behind the door." for thing in ("rake", "spade", "lamp", "hose", "ladder")]
     kb.add(Memory("late", LATE), *(Memory(f"o{n}", text) for n, text in enumerate(others)))
     kb.embed("bge-small")
@@ -56,7 +54,7 @@ text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(text, min_size=1, max_size=6), st.sampled_from([" ", ". ", "\n", "。", ""]), st.integers(1, 400))
-def test_passages_are_small_and_leave_nothing_out(words: list[str], between: str, times: int) -> None:
+def test_passages_are_small_and_leave_nothing_out(words, between, times):
     content = (between.join(words) + between) * times
     found = passages(content)
     assert bool(found) == is_long(content) == (len(content.encode()) > LONG_BYTES)
@@ -70,16 +68,14 @@ def test_passages_are_small_and_leave_nothing_out(words: list[str], between: str
         assert [span.start for span in found] == sorted({span.start for span in found})
 
 
-def test_a_heading_goes_before_every_passage() -> None:
+def test_a_heading_goes_before_every_passage():
     content = Cleared("The greenhouse\n" + WEATHER * 60)
     first, second, *_ = passages(content)
     assert passage_text(content, first) == content[slice(*first)]
     assert passage_text(content, second) == "The greenhouse\n" + content[slice(*second)]
 
 
-def test_only_long_memories_have_passages_and_what_becomes_of_one_becomes_of_them(
-    kb: KnowledgeBase, endpoint: WordEndpoint, cache: Path
-) -> None:
+def test_only_long_memories_have_passages_and_what_becomes_of_one_becomes_of_them(kb, endpoint, cache):
     parts = [passage_text(Cleared(LATE), span) for span in passages(LATE)]
     kb.add(Memory("late", LATE), Memory("short", FACT))
     kb.embed(endpoint.spec)

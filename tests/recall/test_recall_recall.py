@@ -42,12 +42,11 @@ def filled(kb: KnowledgeBase, endpoint: WordEndpoint) -> KnowledgeBase:
 
 
 @pytest.fixture(scope="module")
-def example(module_dsn: str) -> Any:
+def example(module_kb: KnowledgeBase) -> KnowledgeBase:
     """The synthetic corpus with its graph, and a note that came after: neither embedded nor linked."""
-    with hopgate.open(module_dsn) as kb:
-        fill(kb)
-        kb.add(Memory("new", "The purple umbrella of the neighbour leans behind the shed."))
-        yield kb
+    fill(module_kb)
+    module_kb.add(Memory("new", "The purple umbrella of the neighbour leans behind the shed."))
+    return module_kb
 
 
 def found(kb: KnowledgeBase, query: str, **options: Any) -> list[str]:
@@ -57,9 +56,7 @@ def found(kb: KnowledgeBase, query: str, **options: Any) -> list[str]:
 # Fusion.
 
 
-def test_weight_0_runs_no_statement_of_the_leg_embeds_nothing_and_lets_nothing_in(
-    filled: KnowledgeBase, endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_weight_0_runs_no_statement_of_the_leg_embeds_nothing_and_lets_nothing_in(filled, endpoint, monkeypatch):
     filled.build()
     statements: list[str] = []
     execute = psycopg.Connection.execute
@@ -90,7 +87,7 @@ def test_weight_0_runs_no_statement_of_the_leg_embeds_nothing_and_lets_nothing_i
     "options",
     [{}, {"graph": 0}, {"fuser": "RRF"}, {"fuser": "TM2C2"}, {"fuser": "MinMax"}, {"exact_match": 0.7}, {"dense": 0}],
 )
-def test_a_score_is_the_sum_of_its_parts(kb: KnowledgeBase, endpoint: WordEndpoint, options: dict[str, Any]) -> None:
+def test_a_score_is_the_sum_of_its_parts(kb, endpoint, options):
     texts = ["amber birch", "amber", "birch cedar", "cedar dune", "amber birch cedar", "dune"]
     kb.add(*(Memory(f"m{n}", text, importance=n / 10, is_sensitive=n == 1) for n, text in enumerate(texts)))
     kb.embed(endpoint.spec)
@@ -113,7 +110,7 @@ def test_a_score_is_the_sum_of_its_parts(kb: KnowledgeBase, endpoint: WordEndpoi
 @pytest.mark.parametrize(
     "fuser", [DEFAULT_FUSER, RRF(k=0), MinMax(lexical=0.3, dense=0.7, late=0, graph=1), TM2C2()], ids=str
 )
-def test_what_two_legs_cannot_see_is_first_about_as_often_as_if_they_could(fuser: Any) -> None:
+def test_what_two_legs_cannot_see_is_first_about_as_often_as_if_they_could(fuser):
     """Sensitive memories had 36 % of first places where the same ones, unmarked, had 10 %."""
     noise = np.random.default_rng(5)
     sensitive, first, unmarked = set(range(0, 60, 10)), 0, 0
@@ -136,7 +133,7 @@ def test_what_two_legs_cannot_see_is_first_about_as_often_as_if_they_could(fuser
     assert 20 <= unmarked <= 60 and 0.3 * unmarked <= first <= 1.3 * unmarked
 
 
-def test_sensitive_memories_are_found_by_their_first_words_with_the_graph_as_without(example: KnowledgeBase) -> None:
+def test_sensitive_memories_are_found_by_their_first_words_with_the_graph_as_without(example):
     """They ranked 35 to 45 with the graph on, and 2 to 14 without."""
     sensitive = [memory for memory in corpus().memories if memory.is_sensitive]
     assert len(sensitive) >= 10
@@ -152,14 +149,14 @@ def test_sensitive_memories_are_found_by_their_first_words_with_the_graph_as_wit
             assert all(granted <= most[leg] + 1e-12 for leg, granted in hit.unseen.items())
 
 
-def test_a_note_that_is_not_embedded_nor_linked_yet_is_found_and_said_to_be_unseen(example: KnowledgeBase) -> None:
+def test_a_note_that_is_not_embedded_nor_linked_yet_is_found_and_said_to_be_unseen(example):
     hit = example.recall("purple umbrella behind the shed", explain=True)[0]
     assert hit.external_id == "new" and not hit.in_graph
     assert set(hit.legs) == {"lexical"} and set(hit.unseen) == {"dense", "graph"}
     assert "dense could not see it, granted +" in why(hit) and "the graph does not have it" in why(hit)
 
 
-def test_a_note_that_both_base_legs_have_first_is_not_lost_for_want_of_a_link(kb: KnowledgeBase) -> None:
+def test_a_note_that_both_base_legs_have_first_is_not_lost_for_want_of_a_link(kb):
     """It came out twelfth."""
     kb.add(*(Memory(f"n{n:02}", f"Quillon looks after the Immich server number {n}.") for n in range(20)))
     kb.build()
@@ -170,7 +167,7 @@ def test_a_note_that_both_base_legs_have_first_is_not_lost_for_want_of_a_link(kb
         assert found(kb, query, legs=legs, k=1) == ["late"]
 
 
-def test_what_a_leg_has_first_is_within_the_top_ten_by_its_weight(example: KnowledgeBase) -> None:
+def test_what_a_leg_has_first_is_within_the_top_ten_by_its_weight(example):
     pick = random.Random(3)
     ids = example.id_map()
     memories = [memory for memory in corpus().memories if len(memory.content.split()) > 8]
@@ -185,7 +182,7 @@ def test_what_a_leg_has_first_is_within_the_top_ten_by_its_weight(example: Knowl
 
 
 @pytest.mark.parametrize("legs", [("lexical",), ("dense",), None])
-def test_scope_and_exclude_hold_in_every_leg_and_starve_none(filled: KnowledgeBase, legs: tuple[str, ...]) -> None:
+def test_scope_and_exclude_hold_in_every_leg_and_starve_none(filled, legs):
     query = "the spare key of the cellar"
     assert "job" not in found(filled, query, legs=legs, scope="home")
     assert found(filled, query, legs=legs, scope="nowhere") == []
@@ -198,7 +195,7 @@ def test_scope_and_exclude_hold_in_every_leg_and_starve_none(filled: KnowledgeBa
     assert found(filled, "amber", depth=5, k=5, exclude=context, legs=legs) == [f"m{n:02}" for n in range(10, 15)]
 
 
-def test_several_scopes_at_once_and_one_that_nobody_has(kb: KnowledgeBase, caplog: pytest.LogCaptureFixture) -> None:
+def test_several_scopes_at_once_and_one_that_nobody_has(kb, caplog):
     kb.add(*(Memory(f"m{scope}", "amber", scope=scope) for scope in "abc"))
     assert set(found(kb, "amber", scope=["a", "b"])) == {"ma", "mb"}
     assert found(kb, "amber", scope=("c",)) == ["mc"]
@@ -207,7 +204,7 @@ def test_several_scopes_at_once_and_one_that_nobody_has(kb: KnowledgeBase, caplo
     assert "no memory has the scope 'nowhere'" in caplog.text
 
 
-def test_orders_sort_what_matches(kb: KnowledgeBase) -> None:
+def test_orders_sort_what_matches(kb):
     kb.add(
         Memory("a", "amber amber amber", importance=0.2, created_at=datetime(2020, 1, 1, tzinfo=UTC)),
         Memory("b", "amber", importance=0.9, created_at=datetime(2019, 1, 1, tzinfo=UTC)),
@@ -224,14 +221,14 @@ def test_orders_sort_what_matches(kb: KnowledgeBase) -> None:
     assert [hit.external_id for hit in kept] == [hit.external_id for hit in hits[:2]]
 
 
-def test_the_exact_match_bonus_goes_to_rare_words_and_quotes(filled: KnowledgeBase) -> None:
+def test_the_exact_match_bonus_goes_to_rare_words_and_quotes(filled):
     filled.add(*(Memory(f"n{n}", "cellar note") for n in range(12)))
     for query, wanted in (("spare key cellar", {"key"}), ('cellar "backup job"', {"job"}), ("cellar", set())):
         hits = filled.recall(query, exact_match=1, graph=0, k=30)
         assert {hit.external_id for hit in hits if hit.bonus} == wanted
 
 
-def test_a_barred_leg_warns_once(kb: KnowledgeBase) -> None:
+def test_a_barred_leg_warns_once(kb):
     kb.add(Memory("a", "amber"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -242,7 +239,7 @@ def test_a_barred_leg_warns_once(kb: KnowledgeBase) -> None:
     assert len(barred) == 1 and "graph leg is barred" in barred[0]
 
 
-def test_wrong_questions_get_one_sentence(kb: KnowledgeBase) -> None:
+def test_wrong_questions_get_one_sentence(kb):
     wrong: list[tuple[Any, Any, str]] = [
         ("x", {"legs": ("lexicl",)}, "no leg 'lexicl'"),
         ("x", {"colour": 1}, "no setting 'colour'"),
@@ -257,7 +254,7 @@ def test_wrong_questions_get_one_sentence(kb: KnowledgeBase) -> None:
 # What happens meanwhile.
 
 
-def test_a_store_without_vectors_loads_no_embedder_and_one_that_was_closed_says_so(dsn: str) -> None:
+def test_a_store_without_vectors_loads_no_embedder_and_one_that_was_closed_says_so(dsn):
     kb = hopgate.open(dsn)
     assert kb.recall("anything") == []
     kb.add(Memory("a", "amber"))
@@ -270,9 +267,7 @@ def test_a_store_without_vectors_loads_no_embedder_and_one_that_was_closed_says_
             use()
 
 
-def test_a_memory_deleted_between_leg_and_answer_leaves_no_gap(
-    filled: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_memory_deleted_between_leg_and_answer_leaves_no_gap(filled, monkeypatch):
     real = module.run_legs
 
     def then_delete(*arguments: Any, **options: Any) -> Any:
@@ -287,7 +282,7 @@ def test_a_memory_deleted_between_leg_and_answer_leaves_no_gap(
     assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
 
 
-def test_another_process_may_change_the_embedder(filled: KnowledgeBase, endpoint: WordEndpoint) -> None:
+def test_another_process_may_change_the_embedder(filled, endpoint):
     """A vector of the old embedder must never meet those of the new one, though they be as long."""
     assert found(filled, "spare key")[0] == "key"
     with serving("others") as second, hopgate.open(filled.store.dsn) as elsewhere:
@@ -297,7 +292,7 @@ def test_another_process_may_change_the_embedder(filled: KnowledgeBase, endpoint
         assert (len(endpoint.bodies), len(second.bodies)) == (asked, asked_second + 1)
 
 
-def test_more_queries_at_once_than_connections(filled: KnowledgeBase) -> None:
+def test_more_queries_at_once_than_connections(filled):
     start = threading.Barrier(3 * POOL_SIZE)
 
     def ask(number: int) -> list[str]:
@@ -310,9 +305,9 @@ def test_more_queries_at_once_than_connections(filled: KnowledgeBase) -> None:
     assert {answer[0] for answer in answers[1::2]} == {"job"}
 
 
-def test_a_broken_embedder_is_told_and_leaves_the_kb_usable(filled: KnowledgeBase, endpoint: WordEndpoint) -> None:
+def test_a_broken_embedder_is_told_and_leaves_the_kb_usable(filled, endpoint):
     for vector, complaint in (([0.0] * 64, "zeros"), ([1.0] * 3, "dimension")):
-        endpoint.vector = lambda _, vector=vector: vector  # type: ignore[misc]
+        endpoint.vector = lambda _, vector=vector: vector
         with pytest.raises(HopgateError, match=complaint):
             filled.recall("spare key")
     assert found(filled, "spare key", dense=0)[0] == "key"

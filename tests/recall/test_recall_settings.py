@@ -9,14 +9,13 @@ from recall_cases import CASES
 
 from hopgate import HopgateError, Memory
 from hopgate.graph.walk.config import PARTS, Walk
-from hopgate.kb import KnowledgeBase
 from hopgate.options import to_toml
 from hopgate.recall.fusers import RRF
 from hopgate.recall.graph_leg import GraphLeg
 from hopgate.recall.settings import DEFAULT_FUSER, FILE, OPTIONS, RecallOptions, Settings, resolve_settings
 
 
-def test_file_then_environment_then_arguments(tmp_path: Path) -> None:
+def test_file_then_environment_then_arguments(tmp_path):
     written = {"k": 3, "depth": 20, "graph": 0.5, "prior": 0.9, "fuser": "RRF(k=10)", "lexical_ranker": "ts_rank"}
     (tmp_path / FILE).write_text(to_toml(written))
     environ = {"HOPGATE_DEPTH": "30", "HOPGATE_GRAPH": "2", "HOPGATE_RERANK": "on", "HOPGATE_RERANK_MODEL": "mine"}
@@ -29,21 +28,21 @@ def test_file_then_environment_then_arguments(tmp_path: Path) -> None:
     )
 
 
-def test_the_guide_has_a_row_for_every_setting() -> None:
+def test_the_guide_has_a_row_for_every_setting():
     guide = (Path(__file__).parents[2] / "docs" / "guide" / "settings.md").read_text(encoding="utf-8")
     named = {name for row in re.findall(r"^\| (`.+?`) \|", guide, re.MULTILINE) for name in re.findall(r"\w+", row)}
     assert not OPTIONS.keys() - named
 
 
 @pytest.mark.parametrize(("text", "reason"), CASES["no_settings"])
-def test_a_wrong_file_is_refused_by_name(tmp_path: Path, text: str, reason: str) -> None:
+def test_a_wrong_file_is_refused_by_name(tmp_path, text, reason):
     (tmp_path / FILE).write_text(text)
     with pytest.raises(HopgateError, match=reason) as caught:
         resolve_settings(tmp_path, {})
     assert FILE in str(caught.value) and "\n" not in str(caught.value).split(":")[0]
 
 
-def test_wrong_variables_and_values_are_refused(kb: KnowledgeBase, tmp_path: Path) -> None:
+def test_wrong_variables_and_values_are_refused(kb, tmp_path):
     for name, value in (("K", "ten"), ("RERANK", "perhaps"), ("GRAPH", "9"), ("SORT_BY", "x"), ("FUSER", "RRF(j=1)")):
         with pytest.raises(HopgateError):
             resolve_settings(None, {f"HOPGATE_{name}": value})
@@ -55,9 +54,7 @@ def test_wrong_variables_and_values_are_refused(kb: KnowledgeBase, tmp_path: Pat
             kb.store_settings.set(value)
 
 
-def test_a_running_kb_takes_a_change_of_store_file_and_environment_on_its_next_query(
-    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_running_kb_takes_a_change_of_store_file_and_environment_on_its_next_query(kb, tmp_path, monkeypatch):
     kb.add(*(Memory(f"m{n}", "amber", importance=n / 10) for n in range(5)))
     path = tmp_path / "mine.toml"
     monkeypatch.setenv("HOPGATE_SETTINGS", str(path))
@@ -82,7 +79,7 @@ def test_a_running_kb_takes_a_change_of_store_file_and_environment_on_its_next_q
     assert asked("lexical = 0\ndense = 0\ngraph = 0") == []
 
 
-def test_queries_at_once_walk_each_as_they_were_asked_to(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queries_at_once_walk_each_as_they_were_asked_to(kb, monkeypatch):
     """Another query is asked between what one looks up and its own walk."""
     kb.add(Memory("a", "Ada runs Immich."))
     kb.build()
@@ -101,7 +98,7 @@ def test_queries_at_once_walk_each_as_they_were_asked_to(kb: KnowledgeBase, monk
     assert walks == [Walk(damping=0.25), Walk()] and kb.graph_leg.walk == Walk()
 
 
-def test_a_gate_writes_what_it_chose_and_the_graph_may_leave_it_behind(kb: KnowledgeBase) -> None:
+def test_a_gate_writes_what_it_chose_and_the_graph_may_leave_it_behind(kb):
     kb.add(Memory("a", "Ada runs Immich."))
     kb.build()
     kb.store_settings.set({"graph": 1, "k": 3})

@@ -1,6 +1,5 @@
 """Time in a query: what is over stands below what holds, unless the query says when it means."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -9,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recall_cases import CASES
 
-import hopgate
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.recall.present import current_first
@@ -24,22 +22,19 @@ def day(text: str) -> datetime:
 
 
 @pytest.fixture(scope="module")
-def life(module_dsn: str) -> Iterator[KnowledgeBase]:
-    with hopgate.open(module_dsn) as kb:
-        for _, old, then, new, since in CASES["changes"]:
-            kb.add(
-                *(Memory(text, text, created_at=day(time), scope="me") for text, time in ((old, then), (new, since)))
-            )
-        kb.add(Memory("elsewhere", "The NAS runs on atlas.", created_at=day("2022-01-02"), scope="you"))
-        kb.embed()
-        kb.build()
-        yield kb
+def life(module_kb: KnowledgeBase) -> KnowledgeBase:
+    for _, old, then, new, since in CASES["changes"]:
+        module_kb.add(
+            *(Memory(text, text, created_at=day(time), scope="me") for text, time in ((old, then), (new, since)))
+        )
+    module_kb.add(Memory("elsewhere", "The NAS runs on atlas.", created_at=day("2022-01-02"), scope="you"))
+    module_kb.embed()
+    module_kb.build()
+    return module_kb
 
 
 @pytest.mark.parametrize(("question", "old", "_then", "new", "_since"), CASES["changes"])
-def test_the_current_memory_stands_above_the_outdated_one(
-    life: KnowledgeBase, question: str, old: str, _then: str, new: str, _since: str
-) -> None:
+def test_the_current_memory_stands_above_the_outdated_one(life, question, old, _then, new, _since):
     hits = {hit.external_id: hit for hit in life.recall(question, scope="me", k=5)}
     over = hits[old]
     assert hits[new].rank < over.rank
@@ -48,7 +43,7 @@ def test_the_current_memory_stands_above_the_outdated_one(
     assert not hits[new].outdated
 
 
-def test_the_past_is_answered_with_the_past(life: KnowledgeBase) -> None:
+def test_the_past_is_answered_with_the_past(life):
     old = "The NAS runs on atlas."
     for question in ("Where did the NAS run?", "Where did the NAS run in 2023?"):
         hit = next(hit for hit in life.recall(question, scope="me") if hit.external_id == old)
@@ -58,7 +53,7 @@ def test_the_past_is_answered_with_the_past(life: KnowledgeBase) -> None:
     assert not hit.outdated and not any(fact.over for fact in hit.facts)
 
 
-def test_without_facts_nothing_is_moved_and_other_orders_are_kept(life: KnowledgeBase) -> None:
+def test_without_facts_nothing_is_moved_and_other_orders_are_kept(life):
     question, old = "Where does the NAS run?", "The NAS runs on atlas."
     assert not any(hit.facts or hit.outdated for hit in life.recall(question, scope="me", parts=()))
     newest = life.recall(question, scope="me", sort_by="recency")
@@ -69,7 +64,7 @@ def test_without_facts_nothing_is_moved_and_other_orders_are_kept(life: Knowledg
 
 
 @given(st.permutations(range(6)), st.dictionaries(st.integers(0, 2), st.sets(st.integers(3, 7), max_size=3)))
-def test_what_holds_stands_above_and_all_else_keeps_its_order(order: list[int], ended: dict[int, set[int]]) -> None:
+def test_what_holds_stands_above_and_all_else_keeps_its_order(order, ended):
     moved = current_first(order, ended)
     assert sorted(moved) == sorted(order)
     for memory, by in ended.items():
@@ -83,13 +78,13 @@ def test_what_holds_stands_above_and_all_else_keeps_its_order(order: list[int], 
 
 
 @pytest.mark.parametrize(("query", "said", "moment"), CASES["times"])
-def test_a_time_is_read(query: str, said: str, moment: str) -> None:
+def test_a_time_is_read(query, said, moment):
     asked = asked_time(query)
     assert asked and (asked.words, asked.moment) == (said, day(moment) if moment else None)
 
 
 @pytest.mark.parametrize("query", CASES["no_times"])
-def test_no_time_is_read_where_none_is_meant(query: str) -> None:
+def test_no_time_is_read_where_none_is_meant(query):
     assert asked_time(query) is None
 
 
@@ -97,9 +92,7 @@ times = st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1), timezones=st.ju
 
 
 @given(times, st.lists(st.tuples(st.none() | times, st.none() | times), max_size=6))
-def test_it_counts_only_where_it_changes_something_and_leaves_something(
-    moment: datetime, held: list[tuple[datetime | None, datetime | None]]
-) -> None:
+def test_it_counts_only_where_it_changes_something_and_leaves_something(moment, held):
     found = as_of(AskedTime("then", moment, moment), held)
     holding = [(begin or moment) <= moment and (end is None or end > moment) for begin, end in held]
     assert (found == moment) == (any(holding) and not all(holding))
@@ -124,7 +117,7 @@ def asked(kb: KnowledgeBase, query: str, scope: str = "ada") -> str:
     return hits[0].as_of
 
 
-def test_the_walk_is_as_of_that_time_and_says_so(moved: KnowledgeBase) -> None:
+def test_the_walk_is_as_of_that_time_and_says_so(moved):
     assert asked(moved, "where did gitea run in May 2023?") == "2023-05-16, because the query says “in May 2023”"
     assert asked(moved, "where did gitea run before the move?").startswith("2024-05-02")
     # What it finds is what an as-of given by hand finds.
@@ -133,7 +126,7 @@ def test_the_walk_is_as_of_that_time_and_says_so(moved: KnowledgeBase) -> None:
     assert moved.recall(query, legs=legs, scope="ada") == by_hand
 
 
-def test_it_is_not_where_nothing_changed_or_it_is_off_or_another_scopes(moved: KnowledgeBase) -> None:
+def test_it_is_not_where_nothing_changed_or_it_is_off_or_another_scopes(moved):
     assert asked(moved, "where did the Synology NAS stand in May 2023?") == ""
     assert asked(moved, "where does gitea run?") == ""
     assert asked(moved, "where did gitea run in May 2023?", scope="bob") == ""
@@ -142,7 +135,7 @@ def test_it_is_not_where_nothing_changed_or_it_is_off_or_another_scopes(moved: K
     assert asked(moved, "where did gitea run in May 2023?") == ""
 
 
-def test_what_was_written_then_is_nearer(kb: KnowledgeBase) -> None:
+def test_what_was_written_then_is_nearer(kb):
     kb.store_settings.set({"late": "bundled"})
     for month in (3, 4, 5, 6, 7):
         kb.add(Memory(f"month {month}", "We cooked together with Bea.", created_at=day(f"2024-{month:02}-08")))

@@ -1,6 +1,5 @@
 """Filters by fields: what every leg gives is what a plain reading of the conditions lets through."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -49,12 +48,11 @@ MEMORIES = {memory.external_id: memory for memory in stored()}
 
 
 @pytest.fixture(scope="module")
-def keys(module_dsn: str) -> Iterator[KnowledgeBase]:
-    with hopgate.open(module_dsn) as kb:
-        kb.add(*MEMORIES.values())
-        kb.embed()
-        kb.build()
-        yield kb
+def keys(module_kb: KnowledgeBase) -> KnowledgeBase:
+    module_kb.add(*MEMORIES.values())
+    module_kb.embed()
+    module_kb.build()
+    return module_kb
 
 
 # The conditions, evaluated by Python.
@@ -135,9 +133,7 @@ conditions = st.recursive(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(conditions, st.sampled_from(("lexical", "dense", "graph", None)))
-def test_every_leg_gives_all_that_meets_the_conditions_and_no_more(
-    keys: KnowledgeBase, where: dict[str, Any], leg: str | None
-) -> None:
+def test_every_leg_gives_all_that_meets_the_conditions_and_no_more(keys, where, leg):
     wanted = {name for name, memory in MEMORIES.items() if is_so(memory, where)}
     hits = {
         hit.external_id
@@ -152,7 +148,7 @@ def test_every_leg_gives_all_that_meets_the_conditions_and_no_more(
         assert {row[0] for row in rows} == wanted
 
 
-def test_few_among_many_are_found_however_far_down(keys: KnowledgeBase) -> None:
+def test_few_among_many_are_found_however_far_down(keys):
     for leg in ("lexical", "dense", "graph"):
         hits = keys.recall("spare key of house 3", legs=[leg], depth=3, k=3, where={"extra.price": {"gte": 28}})
         assert {hit.external_id for hit in hits} <= {"m56", "m57", "m58"} and len(hits) == 3
@@ -180,16 +176,16 @@ def test_few_among_many_are_found_however_far_down(keys: KnowledgeBase) -> None:
         ({"OR": [{"tags": str(number)} for number in range(101)]}, "more than 100"),
     ],
 )
-def test_what_is_no_condition_is_refused(where: Any, says: str) -> None:
+def test_what_is_no_condition_is_refused(where, says):
     with pytest.raises(hopgate.HopgateError, match=says):
         Where.of(where)
 
 
-def test_conditions_may_be_json_and_have_dollars() -> None:
+def test_conditions_may_be_json_and_have_dollars():
     assert Where.of('{"$or": [{"tags": {"$eq": "home"}}]}') == Where.of({"OR": [{"tags": "home"}]})
 
 
-def test_own_fields_are_found_by_their_words_and_shown(kb: KnowledgeBase) -> None:
+def test_own_fields_are_found_by_their_words_and_shown(kb):
     kb.add(
         Memory("ups", "UPS", extra={"price": 129.5, "from": {"shop": "Reichelt"}}),
         Memory("nas", "NAS", extra={"price": 300}),

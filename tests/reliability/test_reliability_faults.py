@@ -48,7 +48,7 @@ def databases(new_database: Any, specs: tuple[str, str]) -> Iterator[Databases]:
 
 @pytest.mark.timeout(0 if SOAK else 900)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_fault_at_a_boundary_tears_and_loses_nothing(name: str, databases: Databases, specs: tuple[str, str]) -> None:
+def test_a_fault_at_a_boundary_tears_and_loses_nothing(name, databases, specs):
     (command,) = (command for command in commands(*specs) if command.name == name)
     way = walked(command, databases)
     points, kill = [way.boundaries[len(way.boundaries) // 2]], in_process
@@ -67,7 +67,7 @@ def test_a_fault_at_a_boundary_tears_and_loses_nothing(name: str, databases: Dat
     sys.stdout.write(f"{name}: {len(way.boundaries)} boundaries, {kills} kills\n")
 
 
-def test_a_word_that_is_left_is_found(databases: Databases) -> None:
+def test_a_word_that_is_left_is_found(databases):
     with databases.of("built") as dsn:
         found = left_over(dsn, {"n0": "a text that it no longer has"})
     assert {"memories", "concept_names"} <= {place.split()[2].split(".")[0] for place in found}, found

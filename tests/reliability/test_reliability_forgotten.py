@@ -14,7 +14,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from cli_run import Runner
 from reliability.canary import CANARY, ITS_OWN, cached, in_files, in_tables
 from word_endpoint import WordEndpoint, serving
 
@@ -29,7 +28,7 @@ from hopgate.http import RetryPolicy
 from hopgate.integrations import readable_hits
 from hopgate.kb import KnowledgeBase
 from hopgate.store import vectors
-from hopgate.store.server import SERVER_LOG, EmbeddedServer
+from hopgate.store.server import SERVER_LOG
 
 NAME = CANARY.title()
 TEXT = f"{NAME} guards the door code of Vault Nine."
@@ -65,15 +64,7 @@ WAYS: dict[str, Callable[[KnowledgeBase], object]] = {
 
 
 @pytest.mark.parametrize("kind", ["bge-small", "endpoint"])
-def test_a_sensitive_text_reaches_no_embedder_cache_or_log(
-    kb: KnowledgeBase,
-    endpoint: WordEndpoint,
-    server: EmbeddedServer,
-    cache: Path,
-    caplog: pytest.LogCaptureFixture,
-    capfd: pytest.CaptureFixture[str],
-    kind: str,
-) -> None:
+def test_a_sensitive_text_reaches_no_embedder_cache_or_log(kb, endpoint, server, cache, caplog, capfd, kind):
     caplog.set_level(logging.DEBUG)
     kb.add(replace(SECRET, title=f"Title {CANARY}", is_sensitive=True), OPEN[0])
     assert kb.embed(endpoint.spec if kind == "endpoint" else kind) == 1
@@ -90,7 +81,7 @@ def test_a_sensitive_text_reaches_no_embedder_cache_or_log(
     assert CANARY not in "".join([*endpoint.bodies, caplog.text, *capfd.readouterr(), log])
 
 
-def test_a_statement_that_fails_leaves_no_text_in_the_servers_log(kb: KnowledgeBase, server: EmbeddedServer) -> None:
+def test_a_statement_that_fails_leaves_no_text_in_the_servers_log(kb, server):
     rows(kb, "ALTER TABLE memories ADD CONSTRAINT short CHECK (length(content) < 10)")
     with pytest.raises(HopgateError):
         kb.add(replace(SECRET, is_sensitive=True))
@@ -99,7 +90,7 @@ def test_a_statement_that_fails_leaves_no_text_in_the_servers_log(kb: KnowledgeB
     assert CANARY not in (server.directory / "pg" / SERVER_LOG).read_text(errors="replace")
 
 
-def test_turning_sensitive_is_one_transaction(kb: KnowledgeBase, endpoint: WordEndpoint, cache: Path) -> None:
+def test_turning_sensitive_is_one_transaction(kb, endpoint, cache):
     kb.add(SECRET, OPEN[0])
     kb.embed(endpoint.spec)
     kb.build()
@@ -154,7 +145,7 @@ def full(kb: KnowledgeBase, endpoint: WordEndpoint, cache: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("way", ["mark", "delete", "change", "mark and change", "change then mark"])
-def test_nothing_is_left(full: KnowledgeBase, cache: Path, way: str) -> None:
+def test_nothing_is_left(full, cache, way):
     if way == "change then mark":
         full.add(Memory("s", TEXT + " Still."))
         full.embed()
@@ -168,9 +159,7 @@ def test_nothing_is_left(full: KnowledgeBase, cache: Path, way: str) -> None:
     assert in_files(cache) == []
 
 
-def test_a_file_read_again_does_not_take_the_mark_away(
-    kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
-) -> None:
+def test_a_file_read_again_does_not_take_the_mark_away(kb, endpoint, tmp_path):
     path = tmp_path / "corpus.jsonl"
     path.write_text(f'{{"_id": "s", "text": "{TEXT}"}}\n{{"_id": "o", "text": "{OPEN[0].text}"}}\n')
     kb.ingest(path)
@@ -225,15 +214,8 @@ MODELS: dict[str, Callable[[KnowledgeBase, WordEndpoint], object]] = {
     ],
 )
 def test_a_slow_model_gets_nothing_of_what_turned_meanwhile(
-    kb: KnowledgeBase,
-    endpoint: WordEndpoint,
-    cache: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    model: str,
-    way: str,
-    status: int,
-    requests: int,
-) -> None:
+    kb, endpoint, cache, monkeypatch, model, way, status, requests
+):
     monkeypatch.setattr(HostedEmbedder, "__init__", partialmethod(HostedEmbedder.__init__, batch_size=1, retry=QUICK))
     kb.add_sensitivity(SensitivityRules(tags=("private",)))
     secret = replace(SECRET, tags=())
@@ -248,9 +230,7 @@ def test_a_slow_model_gets_nothing_of_what_turned_meanwhile(
     assert {memory.external_id for memory in OPEN} <= read
 
 
-def test_names_of_a_first_build_are_not_embedded_after_their_memory_turned(
-    kb: KnowledgeBase, endpoint: WordEndpoint, cache: Path
-) -> None:
+def test_names_of_a_first_build_are_not_embedded_after_their_memory_turned(kb, endpoint, cache):
     """All names are brought together at once, which a hosted embedder takes minutes over."""
     kb.add(*OPEN, SECRET)
     kb.embed(endpoint.spec)
@@ -261,7 +241,7 @@ def test_names_of_a_first_build_are_not_embedded_after_their_memory_turned(
     nothing_left(kb, cache)
 
 
-def test_a_retriever_hands_on_nothing_that_a_rule_says_is_sensitive(kb: KnowledgeBase) -> None:
+def test_a_retriever_hands_on_nothing_that_a_rule_says_is_sensitive(kb):
     kb.add(Memory("r", "The vault opens."), Memory("s", "The vault has a code."), Memory("t", "The vault is green."))
     kb.mark_sensitive(["r"])
     kb.add_sensitivity(SensitivityRules(tags=("private",)))
@@ -282,7 +262,7 @@ def names(kb: KnowledgeBase, scope: str | None = None) -> set[str]:
 
 
 @pytest.mark.parametrize("text", ["She moved to Rome.", "She moved to Canada."])
-def test_a_name_goes_though_another_word_holds_its_letters(kb: KnowledgeBase, text: str) -> None:
+def test_a_name_goes_though_another_word_holds_its_letters(kb, text):
     kb.add(SISTER, replace(LATER, text=text))
     kb.build()
     assert "Ada" in names(kb)
@@ -296,7 +276,7 @@ def test_a_name_goes_though_another_word_holds_its_letters(kb: KnowledgeBase, te
     "moved", [{"scope": "b"}, {"thread": "u"}, {"thread": None}, {"created_at": DAY - timedelta(1)}]
 )
 @pytest.mark.parametrize("which", [SISTER, LATER])
-def test_a_memory_that_moves_takes_nothing_along(kb: KnowledgeBase, moved: dict[str, Any], which: Memory) -> None:
+def test_a_memory_that_moves_takes_nothing_along(kb, moved, which):
     kb.add(SISTER, LATER)
     kb.build()
     assert {"Ada", "Rome"} <= names(kb, "a")
@@ -312,7 +292,7 @@ def test_a_memory_that_moves_takes_nothing_along(kb: KnowledgeBase, moved: dict[
     assert "Ada" not in names(kb)
 
 
-def test_a_scope_is_not_told_the_name_of_another(kb: KnowledgeBase) -> None:
+def test_a_scope_is_not_told_the_name_of_another(kb):
     mine = Memory("m1", "I live in Rome.", scope="a", thread="t", created_at=DAY)
     for scope in ("a", "b"):
         kb.add(replace(mine, scope=scope))
@@ -320,7 +300,7 @@ def test_a_scope_is_not_told_the_name_of_another(kb: KnowledgeBase) -> None:
     assert not [name for name in names(kb, "b") if "(a)" in name.lower()]
 
 
-def test_statements_about_later_turns_go(kb: KnowledgeBase, tmp_path: Path, cache: Path) -> None:
+def test_statements_about_later_turns_go(kb, tmp_path, cache):
     told, other = "Ada moved to Rome.", "The NAS is in the cellar."
     kb.add(SISTER, LATER, Memory("m3", other, scope="a", thread="u", created_at=DAY))
     file = tmp_path / "statements.jsonl"
@@ -338,7 +318,7 @@ def test_statements_about_later_turns_go(kb: KnowledgeBase, tmp_path: Path, cach
     assert not kept.get(space.identity, [told, "Ada lives in Rome"], "document")
 
 
-def test_scrubbing_leaves_nothing_in_the_clusters_files(tmp_path: Path, cache: Path, bare: Runner) -> None:
+def test_scrubbing_leaves_nothing_in_the_clusters_files(tmp_path, cache, bare):
     folder = tmp_path / "store"
     with hopgate.open(folder) as kb:
         kb.add(*OPEN, Memory("s", f"{CANARY} told Ada Byron about {CANARY}.", tags=(CANARY,)))

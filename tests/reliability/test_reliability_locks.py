@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from patience import PATIENCE
 from reliability.watch import AFTER_COMMIT, LOCKS, ROLLBACK, taken, watched
-from word_endpoint import WordEndpoint, serving
+from word_endpoint import serving
 
 import hopgate
 from hopgate.errors import ConflictError, HopgateError
@@ -44,7 +44,7 @@ def transactions(work: Callable[[], object]) -> list[list[str]]:
     return [locks for locks in [*done, *open_.values()] if locks]
 
 
-def test_every_writer_keeps_the_order_that_is_written_down(kb: KnowledgeBase) -> None:
+def test_every_writer_keeps_the_order_that_is_written_down(kb):
     section = PAGE.read_text(encoding="utf-8").partition("## The order of locks")[2].partition("\n## ")[0]
     assert re.findall(r"^\d+\. \*\*(.+?)\*\*", section, re.MULTILINE) == list(LOCKS)
     with serving() as first, serving("others") as second:
@@ -93,7 +93,7 @@ def _swap(kb: KnowledgeBase, met: threading.Barrier, order: list[str]) -> int:
     return attempts
 
 
-def test_two_that_deadlock_begin_again(kb: KnowledgeBase) -> None:
+def test_two_that_deadlock_begin_again(kb):
     kb.add(*NOTES[:2])
     met = threading.Barrier(2)
     with ThreadPoolExecutor(2) as pool:
@@ -102,7 +102,7 @@ def test_two_that_deadlock_begin_again(kb: KnowledgeBase) -> None:
 
 
 @pytest.mark.parametrize("state", ["40P01", "40001"])
-def test_a_conflict_is_not_taken_for_a_server_that_is_down(kb: KnowledgeBase, state: str) -> None:
+def test_a_conflict_is_not_taken_for_a_server_that_is_down(kb, state):
     raised = f"DO $$ BEGIN RAISE EXCEPTION 'in the way' USING ERRCODE = '{state}'; END $$"
     with pytest.raises(ConflictError, match="other writers") as caught, kb.store.transaction() as connection:
         connection.execute(raised)
@@ -110,7 +110,7 @@ def test_a_conflict_is_not_taken_for_a_server_that_is_down(kb: KnowledgeBase, st
 
 
 @pytest.mark.parametrize("setting", ["statement_timeout", "lock_timeout"])
-def test_nor_is_a_timeout_of_the_servers(kb: KnowledgeBase, setting: str) -> None:
+def test_nor_is_a_timeout_of_the_servers(kb, setting):
     kb.add(NOTES[0])
     with kb.store.transaction() as holder:
         holder.execute("SELECT FROM memories FOR UPDATE")
@@ -123,9 +123,7 @@ def test_nor_is_a_timeout_of_the_servers(kb: KnowledgeBase, setting: str) -> Non
 
 
 @pytest.mark.parametrize("gone", [["a"], ["a", "b"]])
-def test_a_memory_goes_while_it_is_about_to_be_embedded(
-    kb: KnowledgeBase, endpoint: WordEndpoint, gone: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_memory_goes_while_it_is_about_to_be_embedded(kb, endpoint, gone, monkeypatch):
     kb.add(*NOTES[:2])
     fetch = memories.fetch_by_id
 
@@ -139,7 +137,7 @@ def test_a_memory_goes_while_it_is_about_to_be_embedded(
     assert kb.embed(endpoint.spec) == 2 - len(gone)
 
 
-def test_a_path_through_what_is_gone_is_left_out(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_through_what_is_gone_is_left_out(kb, monkeypatch):
     kb.add(*NOTES[:2])
     kb.build()
     explain = kb.graph_leg.explain

@@ -223,7 +223,7 @@ def _hangs(*_: object) -> None:
 @pytest.mark.full
 @pytest.mark.timeout(0 if SOAK else 900)
 @pytest.mark.parametrize("name", READERS)
-def test_no_text_ends_in_a_traceback_or_never(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_text_ends_in_a_traceback_or_never(name, monkeypatch):
     reader = READERS[name]
     count = -(-ODD_TEXTS * reader.parts // sum(other.parts for other in READERS.values()))
     monkeypatch.setattr(logging.root.manager, "disable", logging.CRITICAL)
@@ -314,7 +314,7 @@ def assert_linear(read: Callable[[str], object], text: Callable[[int], str], siz
 
 @pytest.mark.timeout(0 if SOAK else 900)
 @pytest.mark.parametrize("name", [name for name, reader in READERS.items() if reader.long])
-def test_a_reader_is_linear(name: str) -> None:
+def test_a_reader_is_linear(name):
     for text in TEXTS[: SHORT if name in ("rules", "turns before") and not SOAK else None]:
         assert_linear(READERS[name].read, functools.partial(made, text), (SIZE, 4 * SIZE))
 
@@ -348,5 +348,5 @@ LARGE: dict[str, tuple[Callable[[str], object], Callable[[int], str]]] = {
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_a_reader_of_much_is_linear(name: str) -> None:
+def test_a_reader_of_much_is_linear(name):
     assert_linear(*LARGE[name], (16_000, 16_000))

@@ -125,12 +125,7 @@ def picture(drawn: Neighbourhood) -> tuple[Any, ...]:
     ],
     share=0.1,
 )
-def test_a_scope_is_answered_alike_with_and_without_others(
-    new_database: Any,
-    endpoint: WordEndpoint,
-    world: list[tuple[str, tuple[str, str, str | None]]],
-    share: float,
-) -> None:
+def test_a_scope_is_answered_alike_with_and_without_others(new_database, endpoint, world, share):
     made = [
         Memory(f"{scope}{n}", text, title=title, thread=thread, scope=scope, created_at=START + timedelta(days=n))
         for n, (scope, (text, title, thread)) in enumerate(world)
@@ -159,7 +154,7 @@ def two(kb: KnowledgeBase, endpoint: WordEndpoint) -> KnowledgeBase:
     return kb
 
 
-def test_shared_scopes_have_one_graph(two: KnowledgeBase, cache: Any) -> None:
+def test_shared_scopes_have_one_graph(two, cache):
     walled = two.recall("Ada Byron", scope="bob", legs=("graph", "lexical"), explain=True)
     assert {hit.external_id for hit in walled if len(hit.path) > 1} == {"b1"}
     two.store_settings.set({"scopes": "shared"})
@@ -172,4 +167,4 @@ def test_shared_scopes_have_one_graph(two: KnowledgeBase, cache: Any) -> None:
     with pytest.raises(hopgate.HopgateError, match="walls or shared"):
         two.store_settings.set({"scopes": "open"})
     with pytest.raises(hopgate.HopgateError, match="no setting 'scopes'"):
-        two.recall("Ada Byron", **{"scopes": "shared"})  # type: ignore[arg-type]
+        two.recall("Ada Byron", scopes="shared")

@@ -14,9 +14,7 @@ from typing import Any
 
 import pytest
 from answering import answering
-from cli_run import Runner
 from reliability.canary import in_tables
-from word_endpoint import WordEndpoint
 
 import hopgate
 from hopgate import Memory
@@ -46,11 +44,11 @@ OBEYED = {"\x1b", "\x07", "\x9b"}
         *("concepts show", "settings set fuser", "ingest"),
     ],
 )
-def test_arguments_that_are_not_utf_8(run: Runner, command: str) -> None:
+def test_arguments_that_are_not_utf_8(run, command):
     run(*command.split(), "\udcff", status=2).refused()
 
 
-def test_nul_in_ids_and_scopes(kb: KnowledgeBase) -> None:
+def test_nul_in_ids_and_scopes(kb):
     kb.add(NOTE)
     for ask in (
         lambda: kb.recall("key", scope="a\0b"),
@@ -69,7 +67,7 @@ def test_nul_in_ids_and_scopes(kb: KnowledgeBase) -> None:
             assert "\n" not in str(error)
 
 
-def test_what_a_terminal_obeys_does_not_reach_it(kb: KnowledgeBase, run: Runner) -> None:
+def test_what_a_terminal_obeys_does_not_reach_it(kb, run):
     kb.add(Memory(f"id{ESCAPE}", f"Ada Byron lives in London.{ESCAPE}", title=f"Title{ESCAPE}", scope=f"s{ESCAPE}"))
     kb.build()
     shown = ""
@@ -101,12 +99,6 @@ def made(kb: KnowledgeBase, tmp_path: Path) -> Path:
     return tmp_path / "made.hopgate"
 
 
-@pytest.fixture
-def target(other: str) -> Iterator[KnowledgeBase]:
-    with hopgate.open(other) as kb:
-        yield kb
-
-
 def rewritten(path: Path, change: Callable[[dict[str, Any]], Any], files: Mapping[str, str] = {}) -> Path:
     """The backup with another manifest, and but for these files as it is."""
     other = path.with_name("other.hopgate")
@@ -120,13 +112,13 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], Any], files: Mappin
     return other
 
 
-def test_a_backup_runs_no_statement_of_its_own(made: Path, target: KnowledgeBase) -> None:
+def test_a_backup_runs_no_statement_of_its_own(made, second):
     """The embedded server's user may do anything there: a statement would be a program on this machine."""
     space = '{"dimension": "3); CREATE TABLE public.taken (a int); --"}\t\\N\tt\n'
     with pytest.raises(HopgateError) as refused:
-        target.upkeep.restore(rewritten(made, lambda _: {}, {"tables/embedding_space.copy": space}))
-    found = target.store.run(lambda c: c.execute("SELECT to_regclass('public.taken')").fetchone())
-    assert found == (None,) and len(target) == 0 and "Ada" not in str(refused.value)
+        second.upkeep.restore(rewritten(made, lambda _: {}, {"tables/embedding_space.copy": space}))
+    found = second.store.run(lambda c: c.execute("SELECT to_regclass('public.taken')").fetchone())
+    assert found == (None,) and len(second) == 0 and "Ada" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -140,33 +132,27 @@ def test_a_backup_runs_no_statement_of_its_own(made: Path, target: KnowledgeBase
         lambda values: values["tables"].update(memories=None),
     ],
 )
-def test_a_manifest_of_another_shape_is_one_sentence(
-    made: Path, target: KnowledgeBase, change: Callable[[dict[str, Any]], Any]
-) -> None:
+def test_a_manifest_of_another_shape_is_one_sentence(made, second, change):
     with pytest.raises(HopgateError, match="not a backup of hopgate"):
-        target.upkeep.restore(rewritten(made, change))
+        second.upkeep.restore(rewritten(made, change))
 
 
-def test_what_comes_while_a_backup_is_read_stays(
-    made: Path, target: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_comes_while_a_backup_is_read_stays(made, second, monkeypatch):
     """The store was empty when it was looked at, and is emptied before it is filled."""
     real_load = backup._load
 
     def meanwhile(*given: Any) -> Any:
-        with hopgate.open(target.store.dsn) as beside:
+        with hopgate.open(second.store.dsn) as beside:
             beside.add(Memory("n", "Bea feeds the cat."))
         return real_load(*given)
 
     monkeypatch.setattr(backup, "_load", meanwhile)
     with pytest.raises(HopgateError, match="holds 1 memories"):
-        target.upkeep.restore(made)
-    assert target.get("n") is not None and target.get("m") is None
+        second.upkeep.restore(made)
+    assert second.get("n") is not None and second.get("m") is None
 
 
-def test_the_rules_of_both_stores_hold_for_what_is_restored_before_anybody_reads_it(
-    kb: KnowledgeBase, target: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_rules_of_both_stores_hold_for_what_is_restored_before_anybody_reads_it(kb, second, tmp_path, monkeypatch):
     """Somebody who has a rule and restores an older backup believes that the rule still holds."""
     kb.add(Memory("m1", "Ada Lovelace lives in London.", tags=("private",)), Memory("m2", "Bea lives in Paris."))
     kb.add_sensitivity(SensitivityRules(patterns=("PIN",)))
@@ -174,23 +160,23 @@ def test_the_rules_of_both_stores_hold_for_what_is_restored_before_anybody_reads
     kb.upkeep.backup(tmp_path / "made.hopgate")
     with pytest.raises(HopgateError, match="exists already"):
         kb.upkeep.backup(tmp_path / "made.hopgate")
-    target.add_sensitivity(SensitivityRules(tags=("private",)))
+    second.add_sensitivity(SensitivityRules(tags=("private",)))
 
     def breaks(*_: object) -> None:
         raise HopgateError("broken off")
 
     with monkeypatch.context() as patched:
-        patched.setattr(target._writer, "_mark", breaks)
+        patched.setattr(second._writer, "_mark", breaks)
         with pytest.raises(HopgateError, match="broken off"):
-            target.upkeep.restore(tmp_path / "made.hopgate")
-    assert len(target) == 0 and target.sensitivity() == SensitivityRules(tags=("private",))
-    target.upkeep.restore(tmp_path / "made.hopgate")
-    assert target.sensitivity() == SensitivityRules(tags=("private",), patterns=("PIN",))
-    assert [memory.external_id for memory in target.export() if memory.is_sensitive] == ["m1"]
-    names = {name for concept in target.graph.concepts() for name in (concept.name, *concept.aliases)}
+            second.upkeep.restore(tmp_path / "made.hopgate")
+    assert len(second) == 0 and second.sensitivity() == SensitivityRules(tags=("private",))
+    second.upkeep.restore(tmp_path / "made.hopgate")
+    assert second.sensitivity() == SensitivityRules(tags=("private",), patterns=("PIN",))
+    assert [memory.external_id for memory in second.export() if memory.is_sensitive] == ["m1"]
+    names = {name for concept in second.graph.concepts() for name in (concept.name, *concept.aliases)}
     assert "Bea" in names and not names & {"Ada Lovelace", "London"}
-    assert target.pending_vectors() == 0
-    row = target.store.run(lambda c: c.execute("SELECT count(*) - count(embedding) FROM memories").fetchone())
+    assert second.pending_vectors() == 0
+    row = second.store.run(lambda c: c.execute("SELECT count(*) - count(embedding) FROM memories").fetchone())
     assert row == (1,)
 
 
@@ -212,7 +198,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.lstat().st_mode)
 
 
-def test_caches_are_private_whatever_comes_first(kb: KnowledgeBase, cache: Path) -> None:
+def test_caches_are_private_whatever_comes_first(kb, cache):
     """A recall makes the folder before the first embedding does."""
     with umask(0o022):
         kb.add(NOTE)
@@ -227,9 +213,7 @@ def test_caches_are_private_whatever_comes_first(kb: KnowledgeBase, cache: Path)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "sqlite", "backup", pytest.param("parquet", marks=pytest.mark.full)])
-def test_what_holds_sensitive_memories_is_written_for_its_owner_alone(
-    kb: KnowledgeBase, run: Runner, tmp_path: Path, form: str
-) -> None:
+def test_what_holds_sensitive_memories_is_written_for_its_owner_alone(kb, run, tmp_path, form):
     kb.add(Memory("m", "Ada keeps the key.", is_sensitive=True))
     out = tmp_path / "out"
     with umask(0):
@@ -241,7 +225,7 @@ def test_what_holds_sensitive_memories_is_written_for_its_owner_alone(
 
 
 @needs_root
-def test_folders_above_a_store_are_left_as_they_are(tmp_path: Path) -> None:
+def test_folders_above_a_store_are_left_as_they_are(tmp_path):
     """As root the server runs as another user, who reaches the store all the same."""
     above = tmp_path / "closed"
     above.mkdir(mode=0o700)
@@ -254,7 +238,7 @@ def test_folders_above_a_store_are_left_as_they_are(tmp_path: Path) -> None:
 
 
 @needs_root
-def test_a_socket_folder_that_another_user_made_is_not_entered(tmp_path: Path) -> None:
+def test_a_socket_folder_that_another_user_made_is_not_entered(tmp_path):
     deep = tmp_path / ("d" * 60) / ("e" * 60)
     sockets = embedded_server.socket_directory(deep)
     sockets.mkdir(mode=0o777)
@@ -276,7 +260,7 @@ def test_a_socket_folder_that_another_user_made_is_not_entered(tmp_path: Path) -
 
 
 @needs_root
-def test_a_lock_that_another_user_holds_ends_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_that_another_user_holds_ends_in_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(embedded_server, "LOCK_S", 0.2)
     folder = tmp_path / "store"
     folder.mkdir(mode=0o700)
@@ -295,9 +279,7 @@ def test_a_lock_that_another_user_holds_ends_in_a_sentence(tmp_path: Path, monke
 PASSWORD = "hunter2hunter2"
 
 
-def test_an_embedders_password_is_sent_and_not_stored(
-    kb: KnowledgeBase, endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_embedders_password_is_sent_and_not_stored(kb, endpoint, monkeypatch):
     spec = endpoint.spec.replace("http://", f"http://me:{PASSWORD}@")
     kb.add(NOTE)
     assert kb.embed(spec) == 1
@@ -311,9 +293,7 @@ def test_an_embedders_password_is_sent_and_not_stored(
         assert again.recall("key")
 
 
-def test_a_key_that_a_server_repeats_is_not_printed(
-    kb: KnowledgeBase, run: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_that_a_server_repeats_is_not_printed(kb, run, monkeypatch):
     def repeat(asked: BaseHTTPRequestHandler, _: str) -> tuple[int, Any]:
         said = f"Incorrect key {asked.headers['Authorization']} sent to {asked.path}, use {PASSWORD[:10]}***"
         return 400, {"error": {"message": said}}
@@ -341,7 +321,7 @@ ADDRESSES = (
 )
 
 
-def test_no_address_is_printed_with_its_password(bare: Runner, run: Runner) -> None:
+def test_no_address_is_printed_with_its_password(bare, run):
     for address in ADDRESSES:
         said = bare("status", "--dsn", address, status=2).refused()
         assert "hunt" not in said and "er2" not in said, said

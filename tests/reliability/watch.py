@@ -44,13 +44,13 @@ def watched(hook: Hook) -> Iterator[None]:
         hook(self, ROLLBACK)
         rollback(self)
 
-    cursor.execute, cursor.copy, cursor.executemany = map(watching, (execute, copy, executemany))  # type: ignore
-    connection.commit, connection.rollback = committing, rolling_back  # type: ignore[method-assign]
+    cursor.execute, cursor.copy, cursor.executemany = map(watching, (execute, copy, executemany))
+    connection.commit, connection.rollback = committing, rolling_back
     try:
         yield
     finally:
-        cursor.execute, cursor.copy, cursor.executemany = execute, copy, executemany  # type: ignore[method-assign]
-        connection.commit, connection.rollback = commit, rollback  # type: ignore[method-assign]
+        cursor.execute, cursor.copy, cursor.executemany = execute, copy, executemany
+        connection.commit, connection.rollback = commit, rollback
 
 
 GRAPH_TABLES = "concepts|concept_names|concept_edges|mentions|facts|relations|memory_concepts"
