@@ -52,7 +52,7 @@ full: test $(STAMPS)/full ## and what is slow or heavy: browsers, Ray, kernels, 
 	@# Ray ends its driver's process where it loses a node, as on a busy machine: a process of its own, and once more.
 	$(BIN)/pytest -m full tests/scale || $(BIN)/pytest -m full tests/scale
 	$(PYTHON) -m venv $(VENV)/full
-	$(FULL) pip install --quiet langchain-core langchain-tests llama-index-core
+	$(FULL) pip install --quiet langchain-core langchain-tests langgraph llama-index-core
 	$(FULL) pip install --quiet --no-deps ./docs/plugin-example
 	CMAKE_ARGS=-DGGML_NATIVE=OFF CMAKE_BUILD_PARALLEL_LEVEL=$(CORES) $(FULL) pip install --quiet --constraint constraints.txt llama-cpp-python
 	PYTHONPATH=src:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \

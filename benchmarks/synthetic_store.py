@@ -72,7 +72,6 @@ def fill(kb: KnowledgeBase, size: int, *, dimension: int = 384, queries: int = 1
                 one, other = pick.sample(list(mentioned[memory]), 2)
                 yield int(one) + 1, int(other) + 1, pick.choice(RELATIONS), [memory + 1], HalfVector(vector)
 
-    nothing = HalfVector([1.0] * dimension)
     uses = np.bincount(mentioned.ravel(), minlength=concepts).tolist()
     with kb.store.transaction() as connection:
         vectors.claim(connection, Identity("synthetic", dimension, spec="synthetic"), BundledLate().identity)
@@ -81,8 +80,8 @@ def fill(kb: KnowledgeBase, size: int, *, dimension: int = 384, queries: int = 1
         _copy(connection, "memories (external_id, content, importance, embedding)", "text text float8 halfvec",
               memory_rows())  # fmt: skip
         _copy(connection, "memory_tokens (memory_id, count, tokens)", "int8 int4 bytea", _token_rows(rng, size))
-        _copy(connection, "concepts (canonical_name, aliases, memory_count, embedding)", "text text[] int4 halfvec",
-              ((name, [name], use, nothing) for name, use in zip(names, uses, strict=True)))  # fmt: skip
+        _copy(connection, "concepts (canonical_name, aliases, memory_count)", "text text[] int4",
+              ((name, [name], use) for name, use in zip(names, uses, strict=True)))  # fmt: skip
         _copy(connection, "concept_names (name, normal_name, concept_id, uses, initials)", "text text int8 int4 text",
               ((name, normalise(name), at + 1, uses[at], initials(normalise(name)))
                for at, name in enumerate(names)))  # fmt: skip
@@ -141,8 +140,6 @@ def _copy(connection: Any, table: str, types: str, rows: Iterable[Sequence[Any]]
 def _index(kb: KnowledgeBase, size: int) -> None:
     """Do what a build and its tidying do at this size."""
     with kb.store.transaction() as connection:
-        # The benchmark resolves no names.
-        connection.execute("CREATE INDEX concepts_embedding ON concepts (id)")
         graph_vectors.ensure_index(connection)
         connection.execute("SELECT gin_clean_pending_list('memories_search_vector')")
     with connect.connect(kb.store.dsn) as connection:

@@ -172,6 +172,11 @@ class KnowledgeBase:
         filters = Filters(scope, superseded=True, where=None if where is None else Where.of(where))
         return self.store.run(lambda connection: listed(connection, *filters.sql(), after=after, limit=limit))
 
+    def scopes(self, *, where: Conditions | str | None = None) -> Sequence[str]:
+        """The scopes that memories are in: all, or those with some fields."""
+        filters = Filters(superseded=True, where=None if where is None else Where.of(where))
+        return self.store.run(lambda connection: memories.scopes(connection, *filters.sql()))
+
     def written(
         self,
         since: datetime,

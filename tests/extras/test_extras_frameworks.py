@@ -6,11 +6,16 @@ from datetime import UTC, datetime
 
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 from langchain_tests.integration_tests import RetrieversIntegrationTests
+from langgraph.store.base import GetOp, Item, ListNamespacesOp, MatchCondition, Op, PutOp, SearchOp
+from langgraph.store.memory import InMemoryStore
 
 import hopgate
 from hopgate.exports.memories import write_parquet
 from hopgate.integrations.langchain import HopgateRetriever
+from hopgate.integrations.langgraph import HopgateStore
 from hopgate.integrations.llama_index import HopgateRetriever as NodeRetriever
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
@@ -72,3 +77,59 @@ def test_parquet(notes, tmp_path):
 
 def test_the_example_of_a_plugin_is_found_where_it_is_installed() -> None:
     assert [found.name for found in plugins("embedders") if found.package == "hopgate-letters"] == ["letters"]
+
+
+NAMESPACES = st.lists(st.sampled_from(["a", "b/c", "d #é"]), min_size=1, max_size=3).map(tuple)
+KEYS = st.sampled_from(["k1", "k/2", "k#3"])
+VALUES = st.fixed_dictionaries(
+    {"text": st.sampled_from(["the harbour of Oslo", "a red boat", ""]), "n": st.integers(0, 4)},
+    optional={"user": st.fixed_dictionaries({"name": st.sampled_from(["Ada", "Bob"])})},
+)
+FILTERS = st.sampled_from([None, {"n": 2}, {"n": {"$gte": 2}}, {"text": {"$ne": "a boat"}}, {"user": {"name": "Ada"}}])
+OPERATIONS = st.one_of(
+    st.builds(PutOp, NAMESPACES, KEYS, st.one_of(st.none(), VALUES), st.none(), st.none()),
+    st.builds(GetOp, NAMESPACES, KEYS),
+    st.builds(SearchOp, st.one_of(st.just(()), NAMESPACES), FILTERS, st.just(100), st.just(0), st.none()),
+)
+ASKED_NAMESPACES = [
+    ListNamespacesOp(conditions, depth, limit=5, offset=offset)
+    for conditions in (None, (MatchCondition("prefix", ("a",)),), (MatchCondition("suffix", ("*", "a")),))
+    for depth, offset in ((None, 0), (1, 0), (2, 1))
+]
+
+
+def plain(result: object) -> object:
+    if isinstance(result, list):
+        return sorted(map(plain, result), key=str)
+    return (result.namespace, result.key, result.value) if isinstance(result, Item) else result
+
+
+@settings(max_examples=30, deadline=None, phases=[Phase.generate])
+@given(batches=st.lists(st.lists(OPERATIONS, max_size=6), max_size=6))
+def test_a_langgraph_store_answers_as_the_one_in_memory(
+    tmp_path_factory: pytest.TempPathFactory, batches: list[list[Op]]
+) -> None:
+    """The framework's own store is the oracle. 30 stores are made on one server."""
+    oracle = InMemoryStore()
+    with hopgate.open(tmp_path_factory.getbasetemp() / "langgraph") as kb:
+        kb.delete([memory.external_id for memory in kb.export()])
+        store = HopgateStore(kb)
+        for batch in batches:
+            assert [plain(result) for result in store.batch(batch)] == [plain(r) for r in oracle.batch(batch)]
+        # The oracle keeps a namespace that it was only asked for.
+        for empty in [namespace for namespace, items in oracle._data.items() if not items]:
+            del oracle._data[empty]
+        assert store.batch(ASKED_NAMESPACES) == oracle.batch(ASKED_NAMESPACES)
+
+
+def test_a_langgraph_store_searches_by_meaning_and_keeps_secrets(tmp_path: Path) -> None:
+    with hopgate.open(tmp_path) as kb:
+        store = HopgateStore(kb)
+        store.put(("users", "ada"), "boat", {"text": "The boat lies in the harbour of Oslo."})
+        store.put(("users", "bob"), "bread", {"text": "Bread needs flour."})
+        found = store.search(("users",), query="where is the ship moored?", limit=1)
+        assert [(item.namespace, item.key) for item in found] == [(("users", "ada"), "boat")]
+        assert found[0].score and asyncio.run(store.aget(("users", "ada"), "boat")).value["text"].startswith("The boat")
+        kb.mark_sensitive([memory.external_id for memory in kb.export()][:1])
+        assert store.get(("users", "ada"), "boat") is None
+        assert [item.key for item in store.search(("users",), query="boat harbour Oslo")] == ["bread"]

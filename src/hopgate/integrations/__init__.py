@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from hopgate.memory import Cleared, cleared
+from hopgate.memory import Cleared, Memory, cleared
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
@@ -28,3 +28,8 @@ def readable_hits(kb: KnowledgeBase, hits: Sequence[Hit]) -> list[tuple[Hit, Cle
     """
     rules = kb.sensitivity()
     return list(cleared((hit, memory) for hit in hits for memory in rules.applied([hit.memory])))
+
+
+def readable(kb: KnowledgeBase, memories: Iterable[Memory]) -> list[Memory]:
+    """Those of some memories that are not sensitive now."""
+    return [memory for memory in kb.sensitivity().applied(memories) if not memory.is_sensitive]

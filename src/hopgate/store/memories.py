@@ -260,6 +260,12 @@ def listed(
     return rows.select(connection, Memory, source, {**parameters, "begin": begin[0], "limit": limit})
 
 
+def scopes(connection: Connection, condition: str, parameters: Mapping[str, Any]) -> list[str]:
+    """The scopes of memories under a condition, in order."""
+    asked = f"SELECT DISTINCT scope FROM memories WHERE scope IS NOT NULL AND {condition} ORDER BY 1"
+    return rows.values(connection, asked, parameters)
+
+
 def written_between(
     connection: Connection,
     since: datetime,
