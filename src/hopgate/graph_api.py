@@ -9,16 +9,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from hopgate.errors import HopgateError, WithdrawnError
+from hopgate.exports import graph as exports
 from hopgate.graph import inspect
 from hopgate.graph.build import merge
 from hopgate.graph.build.merge import Change
 from hopgate.guard import guarded
 from hopgate.memory import Cleared
 from hopgate.recall.filters import Filters, Scopes
-from hopgate.store import superseded
+from hopgate.store import journal, memories, superseded
 from hopgate.store.graph import concept_rows, edge_rows, fact_rows, graph_vectors, name_rows
 from hopgate.store.graph.visible import View, view_of
 from hopgate.store.rows import Connection
+from hopgate.times import utc
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from hopgate.store.superseded import SupersededMemory
 
 Result = TypeVar("Result")
+# The columns of an edge's beginning and end on each axis.
+AXES = {"valid": ("valid_from", "valid_to"), "known": ("recorded_at", "retired_at")}
 
 
 class Part(TypedDict, total=False):
@@ -109,11 +113,26 @@ class ConceptGraph:
     def concept(self, name: str | int, *, limit: int = 20, **part: Unpack[Part]) -> inspect.ConceptDetail:
         """Give one concept, by a name or its id: its names, the merges into it, at most `limit` memories and edges."""
         with self._looking(**part) as (connection, view):
-            return inspect.concept_detail(connection, view, name, limit=limit)
+            concept = concept_rows.get(connection, inspect.named(connection, view, name)[0], view)
+            return inspect.ConceptDetail(
+                concept,
+                tuple(journal.merges_into(connection, concept.id)),
+                tuple(concept_rows.memories_about(connection, concept.id, view, limit=limit)),
+                tuple(edge_rows.visible(connection, view, concept_ids=[concept.id], limit=limit)),
+            )
 
     def memory(self, external_id: str, *, limit: int = 10) -> inspect.MemoryDetail:
         """Give one memory: what was extracted from it, its edges, what is related by them, and what it superseded."""
-        return self._store.run(lambda connection: inspect.memory_detail(connection, external_id, limit=limit))
+        with self._looking() as (connection, view):
+            ((key, memory),) = memories.require(connection, [external_id]).items()
+            return inspect.MemoryDetail(
+                memory,
+                tuple(fact_rows.mentions(connection, key)),
+                tuple(fact_rows.of_memory(connection, key)),
+                tuple(edge_rows.visible(connection, view, memory_ids=[key], limit=limit)),
+                tuple((other, tuple(names)) for other, names in concept_rows.related(connection, key, limit=limit)),
+                *superseded.of_memory(connection, key),
+            )
 
     def edges(
         self,
@@ -175,11 +194,8 @@ class ConceptGraph:
         among : sequence of int, optional
             These concepts alone, the first `limit` of them.
         """
-        inspect.check_limits(depth, limit)
         with self._looking(**part) as (connection, view):
-            if concept_id is not None:
-                return inspect.around(connection, view, concept_id, depth=depth, limit=limit)
-            return inspect.chosen(connection, view, among, limit=limit)
+            return inspect.neighbourhood(connection, view, concept_id, among, depth=depth, limit=limit)
 
     def concept_vectors(self, concepts: Sequence[Concept]) -> NDArray[np.float32]:
         """Embed concepts' names with the store's embedder: one unit vector each, to draw or to cluster."""
@@ -210,8 +226,14 @@ class ConceptGraph:
         axis : str
             "valid": when it was true; "known": when it was known.
         """
+        if axis not in AXES:
+            raise HopgateError(f"there is no time {axis!r}: say valid (when it was true) or known (when it was known)")
+        first, last = utc(since), utc(until)
+        if first > last:
+            raise HopgateError("the first date is after the second one: exchange them")
         with self._looking(scope=scope) as (connection, view):
-            return inspect.changes(connection, view, since, until, axis=axis, limit=limit)
+            began, ended = (edge_rows.begun(connection, view, at, first, last, limit=limit) for at in AXES[axis])
+            return inspect.EdgeChanges(tuple(began), tuple(ended))
 
     def conflicts(self, name: str | None = None, *, scope: Scopes = None, limit: int = 100) -> list[inspect.Conflict]:
         """Give pairs of edges that cannot both hold, and whether the newer one ended the older."""
@@ -230,11 +252,11 @@ class ConceptGraph:
         self, *, as_of: datetime | None = None, known_at: datetime | None = None, memories: bool = False
     ) -> dict[str, Any]:
         """Give the graph as node-link data: concepts and edges, and with `memories` what talks about them."""
-        from hopgate.exports.graph import node_link
-
         with self._looking(as_of=as_of, known_at=known_at) as (connection, view):
             links = concept_rows.all_links(connection, view) if memories else []
-            return node_link(concept_rows.listed(connection, limit=None), edge_rows.visible(connection, view), links)
+            return exports.node_link(
+                concept_rows.listed(connection, limit=None), edge_rows.visible(connection, view), links
+            )
 
     def to_networkx(
         self, *, as_of: datetime | None = None, known_at: datetime | None = None, memories: bool = False
@@ -250,16 +272,12 @@ class ConceptGraph:
 
     def triples(self) -> list[dict[str, Any]]:
         """Give every fact and mention as a row of triples.jsonl, which `replay` makes the same graph of."""
-        from hopgate.exports.graph import triple_rows
-
         with self._looking() as (connection, _):
-            return triple_rows(fact_rows.mentions(connection), fact_rows.all_named(connection))
+            return exports.triple_rows(fact_rows.mentions(connection), fact_rows.all_named(connection))
 
     def statements(self) -> list[dict[str, Any]]:
         """Give every statement as a row of statements.jsonl, which `hopgate build --statements` reads."""
-        from hopgate.exports.graph import statement_rows
-
-        return statement_rows(self._store.run(graph_vectors.all_statements))
+        return exports.statement_rows(self._store.run(graph_vectors.all_statements))
 
     def mentions(self) -> dict[str, list[str]]:
         """Give the names of the concepts that each memory talks about, by its external id; no sensitive one has any."""

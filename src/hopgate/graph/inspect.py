@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from hopgate.corpus import to_record
 from hopgate.errors import HopgateError
 from hopgate.graph.names import normalise
 from hopgate.memory import Memory
-from hopgate.store import journal, superseded
-from hopgate.store import memories as memory_store
-from hopgate.store.graph import concept_rows, edge_rows, fact_rows
+from hopgate.store.graph import concept_rows, edge_rows
 from hopgate.store.graph.concept_rows import Concept
 from hopgate.store.graph.edge_rows import DrawnConcept, DrawnEdge, Edge
 from hopgate.store.graph.fact_rows import NamedFact, NamedMention
 from hopgate.store.graph.visible import View
 from hopgate.store.journal import JournalRow
 from hopgate.store.rows import Connection
-from hopgate.times import utc
-
-# The columns of an edge's beginning and end on each axis.
-AXES = {"valid": ("valid_from", "valid_to"), "known": ("recorded_at", "retired_at")}
 
 
 def named(connection: Connection, view: View, name: str | int) -> list[int]:
@@ -35,26 +28,15 @@ def named(connection: Connection, view: View, name: str | int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class ConceptDetail:
-    """A concept with the merges into it, the external ids of memories that talk about it, and its edges."""
+    """A concept with the merges into it, the external ids of memories that talk about it, and its edges.
+
+    Where several scopes have its name it is the concept that most memories talk about.
+    """
 
     concept: Concept
     merges: tuple[JournalRow, ...]
     memories: tuple[str, ...]
     edges: tuple[Edge, ...]
-
-
-def concept_detail(connection: Connection, view: View, name: str | int, *, limit: int = 20) -> ConceptDetail:
-    """Read the concept of a name, or of an id, with at most `limit` memories and edges; an unknown one is refused.
-
-    Where several scopes have the name it is the concept that most memories talk about.
-    """
-    concept = concept_rows.get(connection, named(connection, view, name)[0], view)
-    return ConceptDetail(
-        concept,
-        tuple(journal.merges_into(connection, concept.id)),
-        tuple(concept_rows.memories_about(connection, concept.id, view, limit=limit)),
-        tuple(edge_rows.visible(connection, view, concept_ids=[concept.id], limit=limit)),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,38 +63,12 @@ class MemoryDetail:
         }
 
 
-def memory_detail(connection: Connection, external_id: str, *, limit: int) -> MemoryDetail:
-    """Read a memory with at most `limit` edges and related memories; an unknown id is refused."""
-    ((key, memory),) = memory_store.require(connection, [external_id]).items()
-    return MemoryDetail(
-        memory,
-        tuple(fact_rows.mentions(connection, key)),
-        tuple(fact_rows.of_memory(connection, key)),
-        tuple(edge_rows.visible(connection, View(), memory_ids=[key], limit=limit)),
-        tuple((other, tuple(names)) for other, names in concept_rows.related(connection, key, limit=limit)),
-        *superseded.of_memory(connection, key),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class EdgeChanges:
     """The edges that began and those that ended between two moments."""
 
     began: tuple[Edge, ...]
     ended: tuple[Edge, ...]
-
-
-def changes(
-    connection: Connection, view: View, since: datetime, until: datetime, *, axis: str, limit: int
-) -> EdgeChanges:
-    """What began and what ended after `since` and up to `until`, in valid time or in known time."""
-    if axis not in AXES:
-        raise HopgateError(f"there is no time {axis!r}: say valid (when it was true) or known (when it was known)")
-    first, last = utc(since), utc(until)
-    if first > last:
-        raise HopgateError("the first date is after the second one: exchange them")
-    began, ended = (tuple(edge_rows.begun(connection, view, column, first, last, limit=limit)) for column in AXES[axis])
-    return EdgeChanges(began, ended)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +103,15 @@ class Neighbourhood:
     edges_left_out: int = 0
 
 
-def around(connection: Connection, view: View, concept_id: int, *, depth: int = 1, limit: int = 100) -> Neighbourhood:
-    """Draw a concept with what its edges reach in `depth` steps, nearest and heaviest first, and its company."""
+def neighbourhood(
+    connection: Connection, view: View, concept_id: int | None, among: Sequence[int] | None, *, depth: int, limit: int
+) -> Neighbourhood:
+    """Draw a concept with what its edges reach, nearest and heaviest first, and its company; or the first of some."""
+    if not 1 <= depth <= 4 or not 1 <= limit <= 20_000:  # no browser would draw it
+        raise HopgateError("a neighbourhood has a depth of 1 to 4 and at most 20,000 concepts: ask for less")
+    if concept_id is None:
+        ids, there = edge_rows.chosen_concepts(connection, view, among, limit=limit)
+        return _drawn(connection, view, ids, there - len(ids))
     concept_id = concept_rows.get(connection, concept_id, view).id
     drawn, ring, left_out = [concept_id], [concept_id], 0
     for step in range(depth):
@@ -161,12 +124,6 @@ def around(connection: Connection, view: View, concept_id: int, *, depth: int = 
         if step == 0 and _is_now(view) and len(drawn) < limit:
             drawn += edge_rows.beside(connection, view, concept_id, drawn, limit=min(COMPANY, limit - len(drawn)))
     return _drawn(connection, view, drawn, left_out)
-
-
-def chosen(connection: Connection, view: View, among: Sequence[int] | None, *, limit: int) -> Neighbourhood:
-    """Draw the first of these concepts, or of all those that most memories talk about, and what joins them."""
-    ids, there = edge_rows.chosen_concepts(connection, view, among, limit=limit)
-    return _drawn(connection, view, ids, there - len(ids))
 
 
 def _drawn(connection: Connection, view: View, concept_ids: Sequence[int], left_out: int) -> Neighbourhood:
@@ -184,9 +141,3 @@ def _drawn(connection: Connection, view: View, concept_ids: Sequence[int], left_
 
 def _is_now(view: View) -> bool:
     return view.as_of is None and view.known_at is None
-
-
-def check_limits(depth: int, limit: int) -> None:
-    """Refuse a picture that no browser would draw."""
-    if not 1 <= depth <= 4 or not 1 <= limit <= 20_000:
-        raise HopgateError("a neighbourhood has a depth of 1 to 4 and at most 20,000 concepts: ask for less")
