@@ -88,17 +88,6 @@ def test_kinds_are_soft_evidence() -> None:
     assert len(Canonicaliser().fit([airport, ContextMention("Anson"), ContextMention("Anson")]).clusters()) == 2
 
 
-def test_embeddings_find_what_strings_cannot() -> None:
-    names = ["NYC", "The Big Apple", *(f"other {letter}" for letter in "abcdefghijklmnopqrstuvwxyz")]
-
-    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.eye(len(names), dtype=np.float32)[[names.index(text) * (text != "The Big Apple") for text in texts]]
-
-    mentions = [ContextMention(name) for name in names]
-    assert not together(Canonicaliser().fit(mentions), "NYC", "The Big Apple")
-    assert together(Canonicaliser().fit(mentions, embed), "NYC", "The Big Apple")
-
-
 def test_the_result_answers() -> None:
     result = fit(*["Ada Lovelace"] * 3, "Lovelace", "Ada King Lovelace", "Charles Babbage")
     why = result.why("Lovelace", "Ada Lovelace")

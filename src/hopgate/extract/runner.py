@@ -48,9 +48,9 @@ class Extracted(NamedTuple):
 class Sink(Protocol):
     """Where results go. `write` is one transaction: after a crash a batch is there wholly or not at all."""
 
-    def done(self, memory_ids: Sequence[str | int], identity: ExtractorIdentity) -> Collection[str | int]:
-        """Return those of the ids whose extraction by this identity is already written and needs no repeating."""
-        ...
+    def done(self, memory_ids: Sequence[str | int], identity: ExtractorIdentity) -> Collection[str | int]:  # noqa: ARG002
+        """Return those of the ids whose extraction by this identity is written and needs no repeating; none here."""
+        return ()
 
     def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         """Write a batch together with its provenance, replacing the facts and mentions of an earlier extraction."""

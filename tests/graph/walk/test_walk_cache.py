@@ -97,16 +97,6 @@ def test_what_this_process_wrote_is_waited_for_but_not_for_long(
     go.set()
 
 
-def test_a_recall_finds_what_was_just_built(kb: KnowledgeBase) -> None:
-    kb.add(Memory("a", "Ada Byron lives in London.", scope="s"))
-    kb.build()
-    assert kb.recall("Ada Byron", legs=("graph", "lexical"), scope="s", explain=True)
-    kb.add(Memory("b", "Ada Byron owns the whimbrel.", scope="s"))
-    kb.build()
-    found = {hit.external_id: hit for hit in kb.recall("Ada Byron", legs=("graph", "lexical"), scope="s", explain=True)}
-    assert found["b"].path
-
-
 def test_a_scopes_matrix_outlives_what_others_change(kb: KnowledgeBase) -> None:
     def own() -> GraphMatrix:
         with kb.store.transaction() as connection:

@@ -254,14 +254,13 @@ def _store_statements(path: str | Path, connection: Connection) -> list[Statemen
 
 
 @dataclass(frozen=True)
-class StatementSink:
-    """Writes a model's statements into a store; one that is there already, as after a stopped run, stays as it is."""
+class StatementSink(Sink):
+    """Writes a model's statements into a store; one that is there already, as after a stopped run, stays as it is.
+
+    None of the memories is done: what was answered before comes from the cache.
+    """
 
     store: Store
-
-    def done(self, memory_ids: Sequence[str | int], identity: ExtractorIdentity) -> tuple[()]:  # noqa: ARG002
-        """None of the memories: what was answered before comes from the cache."""
-        return ()
 
     def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:  # noqa: ARG002
         """Write the statements of a batch, but for what may not be read any more."""

@@ -12,7 +12,7 @@ from hopgate.errors import HopgateError
 from hopgate.extract.extraction import ContextualExtractor, Extractor, ExtractorIdentity, Source, sources
 from hopgate.extract.files import WithStatements
 from hopgate.extract.rules.survey import RARE, TURNS, Survey, is_rare, with_turns
-from hopgate.extract.runner import Extracted, Run
+from hopgate.extract.runner import Extracted, Run, Sink
 from hopgate.graph.names import normalise
 from hopgate.memory import Memory, cleared, thread_of
 from hopgate.store import clearance, extractions, memories, setting_rows
@@ -108,15 +108,11 @@ class Reader:
 
 
 @dataclass
-class Read:
+class Read(Sink):
     """What was read of a batch, and how many of its memories were done already."""
 
     skipped: int
     extracted: list[Extracted] = field(default_factory=list)
-
-    def done(self, memory_ids: Sequence[str | int], identity: ExtractorIdentity) -> Collection[str | int]:  # noqa: ARG002
-        """None of those that are read: whoever asks has looked."""
-        return ()
 
     def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:  # noqa: ARG002
         """Keep results until they are written."""
