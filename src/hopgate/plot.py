@@ -158,8 +158,6 @@ def timeline(edges: Sequence[Edge], *, as_of: datetime | None = None, ax: Axes |
         raise HopgateError("there is no edge to draw")
     times = [as_of, *(time for edge in edges for time in (edge.valid_from, edge.valid_to, edge.recorded_at))]
     moments = [time for time in times if time]
-    if not moments:
-        raise HopgateError("none of these edges has a time")
     margin = (max(moments) - min(moments)) * 0.08
     low, high = min(moments) - margin, max(moments) + margin
     ordered = sorted(edges, key=lambda edge: (edge.valid_from or low, edge.target))
@@ -167,8 +165,7 @@ def timeline(edges: Sequence[Edge], *, as_of: datetime | None = None, ax: Axes |
     for at, edge in enumerate(ordered):
         begin, end = _day(edge.valid_from or low), _day(edge.valid_to or high)
         ax.barh(-at, end - begin, left=begin, height=0.5, color=COLOURS[at % len(COLOURS)], alpha=0.8)
-        if edge.recorded_at:
-            ax.plot([_day(edge.recorded_at)], [-at], "|", color=GREY, ms=16, mew=2)
+        ax.plot([_day(edge.recorded_at)], [-at], "|", color=GREY, ms=16, mew=2)
     ax.set_yticks([-at for at in range(len(ordered))], [f"{edge.relation} {edge.target}" for edge in ordered])
     ax.xaxis_date()
     if as_of:

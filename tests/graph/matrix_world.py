@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import Pairs, mention_graph
 from hopgate.store.graph.arrays import Links, Stamp
-from hopgate.store.graph.edge_rows import NAME_INSIDE
 
-RELATIONS = ("owns", "likes", NAME_INSIDE)
+RELATIONS = ("owns", "likes")
 # A mention of this weight is the link of a memory to the concept that its title names; the shuffle keeps those.
 TITLE = 3.0
 STAMP = Stamp(1, 0, (1, 0))

@@ -1,13 +1,11 @@
-"""Names as they are compared, found in texts, and linked to what they are in."""
+"""Names as they are compared, and found in texts."""
 
 from __future__ import annotations
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hopgate.graph.links import inside_links
 from hopgate.graph.names import name_index, name_words, normalise
-from hopgate.store.graph.name_rows import NameRow
 
 
 @settings(max_examples=400, deadline=None)
@@ -38,20 +36,6 @@ def test_what_is_found_is_there_and_never_overlaps(names: list[str], text: str) 
         assert name_words(names[concept]) == tokens[start:end]
 
 
-def inside(names: list[tuple[str, int]]) -> list[tuple[int, int]]:
-    rows = [NameRow(concept, concept, normalise(name), name, None) for name, concept in names]
-    return inside_links(rows, rows)
-
-
-NAMES = [("Mill Street", 0), ("Norwich", 1), ("Mill Street, Norwich", 2), ("Bob Marsh", 3)]
-
-
-def test_the_longest_name_hides_the_names_inside_it_and_containment_brings_them_back() -> None:
-    index = name_index(NAMES)
+def test_the_longest_name_hides_the_names_inside_it() -> None:
+    index = name_index([("Mill Street", 0), ("Norwich", 1), ("Mill Street, Norwich", 2), ("Bob Marsh", 3)])
     assert [match.concept for match in index.find("A fire in Mill Street, Norwich.")] == [2]
-    assert inside(NAMES) == [(2, 0), (2, 1)]
-
-
-def test_one_word_is_inside_a_name_only_where_it_is_a_name_there() -> None:
-    names = [("winter tyres", 0), ("Winter", 1), ("28-622", 2), ("28", 3), ("Winter Garden", 4)]
-    assert inside(names) == [(4, 1)]

@@ -23,7 +23,7 @@ took_ms, known_from, known_to, edges_left_out  # a field of an answer by HTTP
 _.lifespan_context  # Starlette's router calls it when a server begins
 _.merged_kind  # what a merged concept was: in the JSON of `hopgate concepts show`
 _.list_commands, _.get_command, _.format_commands, _.convert, _.shell_complete  # called by click
-linked_memories, name_links, invalidation_rate, top_relations, hubs, components  # fields of `hopgate graph stats`
+linked_memories, invalidation_rate, top_relations, hubs, components  # fields of `hopgate graph stats`
 largest_component, between_queries  # fields of `hopgate graph stats`
 _.to_networkx  # public: the graph for networkx
 _.api_keys, _.endpoint_metrics, _.endpoint_props, _.endpoint_slots, _.n_ctx  # a parameter of a GGUF that is run

@@ -89,7 +89,7 @@ WHERE NOT EXISTS (SELECT FROM memories m WHERE m.id = key AND NOT m.is_sensitive
 
 -- always: edges of a built graph follow from facts
 SELECT e.id FROM concept_edges e, graph_state g
-WHERE g.derived AND relation <> 'has in its name'
+WHERE g.derived
   AND NOT EXISTS (
     SELECT FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id
       JOIN relations r ON r.raw = f.relation

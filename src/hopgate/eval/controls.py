@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from hopgate.eval.evidence import CONCEPTS
 from hopgate.graph.walk.matrix import GraphMatrix
-from hopgate.graph.walk.parts import of_names
 from hopgate.graph.walk.walk_graph import edge_graph
 
 Ints = NDArray[np.int64]
@@ -25,9 +24,9 @@ def shuffled(matrix: GraphMatrix, part: str, seed: int = 0) -> GraphMatrix:
 
     Every memory keeps how many concepts it mentions and how many memories it is joined to, every concept how many
     memories mention it and how many concepts it is joined to, by edges in each direction; which ones is drawn anew.
-    No pair is joined twice and none to itself. Arcs between memories stay within their scope. What follows from a name
-    alone stays: the link of a memory to the concept that its title names, and edges between a name and one inside it.
-    The same matrix and seed give the same shuffle, bit for bit.
+    No pair is joined twice and none to itself. Arcs between memories stay within their scope. The link of a memory to
+    the concept that its title names follows from a name alone, and stays. The same matrix and seed give the same
+    shuffle, bit for bit.
 
     Parameters
     ----------
@@ -56,7 +55,7 @@ def shuffled(matrix: GraphMatrix, part: str, seed: int = 0) -> GraphMatrix:
     if name == "arcs":
         alike = matrix.memory_scope[links.source].astype(np.int64) << 8 | 1 << links.kind.astype(np.int64)
     else:
-        alike = 1 - 2 * of_names(matrix).astype(np.int64)
+        alike = np.ones(len(source), np.int64)
     pairs, of_row = np.unique(_keys(source, target), return_inverse=True)
     keys = _keys(left, right)
     unwalked = np.setdiff1d(pairs, keys)  # of weight 0
@@ -74,7 +73,7 @@ def shuffled(matrix: GraphMatrix, part: str, seed: int = 0) -> GraphMatrix:
     np.bitwise_or.at(kinds[:, 0], of_row, alike)
     kinds[:, 1], kinds[:, 2] = np.bincount(of_row, forward, count), np.bincount(of_row, ~forward, count)
     same = 1 + np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
-    kind[place] = np.where((kinds[:, 0] < 0) | (left[place] == right[place]), -1, same)
+    kind[place] = np.where(left[place] == right[place], -1, same)
     ends = rewired(np.random.default_rng(seed), left, right, kind)
     ours, theirs = left[place][of_row] - base, ends[place][of_row] - base
     moved = replace(links, source=np.where(forward, ours, theirs), target=np.where(forward, theirs, ours))

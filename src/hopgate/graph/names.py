@@ -167,21 +167,15 @@ class NameIndex:
 
     names: dict[tuple[str, ...], int]
 
-    def find(self, text: str, *, within: bool = False) -> list[NameMatch]:
-        """Find names from left to right, the longest first, never two over the same word.
-
-        Parameters
-        ----------
-        within : bool
-            Leave out the name that is the whole text: what remains are the names inside a name.
-        """
+    def find(self, text: str) -> list[NameMatch]:
+        """Find names from left to right, the longest first, never two over the same word."""
         text_words = name_words(text)
         matches: list[NameMatch] = []
         at = 0
         while at < len(text_words):
             for length in range(min(LONGEST, len(text_words) - at), 0, -1):
                 concept = self.names.get(tuple(text_words[at : at + length]))
-                if concept is not None and not (within and length == len(text_words)):
+                if concept is not None:
                     matches.append(NameMatch(concept, at, length))
                     at += length
                     break

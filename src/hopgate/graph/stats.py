@@ -21,7 +21,7 @@ SHOWN = 10
 class GraphStats:
     """The figures of a graph.
 
-    `edges` are not retired, `name_links` follow from names alone, and `retired` ones later facts contradict;
+    `edges` are not retired, and `retired` ones later facts contradict;
     `invalidation_rate` is the share of facts (source, relation, target) of which something was ever retired.
     `raw_relations` are in the words of the memories, `relations` the canonical ones. `hubs` are the concepts that most
     memories talk about, `components` the connected parts of the graph that is walked, of which the largest has the
@@ -35,7 +35,6 @@ class GraphStats:
     names: int
     mentions: int
     edges: int
-    name_links: int
     retired: int
     invalidation_rate: float
     merges: int

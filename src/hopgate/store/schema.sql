@@ -827,19 +827,18 @@ CREATE VIEW graph_counts AS
     (SELECT count(*) FROM concepts WHERE kind IS DISTINCT FROM 'value') AS concepts,
     (SELECT count(*) FROM concept_names) AS names,
     (SELECT count(*) FROM memory_concepts) AS mentions,
-    count(*) FILTER (WHERE retired_at IS NULL AND NOT by_name) AS edges,
-    count(*) FILTER (WHERE by_name) AS name_links,
+    count(*) FILTER (WHERE retired_at IS NULL) AS edges,
     count(*) FILTER (WHERE retired_at IS NOT NULL) AS retired,
     (SELECT coalesce(round(avg(retired::int), 4), 0)::float8 FROM (SELECT bool_or(retired_at IS NOT NULL) AS retired
-      FROM concept_edges WHERE relation <> 'has in its name' GROUP BY src_id, relation, dst_id) AS f) AS invalidation_rate,
+      FROM concept_edges GROUP BY src_id, relation, dst_id) AS f) AS invalidation_rate,
     (SELECT count(*) FROM journal WHERE action = 'merge' AND undone_at IS NULL) AS merges,
     (SELECT count(*) FROM ambiguous_names) AS ambiguous,
     (SELECT count(DISTINCT relation) FROM facts) AS raw_relations,
-    count(DISTINCT relation) FILTER (WHERE NOT by_name) AS relations,
+    count(DISTINCT relation) AS relations,
     -- Of those that are in the graph: many more are declared.
     count(DISTINCT relation) FILTER (WHERE EXISTS (SELECT FROM relations r
       WHERE (r.scope, r.canonical) = (e.scope, e.relation) AND r.single_valued)) AS single_valued
-  FROM (SELECT scope, relation, retired_at, relation = 'has in its name' AS by_name FROM concept_edges) AS e;
+  FROM concept_edges e;
 
 -- Clusters of concepts: of the whole store where `scopes` is empty, else of what these scopes, whose digest this is, say
 -- alone. Members are numbers of concepts and no names: what is forgotten leaves no word here.
@@ -858,7 +857,7 @@ CREATE TABLE clusters (
 -- ---- Vectors of all of them ------------------------------------------------------------------------------------------
 
 -- Gives the columns of vectors a dimension, with the first embedder and with another one; what was in them goes, and their
--- indexes. Rows of the graph without a vector are found without reading all that have one; links by names get none.
+-- indexes. Rows of the graph without a vector are found without reading all that have one.
 CREATE FUNCTION hopgate_set_dimension(dimension integer) RETURNS void LANGUAGE plpgsql AS $body$
 DECLARE
   target text;
@@ -866,7 +865,7 @@ BEGIN
   FOREACH target IN ARRAY ARRAY['memories', 'passages', 'concept_edges', 'statements'] LOOP
     EXECUTE format('ALTER TABLE %I DROP COLUMN embedding, ADD COLUMN embedding halfvec(%s)', target, dimension);
   END LOOP;
-  CREATE INDEX concept_edges_unembedded ON concept_edges (id) WHERE embedding IS NULL AND relation <> 'has in its name';
+  CREATE INDEX concept_edges_unembedded ON concept_edges (id) WHERE embedding IS NULL;
   CREATE INDEX statements_unembedded ON statements (id) WHERE embedding IS NULL;
 END
 $body$;

@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, cast
 
-from hopgate.graph.links import link_all, link_memories, relink
+from hopgate.graph.links import link_memories, relink
 from hopgate.graph.temporal import EdgeVersion, edge_history
+from hopgate.store import memories
 from hopgate.store.graph import edge_rows, fact_rows, name_rows, version
 from hopgate.store.graph.edge_rows import EdgeRow
 from hopgate.store.graph.fact_rows import CanonicalFact, FactGroup
@@ -52,7 +53,7 @@ def rederive_all(connection: Connection) -> None:
     edge_rows.sort_in_memory(connection)
     # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
     fact_rows.analyse(connection)
-    link_all(connection)
+    link_memories(connection, memories.hold_open_ids(connection))
     edge_rows.drop_unfounded(connection)
     groups = fact_rows.groups(connection)
     for start in range(0, len(groups), GROUPS):

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from hopgate.graph.walk.config import PARTS
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import Pairs, mention_graph
-from hopgate.store.graph.edge_rows import NAME_INSIDE
 
 _CUT: WeakKeyDictionary[GraphMatrix, dict[tuple[str, ...], GraphMatrix]] = WeakKeyDictionary()
 
@@ -30,12 +29,12 @@ def cut_to(matrix: GraphMatrix, parts: Collection[str]) -> GraphMatrix:
 
 def parts_of(matrix: GraphMatrix) -> dict[str, int]:
     """Count what a graph has of each part: arcs between memories, mentions of titles, other mentions, typed edges."""
-    of_title, inside = np.isin(_mentions(matrix)[1], matrix.titles.target), of_names(matrix)
+    of_title = np.isin(_mentions(matrix)[1], matrix.titles.target)
     return {
         "threads": len(matrix.arcs.source),
         "titles": int(of_title.sum()),
-        "names": int((~of_title).sum() + inside.sum()),
-        "facts": int((~inside).sum()),
+        "names": int((~of_title).sum()),
+        "facts": len(matrix.edges.source),
     }
 
 
@@ -43,15 +42,13 @@ def with_parts(matrix: GraphMatrix, parts: Collection[str]) -> GraphMatrix:
     """Give the graph with these parts alone; nodes stay, so that a query's seeds keep their places.
 
     A memory names another's title where both mention the concept of that title: such mentions are titles, all other
-    mentions are names, and so are edges that say that a name is inside another. Facts near a query go with the edges
-    that they are.
+    mentions are names. Facts near a query go with the edges that they are.
     """
     memory, concept, weight = _mentions(matrix)
     kept = np.where(np.isin(concept, matrix.titles.target), "titles" in parts, "names" in parts)
-    edges = matrix.edges.where(np.where(of_names(matrix), "names" in parts, "facts" in parts))
-    arcs, titles = (
+    arcs, titles, edges = (
         links.where(np.full(len(links.source), part in parts))
-        for links, part in ((matrix.arcs, "threads"), (matrix.titles, "titles"))
+        for links, part in ((matrix.arcs, "threads"), (matrix.titles, "titles"), (matrix.edges, "facts"))
     )
     mentioned = Pairs(memory[kept], concept[kept], weight[kept])
     graph = mention_graph(matrix.graph.memories, matrix.graph.concepts, mentioned, edges=edges, neighbours=arcs)
@@ -65,8 +62,3 @@ def _mentions(matrix: GraphMatrix) -> tuple[NDArray[np.int64], NDArray[np.int64]
     other = graph.indices[:last].astype(np.int64)
     of_concept = other >= graph.memories
     return memory[of_concept], other[of_concept] - graph.memories, graph.weights[:last][of_concept]
-
-
-def of_names(matrix: GraphMatrix) -> NDArray[np.bool_]:
-    """Which edges say only that a name is inside another."""
-    return matrix.edges.are(NAME_INSIDE)

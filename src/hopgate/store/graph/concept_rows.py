@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from hopgate.errors import HopgateError, UnknownError
-from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.name_rows import VALUE
 from hopgate.store.graph.visible import View
 from hopgate.store.rows import Connection, columns_of, fetch, select, value, values
@@ -106,7 +105,7 @@ def listed(
     if view.as_of is not None:
         where += (
             " AND EXISTS (SELECT 1 FROM concept_edges e WHERE (e.src_id = c.id OR e.dst_id = c.id) "
-            f"AND e.relation <> '{NAME_INSIDE}' AND {view.edges('e')})"
+            f"AND {view.edges('e')})"
         )
     return _read(connection, view, where, kind=kind, search=search, limit=limit, offset=offset)
 
@@ -128,11 +127,9 @@ def most_frequent(connection: Connection, limit: int) -> dict[str, Any]:
     most = "GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(limit)s"
     statements = {
         "kinds": f"SELECT coalesce(kind, ''), count(*) FROM concepts {most}",
-        "top_relations": "SELECT relation, count(*) FROM concept_edges "
-        f"WHERE retired_at IS NULL AND relation <> %(inside)s {most}",
+        "top_relations": f"SELECT relation, count(*) FROM concept_edges WHERE retired_at IS NULL {most}",
     }
-    given = {"limit": limit, "inside": NAME_INSIDE}
-    return {name: tuple(connection.execute(text, given)) for name, text in statements.items()}
+    return {name: tuple(connection.execute(text, {"limit": limit})) for name, text in statements.items()}
 
 
 # Names that were left undecided.

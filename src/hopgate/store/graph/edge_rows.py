@@ -11,9 +11,6 @@ from hopgate.store.graph.fact_rows import FactGroup
 from hopgate.store.graph.visible import View
 from hopgate.store.rows import Connection, as_json, columns, columns_of, fetch, incoming, values
 
-NAME_INSIDE = "has in its name"
-"""The relation of a concept to one whose name is inside its own: no fact, and so neither dated nor embedded."""
-
 # What a statement that derives the whole graph may take of memory for each sort: 50,000 memories need 20 MB.
 SORTED_IN = "64MB"
 
@@ -54,27 +51,8 @@ def replace(connection: Connection, groups: Sequence[FactGroup], rows: Iterable[
 def drop_unfounded(connection: Connection) -> None:
     """Remove the edges that no fact states any more."""
     connection.execute(
-        "DELETE FROM concept_edges e WHERE relation <> %s AND NOT EXISTS (SELECT FROM stated f "
-        "WHERE f.src_id = e.src_id AND f.canonical = e.relation AND f.dst_id = e.dst_id)",
-        (NAME_INSIDE,),
-    )
-
-
-def replace_name_links(
-    connection: Connection, concept_ids: Sequence[int], links: Sequence[tuple[int, int]], weight: float
-) -> None:
-    """Put links (concept, other concept) by names alone in the place of all that leave `concept_ids`.
-
-    They are always known, true at all times, and have no evidence.
-    """
-    connection.execute(
-        "DELETE FROM concept_edges WHERE relation = %s AND src_id = ANY(%s)", (NAME_INSIDE, list(concept_ids))
-    )
-    connection.execute(
-        "INSERT INTO concept_edges (scope, src_id, dst_id, relation, weight, recorded_at, evidence_memory_ids) "
-        "SELECT c.scope, s, d, %s, %s, '-infinity', '{}' FROM unnest(%s::bigint[], %s::bigint[]) AS l (s, d) "
-        "JOIN concepts c ON c.id = s",
-        (NAME_INSIDE, weight, *columns_of(links, 2)),
+        "DELETE FROM concept_edges e WHERE NOT EXISTS (SELECT FROM stated f "
+        "WHERE f.src_id = e.src_id AND f.canonical = e.relation AND f.dst_id = e.dst_id)"
     )
 
 
@@ -94,7 +72,7 @@ def sort_in_memory(connection: Connection) -> None:
 class Edge:
     """An edge by its names: true from `valid_from` to `valid_to`, known since `recorded_at`, with its evidence.
 
-    A link by names alone is known at all times: its `recorded_at` is None. The evidence is in the memories' order.
+    The evidence is in the memories' order.
     """
 
     source: str
@@ -103,7 +81,7 @@ class Edge:
     weight: float
     valid_from: datetime | None
     valid_to: datetime | None
-    recorded_at: datetime | None
+    recorded_at: datetime
     retired_at: datetime | None
     evidence: tuple[str, ...]
     # Numbers of the whole store, which say nothing of what an edge is.
@@ -116,7 +94,7 @@ class Edge:
         return f"{self.source} — {self.relation} → {self.target}  {start} to {end}{evidence}"
 
 
-_HEAVIEST = "e.relation = %(inside)s, e.weight DESC, source, e.relation, target, e.valid_from NULLS FIRST, e.id"
+_HEAVIEST = "e.weight DESC, source, e.relation, target, e.valid_from NULLS FIRST, e.id"
 _OF_CONCEPTS = "(e.src_id = ANY(%(concepts)s) OR e.dst_id = ANY(%(concepts)s))"
 
 
@@ -128,12 +106,12 @@ def _read(
         connection,
         Edge,
         "SELECT s.canonical_name AS source, e.relation, d.canonical_name AS target, e.weight, e.valid_from, "
-        "e.valid_to, nullif(e.recorded_at, '-infinity') AS recorded_at, e.retired_at, ARRAY(SELECT m.external_id "
+        "e.valid_to, e.recorded_at, e.retired_at, ARRAY(SELECT m.external_id "
         f"FROM memories m WHERE m.id = ANY(e.evidence_memory_ids) AND {View(view.scopes).memories('m')} "
         "ORDER BY m.id) AS evidence, e.src_id AS source_id, e.dst_id AS target_id FROM concept_edges e "
         "JOIN concepts s ON s.id = e.src_id JOIN concepts d ON d.id = e.dst_id "
         f"WHERE {where} ORDER BY {order} LIMIT %(limit)s",
-        view.parameters(inside=NAME_INSIDE, limit=limit, **given),
+        view.parameters(limit=limit, **given),
     )
 
 
@@ -159,7 +137,7 @@ def visible(
 
 def versions(connection: Connection, view: View, concept_ids: Sequence[int], *, limit: int) -> list[Edge]:
     """Every version of concepts' edges, those no longer believed among them, in the order of valid time."""
-    where = f"e.relation <> %(inside)s AND {view.edges_of_scopes('e')} AND {_OF_CONCEPTS}"
+    where = f"{view.edges_of_scopes('e')} AND {_OF_CONCEPTS}"
     order = "e.relation, e.valid_from NULLS FIRST, e.recorded_at, e.id"
     return _read(connection, view, where, order, limit, concepts=list(concept_ids))
 
@@ -198,8 +176,8 @@ def facts_of(connection: Connection, view: View, memory_ids: Sequence[int]) -> d
         "FROM concept_edges e JOIN memories m ON m.id = ANY(e.evidence_memory_ids) "
         "JOIN concepts s ON s.id = e.src_id JOIN concepts d ON d.id = e.dst_id "
         "WHERE e.evidence_memory_ids && %(memories)s::bigint[] AND m.id = ANY(%(memories)s) "
-        f"AND e.relation <> %(inside)s AND {view.edges('e')} ORDER BY m.id, e.valid_from NULLS FIRST, e.id",
-        view.parameters(inside=NAME_INSIDE, memories=list(memory_ids)),
+        f"AND {view.edges('e')} ORDER BY m.id, e.valid_from NULLS FIRST, e.id",
+        view.parameters(memories=list(memory_ids)),
     )
     facts: dict[int, list[MemoryFact]] = {}
     for row in rows:
@@ -215,10 +193,7 @@ def begun(
     In valid time only what is believed now; in known time a version that was replaced is the news.
     """
     believed = " AND e.retired_at IS NULL" if column.startswith("valid") else ""
-    where = (
-        f"e.relation <> %(inside)s AND {view.edges_of_scopes('e')}{believed} "
-        f"AND e.{column} > %(since)s AND e.{column} <= %(until)s"
-    )
+    where = f"{view.edges_of_scopes('e')}{believed} AND e.{column} > %(since)s AND e.{column} <= %(until)s"
     return _read(connection, view, where, f"e.{column}, e.id", limit, since=since, until=until)
 
 
@@ -264,8 +239,8 @@ def span(connection: Connection, view: View) -> TimeSpan:
         TimeSpan,
         "SELECT least(min(valid_from), min(valid_to)) AS valid_from, greatest(max(valid_from), max(valid_to)) "
         "AS valid_to, min(recorded_at) AS known_from, greatest(max(recorded_at), max(retired_at)) AS known_to "
-        f"FROM concept_edges WHERE relation <> %(inside)s AND {view.edges_of_scopes()}",
-        view.parameters(inside=NAME_INSIDE),
+        f"FROM concept_edges WHERE {view.edges_of_scopes()}",
+        view.parameters(),
     )
     return found
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from hopgate.store import vectors
 from hopgate.store.clearance import StoreGuard
 from hopgate.store.graph import name_rows, version
-from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.visible import View
 from hopgate.store.rows import Connection, insert, select, value
 from hopgate.store.vectors import to_sql
@@ -37,8 +36,8 @@ _TEXTS: dict[Table, str] = {
         # (With ORDER BY and LIMIT instead of array_agg the planner reads all facts in their order until one fits.)
         "SELECT e.id, "
         "(SELECT (array_agg(concat_ws(' ', subject, f.relation, object) ORDER BY f.id))[1] FROM stated f "
-        f"WHERE f.src_id = e.src_id AND dst_id = e.dst_id AND canonical = e.relation) "
-        f"FROM concept_edges e WHERE e.relation <> '{NAME_INSIDE}' AND {{which}}"
+        "WHERE f.src_id = e.src_id AND dst_id = e.dst_id AND canonical = e.relation) "
+        "FROM concept_edges e WHERE {which}"
     ),
     "statements": "SELECT e.id, e.statement FROM statements e WHERE {which}",
 }
@@ -81,8 +80,7 @@ def write_unchanged(rows: Rows, made: NDArray[np.float32], connection: Connectio
 
 def count_pending(connection: Connection, table: Table) -> int:
     """How many rows have no vector."""
-    facts = f" AND relation <> '{NAME_INSIDE}'" if table == "concept_edges" else ""
-    return int(value(connection, f"SELECT count(*) FROM {table} WHERE embedding IS NULL{facts}"))
+    return int(value(connection, f"SELECT count(*) FROM {table} WHERE embedding IS NULL"))
 
 
 def ensure_index(connection: Connection) -> None:

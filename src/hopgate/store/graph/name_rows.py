@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hopgate.store import setting_rows
 from hopgate.store.clearance import StoreGuard
 from hopgate.store.graph import version
-from hopgate.store.rows import Connection, columns_of, insert, select, values
+from hopgate.store.rows import Connection, insert, select, values
 
 if TYPE_CHECKING:
     from hopgate.store.store import Store
@@ -149,20 +149,6 @@ def separate(connection: Connection, name_ids: Sequence[int] | None = None) -> N
     which = "EXISTS (SELECT FROM concept_names o WHERE o.concept_id = n.concept_id AND o.id < n.id)"
     which = which if name_ids is None else "id = ANY(%(ids)s)"
     connection.execute(f"UPDATE concept_names n SET concept_id = NULL WHERE {which}", {"ids": name_ids})
-
-
-def containing(connection: Connection, names: Sequence[NameKey], *, limit: int) -> list[int]:
-    """The concepts that have a name with one of these inside it; none for a name that too many of its scope contain."""
-    rows = connection.execute(
-        "SELECT h.concept_id, t.number "
-        "FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS t (scope, normal, number) "
-        "CROSS JOIN LATERAL (SELECT concept_id FROM concept_names n "
-        f"WHERE {_WORDS} @> (string_to_array(t.normal, ' ') || (E'\\n' || t.scope)) AND n.normal_name <> t.normal "
-        "AND position(' ' || t.normal || ' ' IN ' ' || n.normal_name || ' ') > 0 AND n.uses > 0 "
-        "LIMIT %s) AS h",
-        (*columns_of(names, 2), limit + 1),
-    ).fetchall()
-    return of_small_groups(rows, limit)
 
 
 def of_small_groups(rows: Sequence[tuple[int, int]], limit: int) -> list[int]:
