@@ -123,13 +123,13 @@ class ConceptGraph:
 
     def memory(self, external_id: str, *, limit: int = 10) -> inspect.MemoryDetail:
         """Give one memory: what was extracted from it, its edges, what is related by them, and what it superseded."""
-        with self._looking() as (connection, view):
+        with self._store.transaction() as connection:
             ((key, memory),) = memories.require(connection, [external_id]).items()
             return inspect.MemoryDetail(
                 memory,
                 tuple(fact_rows.mentions(connection, key)),
                 tuple(fact_rows.of_memory(connection, key)),
-                tuple(edge_rows.visible(connection, view, memory_ids=[key], limit=limit)),
+                tuple(edge_rows.visible(connection, View(), memory_ids=[key], limit=limit)),
                 tuple((other, tuple(names)) for other, names in concept_rows.related(connection, key, limit=limit)),
                 *superseded.of_memory(connection, key),
             )
