@@ -12,12 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
+from hopgate.answers.context import CONTEXT_HITS, DEFAULT_TOKENS, Context, context_of, turns_beside
 from hopgate.errors import HopgateError
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
 from hopgate.memory import Memory
 from hopgate.memory_writer import MemoryWriter, once_each
-from hopgate.recall.context import CONTEXT_HITS, DEFAULT_TOKENS, Context, context_of, turns_beside
 from hopgate.recall.filters import Filters, Query, Scopes, check_query, note_unknown_scopes, read_filters
 from hopgate.recall.graph_leg import GraphLeg
 from hopgate.recall.hit import Hit
@@ -25,19 +25,19 @@ from hopgate.recall.legs import Legs, RecallPipeline, pool_of, preload, run_legs
 from hopgate.recall.reachability import BarredLegWarning, warn_if_barred
 from hopgate.recall.recall import recall
 from hopgate.recall.settings import RecallOptions, Settings, StoreSettings
-from hopgate.recall.where import Conditions, Where
 from hopgate.store import memories, setting_rows, vectors
 from hopgate.store.fill import Embedding
 from hopgate.store.memories import listed, written_between
 from hopgate.store.store import retried
+from hopgate.store.where import Conditions, Where
 from hopgate.times import utc
 
 if TYPE_CHECKING:
+    from hopgate.answers.answer import Answer
     from hopgate.extract.extraction import Extractor
     from hopgate.graph.build.pipeline import Built, GraphBuilder
     from hopgate.guard import SensitivityRules
     from hopgate.progress import Advance, Progress
-    from hopgate.recall.answer import Answer
     from hopgate.recall.explain import ExplainOptions, Explanation
     from hopgate.scale.backfill import Backfilled, BackfillOptions
     from hopgate.sources.source import ReadOptions
@@ -263,7 +263,7 @@ class KnowledgeBase:
             Only memories that are linked to the concepts of this cluster, one of `kb.graph.clusters(scope=…)`.
         where : mapping or JSON, optional
             What memories' fields must be: `{"tags": "home", "created_at": {"gte": "2024-01-01"}}`, also with `AND`,
-            `OR` and `NOT`; see `hopgate.recall.where.Where`.
+            `OR` and `NOT`; see `hopgate.store.where.Where`.
         explain : bool
             Whether hits carry the words that were matched and the graph's path.
         exact : bool, optional
@@ -357,7 +357,7 @@ class KnowledgeBase:
         **options
             As `recall` takes them.
         """
-        from hopgate.recall.answer import answered
+        from hopgate.answers.answer import answered
 
         space = self.store.run(vectors.space)
         nearness = (space.late or space.identity).name if space else ""

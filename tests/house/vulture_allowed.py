@@ -12,8 +12,8 @@ evidence_memory_ids, changes_by, checksum  # columns of rows that are written or
 _._get_relevant_documents  # called by LangChain
 _._retrieve, _._aretrieve  # called by LlamaIndex
 HopgateRetriever  # the name by which programs import a framework's retriever
-HopgateStore
-_.abatch
+HopgateStore  # the same of LangGraph's store
+_.abatch  # called by LangGraph
 _.itersize  # an attribute of psycopg's server-side cursor
 grammar  # a field that is part of a cache's key, through asdict
 _.concept_vectors  # called in the notebook on clusters

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hopgate.answers.context import DEFAULT_TOKENS
 from hopgate.cli import parameters
 from hopgate.cli.graph import extractor_options, make_extractor
 from hopgate.cli.output import Shown
 from hopgate.cli.parameters import with_store
-from hopgate.recall.context import DEFAULT_TOKENS
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase

@@ -15,11 +15,11 @@ from hopgate.recall.fusion import shared_ranks
 from hopgate.recall.legs import Legs, RecallPipeline, run_legs
 from hopgate.recall.recall import recall
 from hopgate.recall.settings import MAX_DEPTH, RecallOptions, Settings, StoreSettings
-from hopgate.recall.where import Conditions
 from hopgate.store import memories
 from hopgate.store.rows import Connection
 from hopgate.store.store import Store
 from hopgate.store.vectors import tokens_of
+from hopgate.store.where import Conditions
 
 _FILTERS = ("scope", "exclude", "as_of", "known_at", "cluster", "where")
 

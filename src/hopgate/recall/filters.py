@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hopgate.errors import HopgateError
-from hopgate.recall.where import Conditions, Where
 from hopgate.store import memories
 from hopgate.store.graph import concept_rows
+from hopgate.store.where import Conditions, Where
 from hopgate.times import utc
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def read_filters(
     cluster : int, optional
         One of the clusters of just these scopes; another one is refused, as it is made of others' texts.
     where : mapping or JSON, optional
-        What memories' fields must be, see `hopgate.recall.where.Where`.
+        What memories' fields must be, see `hopgate.store.where.Where`.
     """
     if cluster is not None and (isinstance(cluster, bool) or not isinstance(cluster, int)):
         raise HopgateError(f"cluster is a number, not {cluster!r}: hopgate concepts clusters shows them")

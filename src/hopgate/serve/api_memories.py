@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
+from hopgate.answers.context import DEFAULT_TOKENS
 from hopgate.memory import DEFAULT_IMPORTANCE, MAX_SEARCHABLE_BYTES, Memory
-from hopgate.recall.context import DEFAULT_TOKENS
 from hopgate.recall.explain import Explanation
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS
 from hopgate.recall.hit import Hit, LegPart, Passage, WordMatch

@@ -15,8 +15,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
 from hopgate.memory import MAX_KEY_BYTES, YEARS
-from hopgate.recall.where import Conditions, read_conditions
 from hopgate.serve.middleware import RefusedError
+from hopgate.store.where import Conditions, read_conditions
 from hopgate.times import utc
 from hopgate.upkeep import CaughtUp
 

@@ -32,10 +32,10 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 import hopgate
+from hopgate.answers.context import DEFAULT_TOKENS
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.recall.context import DEFAULT_TOKENS
 from hopgate.recall.explain import LegReport
 from hopgate.recall.hit import Hit
 from hopgate.redact import redacted

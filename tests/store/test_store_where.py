@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import hopgate
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.recall.where import COMPARISONS, Where
+from hopgate.store.where import COMPARISONS, Where
 
 BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
 TAGS = ("home", "Work", "nas")

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hopgate.answers.context import Context
 from hopgate.errors import HopgateError
 from hopgate.extract.model.answer import first_json, without_thoughts
 from hopgate.extract.model.chat import ANSWER, ANSWER_SCHEMA, ChatModel
-from hopgate.recall.context import Context
 
 UNKNOWN = "I do not know."
 # What has nothing to do with a question is nearer than this to it in one of twenty cases, by model: 440 questions of

@@ -1,0 +1,1 @@
+"""What is made of hits for a language model: a context with citations, and an answer that cites."""
