@@ -17,7 +17,8 @@ MODULES = {
     for path in sorted((SRC / "hopgate").rglob("*.py"))
 }
 # What programs and frameworks import, and what Python runs.
-ENTRIES = {"hopgate", "hopgate.plot", "hopgate.integrations.langchain", "hopgate.integrations.langgraph", "hopgate.integrations.llama_index"}
+FRAMEWORKS = ("langchain", "langgraph", "llama_index")
+ENTRIES = {"hopgate", "hopgate.plot", *(f"hopgate.integrations.{framework}" for framework in FRAMEWORKS)}
 # Each cost a reader a minute. What to say instead is in CONTRIBUTING.md.
 RIDDLES = {
     *("told", "said", "believe", "believed", "stand", "standing", "spot", "spotted", "stroke", "heard", "hear", "lit"),
