@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.names import normalise, tokens
@@ -61,8 +62,8 @@ class Present:
 
     Parameters
     ----------
-    query : str
-        Decides which facts of a memory are asked about: those that it names, else all of them.
+    words : frozenset of str
+        Those of the query, which decide what of a memory is asked about: the facts that it names, else all of them.
     moment : datetime
         What has ended by then is over.
     past : bool
@@ -70,35 +71,33 @@ class Present:
     facts : mapping of memory id to facts
     """
 
-    query: str
+    words: frozenset[str]
     moment: datetime
     past: bool
-    facts: dict[int, list[MemoryFact]] = field(default_factory=dict)
+    facts: Mapping[int, Sequence[MemoryFact]] = field(default_factory=dict)
 
+    @cached_property
     def ended(self) -> dict[int, set[int]]:
-        """Give the memories of which all that is asked about is over, each with what holds in their place.
+        """The memories of which all that is asked about is over, each with what holds in their place.
 
         What ended a memory may be over as well: then it is what ended that.
         """
         ended = dict[int, set[int]]()
-        if self.past:
-            return ended
-        words = set(tokens(normalise(self.query)))
         for memory, facts in self.facts.items():
-            named = [
-                fact
-                for fact in facts
-                if any(words.issuperset(tokens(normalise(end))) for end in (fact.source, fact.target))
-            ]
             # That a memory ends something itself is no reason to call it over.
-            said = [fact for fact in named or facts if not (self._is_over(fact) and memory in fact.enders)]
-            if said and all(map(self._is_over, said)):
-                ended[memory] = {ender for fact in said for ender in fact.enders}
+            asked = list(filter(self._is_named, facts)) or facts
+            told = [fact for fact in asked if not (self._is_over(fact) and memory in fact.enders)]
+            if told and not self.past and all(map(self._is_over, told)):
+                ended[memory] = {ender for fact in told for ender in fact.enders}
         return {memory: _lasting(memory, ended) for memory in ended}
 
+    @property
+    def enders(self) -> set[int]:
+        """All that holds in the place of something that is over."""
+        return set[int]().union(*self.ended.values())
+
     def _is_named(self, fact: MemoryFact) -> bool:
-        words = set(tokens(normalise(self.query)))
-        return any(words.issuperset(tokens(normalise(name))) for name in (fact.source, fact.target))
+        return any(self.words.issuperset(tokens(normalise(name))) for name in (fact.source, fact.target))
 
     def _is_over(self, fact: MemoryFact) -> bool:
         return fact.valid_to is not None and fact.valid_to <= self.moment
@@ -155,11 +154,11 @@ def read_present(connection: Connection, query: Query, ranked: Sequence[int], fi
     asked = asked_time(query.text, now)
     moment = filters.as_of or (asked and asked.moment)
     past = moment is None and (asked is not None or asks_for_past(query.text))
-    present = Present(query.text, moment or now, past)
+    present = Present(frozenset(tokens(normalise(query.text))), moment or now, past)
     view = view_of(connection, filters.scopes, known_at=filters.known_at) if first else None
     new = list(ranked[:first])
     while view and new:
-        present.facts.update({memory: [] for memory in new} | edge_rows.facts_of(connection, view, new))
-        enders = {ender for enders in present.ended().values() for ender in enders}
-        new = [memory for memory in ranked if memory in enders and memory not in present.facts]
+        read: dict[int, list[MemoryFact]] = {memory: [] for memory in new} | edge_rows.facts_of(connection, view, new)
+        present = replace(present, facts={**present.facts, **read})
+        new = [memory for memory in ranked if memory in present.enders and memory not in present.facts]
     return present

@@ -50,7 +50,7 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
         read = _reread(query.text, order, known, near, settings)
         order, passages = half_and_half(order, read.scores), passages | read.passages
     if settings.sort_by == "relevance":
-        order = current_first(order, present.ended())
+        order = current_first(order, present.ended)
     order = order[: settings.k]
     if settings.sort_by == "recency":
         order.sort(key=lambda key: known[key].created_at or NEVER, reverse=True)
@@ -67,7 +67,7 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
             rerank_score=read.scores.get(key) if read else None,
             rerank_cost=read.cost if read else None,
             facts=present.hit_facts(key, names),
-            outdated=key in present.ended(),
+            outdated=key in present.ended,
             passage=Passage(*passages[key], known[key].content[slice(*passages[key])]) if key in passages else None,
             **_shares(legs, ranking, key),
             **(_walked(pipeline, legs, ranking, key) if explain else {}),
@@ -100,8 +100,7 @@ def _final(
     first = max(settings.k, settings.reads)
     with_facts = "facts" in settings.parts and settings.fuser.graph > 0
     present = read_present(connection, query, [hit.id for hit in hits], first if with_facts else 0)
-    enders = {ender for enders in present.ended().values() for ender in enders}
-    hits = [*hits[:first], *(hit for hit in hits[first:] if hit.id in enders)]
+    hits = [*hits[:first], *(hit for hit in hits[first:] if hit.id in present.enders)]
     known = memories.fetch_by_id(connection, [hit.id for hit in hits], scopes)
     return {hit.id: hit for hit in hits if hit.id in known}, known, present
 

@@ -198,12 +198,17 @@ def _first(label: str, *notes: Sequence[Span]) -> str:
     return next((span.text for spans_of_note in notes for span in spans_of_note if span.label == label), "")
 
 
+def _is_small(word: str) -> bool:
+    """Whether a word is a small one; in capitals, such as CI or IT, it is a name."""
+    return word.lower() in _SMALL and not (len(word) > 1 and word.isupper())
+
+
 def _trimmed(span: Span) -> Span:
     """Without the small words and years at its edges; "" where it is nothing else."""
     words = list(_WORD.finditer(span.text))
-    while words and (words[0][0].lower() in _SMALL or (len(words) > 1 and _YEAR.match(words[0][0]))):
+    while words and (_is_small(words[0][0]) or (len(words) > 1 and _YEAR.match(words[0][0]))):
         del words[0]
-    while words and words[-1][0].lower() in _SMALL:
+    while words and _is_small(words[-1][0]):
         del words[-1]
     start, end = (words[0].start(), words[-1].end()) if words else (0, 0)
     return span._replace(text=span.text[start:end].rstrip(_AT_END), start=span.start + start)
