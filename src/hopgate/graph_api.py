@@ -17,7 +17,7 @@ from hopgate.guard import guarded
 from hopgate.memory import Cleared
 from hopgate.recall.filters import Filters, Scopes
 from hopgate.store import journal, memories, superseded
-from hopgate.store.graph import concept_rows, edge_rows, fact_rows, graph_vectors, name_rows
+from hopgate.store.graph import concept_rows, edge_rows, fact_rows, name_rows
 from hopgate.store.graph.visible import View, view_of
 from hopgate.store.rows import Connection
 from hopgate.times import utc
@@ -272,12 +272,11 @@ class ConceptGraph:
 
     def triples(self) -> list[dict[str, Any]]:
         """Give every fact and mention as a row of triples.jsonl, which `replay` makes the same graph of."""
-        with self._looking() as (connection, _):
-            return exports.triple_rows(fact_rows.mentions(connection), fact_rows.all_named(connection))
+        return self._store.run(lambda connection: fact_rows.as_rows(connection, "triple"))
 
     def statements(self) -> list[dict[str, Any]]:
         """Give every statement as a row of statements.jsonl, which `hopgate build --statements` reads."""
-        return exports.statement_rows(self._store.run(graph_vectors.all_statements))
+        return self._store.run(lambda connection: fact_rows.as_rows(connection, "statement"))
 
     def mentions(self) -> dict[str, list[str]]:
         """Give the names of the concepts that each memory talks about, by its external id; no sensitive one has any."""

@@ -1,11 +1,10 @@
-"""The graph for other tools: node-link JSON, GraphML, rows for a replay. Names, never a memory's text."""
+"""The graph for other tools: node-link JSON and GraphML. Names, never a memory's text."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -16,8 +15,6 @@ from hopgate.files import private_opener
 if TYPE_CHECKING:
     from hopgate.store.graph.concept_rows import Concept, Link
     from hopgate.store.graph.edge_rows import Edge
-    from hopgate.store.graph.fact_rows import NamedFact, NamedMention
-    from hopgate.store.graph.graph_vectors import NamedStatement
 
 FORMATS = ("graphml", "json")
 
@@ -101,32 +98,3 @@ def graphml(data: dict[str, Any]) -> str:
 
 def _flat(value: Any) -> str:
     return _NOT_XML.sub("", "\n".join(map(str, value)) if isinstance(value, list) else str(value))
-
-
-def triple_rows(mentions: Iterable[NamedMention], facts: Iterable[NamedFact]) -> list[dict[str, Any]]:
-    """Give mentions and facts as rows of triples.jsonl; the mentions of a memory come before its facts."""
-    rows: list[dict[str, Any]] = []
-    for mention in mentions:
-        kind = {"type": mention.kind} if mention.kind else {}
-        rows.append({"doc_id": mention.memory, "entity": mention.name, **kind})
-    for fact in facts:
-        row = {"doc_id": fact.memory, "subject": fact.subject, "relation": fact.relation, "object": fact.object}
-        rows.append(row | _when(fact.valid_from, fact.valid_to, fact.weight))
-    return rows
-
-
-def statement_rows(statements: Iterable[NamedStatement]) -> list[dict[str, Any]]:
-    """Give statements as rows of statements.jsonl."""
-    return [
-        {"doc_id": row.memory, "statement": row.statement}
-        | ({"subject": row.subject} if row.subject else {})
-        | _when(row.valid_from, row.valid_to, row.weight)
-        for row in statements
-    ]
-
-
-def _when(start: datetime | None, end: datetime | None, weight: float) -> dict[str, Any]:
-    # Six digits are what a real holds.
-    confidence = {"confidence": round(weight, 6)} if weight != 1 else {}
-    days = {"valid_from": start, "valid_to": end}
-    return confidence | {name: moment.astimezone(UTC).date().isoformat() for name, moment in days.items() if moment}

@@ -626,6 +626,20 @@ CREATE VIEW memory_facts AS
   SELECT stated.*, m.external_id AS memory FROM stated JOIN memories m ON m.id = memory_id WHERE NOT is_sensitive;
 
 
+-- Mentions and facts as rows of a triples.jsonl, of which `replay` makes the same graph. What two memories tell together is
+-- told by neither.
+CREATE VIEW triple_rows AS
+  SELECT row FROM (
+    SELECT 0 AS part, memory_id, name_id AS number, json_build_object(
+      'doc_id', external_id, 'entity', spelling, 'type', nullif(kind, '')) AS row
+    FROM mentions JOIN memories ON id = memory_id WHERE NOT is_sensitive
+    UNION ALL SELECT 1, memory_id, id, json_build_object(
+      'doc_id', memory, 'subject', subject, 'relation', relation, 'object', object,
+      'confidence', nullif(round(weight::numeric, 6), 1),
+      'valid_from', (valid_from AT TIME ZONE 'UTC')::date, 'valid_to', (valid_to AT TIME ZONE 'UTC')::date)
+    FROM memory_facts WHERE read_with IS NULL
+  ) AS rows ORDER BY part, memory_id, number;
+
 -- Of each open fact of some memories, of a relation that has one target at a time, the last memory of its scope that
 -- names another target. Without a search_path of its own, so that it becomes a part of the query.
 CREATE FUNCTION hopgate_rivals(ids bigint[]) RETURNS TABLE (fact_id bigint, earlier_id bigint, later_id bigint)
@@ -720,6 +734,12 @@ ALTER TABLE statements ALTER statement SET STATISTICS 0, ALTER subject SET STATI
 CREATE INDEX statements_memory ON statements (memory_id);
 -- By hash, so that one is stored once for a memory however long it is.
 CREATE UNIQUE INDEX statements_once ON statements (memory_id, md5(statement));
+-- As rows of a statements.jsonl.
+CREATE VIEW statement_rows AS
+  SELECT json_build_object('doc_id', external_id, 'statement', statement, 'subject', nullif(subject, ''),
+    'confidence', nullif(round(weight::numeric, 6), 1), 'valid_from', (valid_from AT TIME ZONE 'UTC')::date,
+    'valid_to', (valid_to AT TIME ZONE 'UTC')::date) AS row
+  FROM statements s JOIN memories m ON m.id = memory_id WHERE NOT is_sensitive ORDER BY s.id;
 
 -- ---- What follows: can be made again from the tables above ----------------------------------------------------------
 

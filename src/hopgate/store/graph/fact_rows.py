@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from hopgate.store.rows import Connection, columns_of, fetch, insert, select, value, values
 
@@ -80,7 +80,6 @@ class NamedMention:
     name: str
     concept: str
     kind: str
-    memory: str = ""
 
     def __str__(self) -> str:
         called = self.name if self.name == self.concept else f"{self.name} = {self.concept}"
@@ -142,9 +141,9 @@ def of_memory(connection: Connection, memory_id: int, *, counting: bool = False)
     return select(connection, NamedFact, f"memory_facts WHERE memory_id = %s {which}", (memory_id,))
 
 
-def all_named(connection: Connection) -> list[NamedFact]:
-    """What each memory says; what two tell together is told by neither where it is replayed."""
-    return select(connection, NamedFact, "memory_facts WHERE read_with IS NULL ORDER BY memory_id, id")
+def as_rows(connection: Connection, table: Literal["triple", "statement"]) -> list[dict[str, Any]]:
+    """Every mention and fact as a row of triples.jsonl, or every statement as one of statements.jsonl."""
+    return values(connection, f"SELECT json_strip_nulls(row) FROM {table}_rows")
 
 
 def existing(connection: Connection, fact_ids: Sequence[int]) -> set[int]:
@@ -152,18 +151,15 @@ def existing(connection: Connection, fact_ids: Sequence[int]) -> set[int]:
     return set(values(connection, "SELECT id FROM facts WHERE id = ANY(%s)", (list(fact_ids),)))
 
 
-def mentions(connection: Connection, memory_id: int | None = None) -> list[NamedMention]:
-    """The names in a memory, with the concept's kind where it gives none; or those in each, that is not sensitive."""
-    kind, which = ("x.kind", "NOT m.is_sensitive ORDER BY m.id, x.name_id")
-    if memory_id is not None:
-        kind, which = "x.kind, c.kind", "m.id = %(memory)s ORDER BY concept, name"
+def mentions(connection: Connection, memory_id: int) -> list[NamedMention]:
+    """The names in a memory, each with the concept's kind where the memory gives none."""
     return fetch(
         connection,
         NamedMention,
-        f"SELECT x.spelling AS name, c.canonical_name AS concept, coalesce({kind}, '') AS kind, "
-        "m.external_id AS memory FROM mentions x JOIN memories m ON m.id = x.memory_id "
-        f"JOIN concept_names n ON n.id = x.name_id JOIN concepts c ON c.id = n.concept_id WHERE {which}",
-        {"memory": memory_id},
+        "SELECT x.spelling AS name, c.canonical_name AS concept, coalesce(x.kind, c.kind, '') AS kind "
+        "FROM mentions x JOIN concept_names n ON n.id = x.name_id JOIN concepts c ON c.id = n.concept_id "
+        "WHERE x.memory_id = %s ORDER BY concept, name",
+        (memory_id,),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -11,7 +10,7 @@ from hopgate.store import vectors
 from hopgate.store.clearance import StoreGuard
 from hopgate.store.graph import name_rows, version
 from hopgate.store.graph.visible import View
-from hopgate.store.rows import Connection, insert, select, value
+from hopgate.store.rows import Connection, insert, value
 from hopgate.store.vectors import to_sql
 
 if TYPE_CHECKING:
@@ -165,21 +164,3 @@ class StatementRow(NamedTuple):
 def add_statements(connection: Connection, rows: Iterable[StatementRow]) -> int:
     """Store statements; one that a memory has already is left as it is. Give how many are new."""
     return insert(connection, "statements", rows)
-
-
-@dataclass(frozen=True, slots=True)
-class NamedStatement:
-    """A statement with the external id of its memory."""
-
-    memory: str
-    statement: str
-    subject: str | None
-    weight: float
-    valid_from: datetime | None
-    valid_to: datetime | None
-
-
-def all_statements(connection: Connection) -> list[NamedStatement]:
-    """Every statement about a memory that is not sensitive."""
-    memories = "(SELECT id AS memory_id, external_id AS memory FROM memories WHERE NOT is_sensitive) AS m"
-    return select(connection, NamedStatement, f"statements JOIN {memories} USING (memory_id) ORDER BY statements.id")
