@@ -58,20 +58,7 @@ class CacheInfo:
 
 
 class EmbeddingCache:
-    """A SQLite file that is opened for each use: a crash loses at most the batch being written; processes may share it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from hopgate.embed import Identity
-    >>> cache = EmbeddingCache(Path(tempfile.mkdtemp()) / "embeddings.sqlite3")
-    >>> tiny = Identity("tiny", 2, spec="tiny")
-    >>> cache.put(tiny, {"a text": np.array([0.6, 0.8], dtype=np.float32)})
-    >>> cache.get(tiny, ["a text", "another"])
-    {'a text': array([0.6, 0.8], dtype=float32)}
-    >>> cache.forget(["a text"]), cache.info().vectors
-    (1, 0)
-    """
+    """A SQLite file, opened for each use: a crash loses at most the batch being written; processes may share it."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)

@@ -86,19 +86,6 @@ class BundledLate(LateModel):
 
     Nothing is loaded before the first text. Alone it finds .838 on the test half of 2wiki (recall@10, over every
     memory), where bge-small finds .824.
-
-    Examples
-    --------
-    >>> from hopgate.memory import Memory, cleared
-    >>> memories = {"a": Memory("a", "The NAS is in the cellar."), "b": Memory("b", "Bread recipe")}
-    >>> model = BundledLate()
-    >>> tokens = model.tokens([text for _, text in cleared(memories.items())])
-    >>> query = model.query_tokens("where is the NAS?")
-    >>> query.words
-    ('', '', 'where', 'is', 'the', 'NAS', '?', '')
-    >>> near, far = late_matches(query.rows, *joined(tokens)).mean(axis=0)
-    >>> bool(near > far)
-    True
     """
 
     @cached_property
@@ -176,12 +163,6 @@ def late_matches(query: Floats, rows: Tokens, starts: NDArray[np.intp]) -> Float
         The memories' tokens, one memory after another.
     starts : array
         Where each memory begins; each has a token at least.
-
-    Examples
-    --------
-    >>> one, other = SCALE * np.eye(2, dtype=np.int8)
-    >>> late_matches(np.eye(2, dtype=np.float32), *joined([np.stack([one, one]), np.stack([one, other])])).tolist()
-    [[1.0, 1.0], [0.0, 1.0]]
     """
     if not len(starts):
         return np.zeros((len(query), 0), np.float32)

@@ -98,7 +98,7 @@ class Embedding:
             if self._late:
                 self._late.cache = EmbeddingCache.default()
                 if space:
-                    vectors.check_late(space, self._late.identity)
+                    vectors.check(space, late=self._late.identity)
             return self._late
 
     def working_spec(self, spec: str | None = None) -> str:
@@ -117,9 +117,7 @@ class Embedding:
             space = vectors.space(connection)
             if space is None and not memories.count_from_words(connection):
                 return 0
-        made = self._fill(self.embedder(spec, space), self.late(space), progress, read)
-        self.index()
-        return made
+        return self._fill(self.embedder(spec, space), self.late(space), progress, read)
 
     def change(self, spec: str, progress: Advance | None = None) -> int:
         """Embed everything anew into the cache, then change over; resumable, and recall goes on meanwhile."""
@@ -134,9 +132,7 @@ class Embedding:
         self._store.run(lambda connection: vectors.change_over(connection, found.identity, embedder.identity))
         with self._making:
             self._embedder = embedder
-        made = self._fill(embedder, self.late())
-        self.index()
-        return made
+        return self._fill(embedder, self.late())
 
     def forget(self, texts: Sequence[str]) -> None:
         """Drop what was made of these texts and of their passages from the cache on disk, whatever model made it."""
@@ -167,6 +163,7 @@ class Embedding:
             made += len(written)
             if progress:
                 progress(len(batch))
+        self.index()
         return made
 
     def _pages(self, listed: Callable[..., list[int]]) -> Iterator[list[int]]:

@@ -221,8 +221,9 @@ def tidy(connection: Connection) -> None:
 
 def fetch(connection: Connection, external_ids: Sequence[str]) -> dict[str, Memory]:
     """Memories by external id, in no order; unknown ids are left out."""
-    found = rows.select(connection, Memory, f"memory_fields WHERE {NAMED}", named(external_ids))
-    return {memory.external_id: memory for memory in found}
+    return {
+        memory.external_id: memory for memory in _select(connection, f"WHERE {NAMED}", named(external_ids)).values()
+    }
 
 
 def fetch_by_id(connection: Connection, ids: Sequence[int], scopes: Sequence[str] | None = None) -> dict[int, Memory]:
@@ -328,15 +329,13 @@ def require(
     return stored
 
 
-def hold_open_ids(connection: Connection) -> list[int]:
-    """The ids of all open memories, ascending; until the transaction ends nobody deletes one of them."""
-    return rows.values(connection, "SELECT id FROM memories WHERE NOT is_sensitive ORDER BY id FOR KEY SHARE")
+def open_ids(connection: Connection, *, limit: int | None = None, after: int = 0, hold: bool = False) -> list[int]:
+    """The ids of open memories, ascending, at most `limit` of those after an id.
 
-
-def open_ids(connection: Connection, *, limit: int | None = None, after: int = 0) -> list[int]:
-    """The ids of open memories, ascending, at most `limit` of those after an id; none of them is locked."""
+    With `hold` nobody deletes one of them until the transaction ends.
+    """
     statement = "SELECT id FROM memories WHERE id > %s AND NOT is_sensitive ORDER BY id LIMIT %s"
-    return rows.values(connection, statement, (after, limit))
+    return rows.values(connection, statement + " FOR KEY SHARE" * hold, (after, limit))
 
 
 def in_scopes(scopes: Sequence[str] | None) -> str:

@@ -60,13 +60,7 @@ FLAGS = ("is_sensitive", "sensitive", "is_private", "private", "is_secret", "sec
 
 @dataclass(frozen=True, slots=True)
 class OwnersTable:
-    """Which table's rows are memories, and how they are read.
-
-    Examples
-    --------
-    >>> OwnersTable("public.notes", {"scope": "user_id"}).name
-    'public.notes'
-    """
+    """Which table's rows are memories, and how they are read."""
 
     name: str = setting(
         meaning="a table of yours, such as public.notes, whose rows are memories",
@@ -356,11 +350,5 @@ def _writing(value: str, name: str, column: _Column) -> str:
 
 
 def quoted(name: str) -> str:
-    """A column's name in SQL, whatever it holds.
-
-    Examples
-    --------
-    >>> print(quoted('a"; DROP TABLE memories'))
-    "a""; DROP TABLE memories"
-    """
+    """A column's name in SQL, whatever it holds."""
     return sql.Identifier(name).as_string()

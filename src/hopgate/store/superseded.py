@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.store import memories
+from hopgate.store.graph.visible import View
 from hopgate.store.rows import Connection, as_json, fetch, select, value, values
 
 
@@ -131,17 +132,16 @@ def listed(connection: Connection, scopes: Sequence[str] | None, *, limit: int) 
 
     Of some scopes alone, one that gave way to another scope's does not say why: the reason may name that one.
     """
-    within = "%(scopes)s::text[] IS NULL OR"
+    view = View(None if scopes is None else tuple(scopes))
     return fetch(
         connection,
         SupersededMemory,
-        "SELECT m.external_id AS memory, b.external_id AS by, m.superseded_at AS since, "
-        f"coalesce(CASE WHEN {within} b.id IS NOT NULL OR m.superseded_by IS NULL THEN m.superseded_reason END, '') "
-        "AS reason FROM memories m LEFT JOIN memories b ON b.id = m.superseded_by AND NOT b.is_sensitive "
-        f"AND ({within} b.scope = ANY(%(scopes)s)) "
-        f"WHERE m.superseded_at IS NOT NULL AND NOT m.is_sensitive AND ({within} m.scope = ANY(%(scopes)s)) "
+        "SELECT m.external_id AS memory, b.external_id AS by, m.superseded_at AS since, coalesce(CASE "
+        "WHEN %(scopes)s::text[] IS NULL OR b.id IS NOT NULL OR m.superseded_by IS NULL THEN m.superseded_reason END, "
+        f"'') AS reason FROM memories m LEFT JOIN memories b ON b.id = m.superseded_by AND {view.memories('b')} "
+        f"WHERE m.superseded_at IS NOT NULL AND {view.memories('m')} "
         "ORDER BY m.superseded_at DESC, m.id LIMIT %(limit)s",
-        {"scopes": None if scopes is None else list(scopes), "limit": limit},
+        view.parameters(limit=limit),
     )
 
 

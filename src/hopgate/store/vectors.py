@@ -80,29 +80,22 @@ def claim(connection: Connection, identity: Identity, late: Identity | None = No
             (json.dumps(identity.to_dict()), late and json.dumps(late.to_dict())),
         )
         return
-    check(found, identity)
-    if late is not None:
-        check_late(found, late)
+    check(found, identity, late)
 
 
-def check_late(found: EmbeddingSpace, late: Identity) -> None:
-    """Refuse a late-interaction model other than the one that makes the store's tokens."""
-    if found.late is None or found.late.key != late.key:
+def check(found: EmbeddingSpace, identity: Identity | None = None, late: Identity | None = None) -> None:
+    """Refuse an embedder, or a late-interaction model, other than those that made the space."""
+    if identity is not None and found.identity.key != identity.key:
+        detail = ", with other prompts or weights" if str(found.identity) == str(identity) else ""
+        raise HopgateError(
+            f"this store was embedded by {found.identity}, not by {identity}{detail}: "
+            "use that embedder, or run hopgate embed --change to change it"
+        )
+    if late is not None and (found.late is None or found.late.key != late.key):
         made = f"made by {found.late}" if found.late else "switched off"
         raise HopgateError(
             f"late interaction in this store is {made}, not {late}: use a new store for that, and ingest there"
         )
-
-
-def check(found: EmbeddingSpace, identity: Identity) -> None:
-    """Refuse an embedder other than the one that made the space."""
-    if found.identity.key == identity.key:
-        return
-    detail = ", with other prompts or weights" if str(found.identity) == str(identity) else ""
-    raise HopgateError(
-        f"this store was embedded by {found.identity}, not by {identity}{detail}: "
-        "use that embedder, or run hopgate embed --change to change it"
-    )
 
 
 def pending(connection: Connection, *, limit: int, after: int = 0) -> list[int]:
@@ -219,14 +212,7 @@ def drop(connection: Connection, ids: Sequence[int]) -> None:
 
 
 def to_sql(vector: NDArray[np.float32]) -> str:
-    """A vector as `halfvec` reads it: five digits tell each half from the next.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> to_sql(np.array([0.1, -0.75], dtype=np.float32))
-    '[0.099976,-0.75]'
-    """
+    """A vector as `halfvec` reads it: five digits tell each half from the next."""
     halves = vector.astype("float16").tolist()
     return f"[{','.join(['%.5g'] * len(halves))}]" % tuple(halves)
 

@@ -53,7 +53,7 @@ def rederive_all(connection: Connection) -> None:
     edge_rows.sort_in_memory(connection)
     # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
     fact_rows.analyse(connection)
-    link_memories(connection, memories.hold_open_ids(connection))
+    link_memories(connection, memories.open_ids(connection, hold=True))
     edge_rows.drop_unfounded(connection)
     groups = fact_rows.groups(connection)
     for start in range(0, len(groups), GROUPS):

@@ -17,11 +17,6 @@ class View:
     """What of the graph is looked at: some scopes or all, as it was true as of a time and known at a time.
 
     Where scopes are `shared` all have one graph, and it is the memories that say what of it a scope shows.
-
-    Examples
-    --------
-    >>> View(("home",)).concepts("c"), View(("home",)).edges("e")
-    ('c.scope = ANY(%(scopes)s)', 'e.retired_at IS NULL AND e.scope = ANY(%(scopes)s)')
     """
 
     scopes: tuple[str, ...] | None = None  # by default all
