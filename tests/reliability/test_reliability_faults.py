@@ -6,6 +6,7 @@ all of them, and at a hundred points between them.
 
 import contextlib
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -164,10 +165,10 @@ def in_child(command: Command, dsn: str, point: int) -> bool:
     child = os.fork()
     if child == 0:
         try:
-            kill_at(command, dsn, point, lambda _: os._exit(9))
+            kill_at(command, dsn, point, lambda _: os.kill(os.getpid(), signal.SIGKILL))
         finally:
             os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
 def judged(command: Command, dsn: str, way: Way) -> Iterator[str]:

@@ -14,7 +14,6 @@ from hopgate.store.rows import Connection, insert, value, values
 
 if TYPE_CHECKING:
     from hopgate.extract.extraction import Extraction, ExtractorIdentity, Source
-    from hopgate.memory import Memory
     from hopgate.store.store import Store
 
 # Memories that are looked at to tell who made a graph.
@@ -97,7 +96,11 @@ def readable(connection: Connection, read: Sequence[Source], *, lock: bool = Tru
     if lock:
         memories.lock(connection, ids)
     open_now = clearance.open_memories(connection, ids)
-    same = {key: memory for key, memory in open_now.items() if _as_read(memory, as_read[memory.external_id])}
+    same = {}
+    for key, memory in open_now.items():
+        source = as_read[memory.external_id]
+        if (source.text, source.tags, source.keywords) == (memory.content, memory.tags, memory.expanded_keywords):
+            same[key] = memory
     before = {
         key: {(memory.scope, thread_of(memory) or "", text) for text in as_read[memory.external_id].before}
         for key, memory in same.items()
@@ -108,12 +111,6 @@ def readable(connection: Connection, read: Sequence[Source], *, lock: bool = Tru
         for key, memory in same.items()
         if memory.created_at and not before[key] & gone
     }
-
-
-def _as_read(memory: Memory, source: Source) -> bool:
-    """Whether a memory is still what an extractor read."""
-    read = (source.text, tuple(source.tags), tuple(source.keywords))
-    return read == (memory.content, memory.tags, memory.expanded_keywords)
 
 
 def guard(store: Store, read: Sequence[Source]) -> clearance.StoreGuard:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import psycopg
 from psycopg import sql
@@ -30,29 +30,31 @@ _TEXT = ("text", "character varying", "character", "citext", "name")
 _NAME = (*_TEXT, *_WHOLE, "uuid")
 _TIME = ("timestamp with time zone", "timestamp without time zone", "date")
 _LIST = (*_TEXT, "text[]", "character varying[]", "citext[]", "json", "jsonb")
-# The fields of a memory that a column can be, and the types that it may have.
-FIELDS: Mapping[str, Sequence[str]] = {
-    "content": _TEXT,
-    "external_id": _NAME,
-    "category": _NAME,
-    "tags": _LIST,
-    "expanded_keywords": _LIST,
-    "importance": _NUMBER,
-    "is_sensitive": ("boolean", *_NUMBER, *_TEXT),
-    "scope": _NAME,
-    "created_at": _TIME,
-    "thread": _NAME,
-    "reply_to": _NAME,
-    "superseded_at": _TIME,
-}
-# The types of a memory's fields that are no texts.
-_KINDS = {
-    "tags": "text[]",
-    "expanded_keywords": "text[]",
-    "importance": "float8",
-    "is_sensitive": "boolean",
-    "created_at": "timestamptz",
-    "superseded_at": "timestamptz",
+
+
+class Field(NamedTuple):
+    """A field of a memory that a column of an owner's can be."""
+
+    types: Sequence[str]  # that the column may have
+    kind: str = "text"  # the field's own type
+    read: str = "{}::text"  # the field in SQL over a column of any of these types
+    absent: str = "NULL"  # what it is where the table has no column for it
+
+
+FIELDS = {
+    "content": Field(_TEXT, read="coalesce({}::text, '')"),
+    "external_id": Field(_NAME),
+    "category": Field(_NAME),
+    "tags": Field(_LIST, "text[]", "hopgate_list({})", "'{}'"),
+    "expanded_keywords": Field(_LIST, "text[]", "hopgate_list({})", "'{}'"),
+    # By way of text, so that a real gives 0.3 and not 0.30000001192.
+    "importance": Field(_NUMBER, "float8", "least(greatest(coalesce({}::text::float8, 0.5), 0), 1)", "0.5"),
+    "is_sensitive": Field(("boolean", *_NUMBER, *_TEXT), "boolean", "hopgate_flag({})", "false"),
+    "scope": Field(_NAME),
+    "created_at": Field(_TIME, "timestamptz", "hopgate_time({})"),
+    "thread": Field(_NAME),
+    "reply_to": Field(_NAME),
+    "superseded_at": Field(_TIME, "timestamptz", "hopgate_time({})"),
 }
 # A column of such a name may say that a row is a secret: it is never passed over in silence.
 FLAGS = ("is_sensitive", "sensitive", "is_private", "private", "is_secret", "secret", "is_confidential", "confidential")
@@ -222,7 +224,7 @@ def conflicts(connection: Connection, owners: OwnersTable) -> Iterator[str]:
     if "content" not in table.mapped and "content" not in owners.columns:
         yield f"{owners.name} has no column content: say which one holds the text, as --map text=NAME"
     for name, column in table.mapped.items():
-        if column.type not in FIELDS[name]:
+        if column.type not in FIELDS[name].types:
             yield f"the column {column.name} is {column.type}, which {name} cannot be read from"
     passed_over = {*owners.not_sensitive, *(column.name for column in table.mapped.values())}
     for flag in table.columns:
@@ -237,7 +239,7 @@ def conflicts(connection: Connection, owners: OwnersTable) -> Iterator[str]:
 def _unreadable(connection: Connection, owners: OwnersTable, table: _Table) -> Iterator[str]:
     """What of the table's content, and of what was said of it, cannot be used."""
     external_id = table.mapped.get("external_id")
-    if external_id is not None and external_id.type in FIELDS["external_id"]:
+    if external_id is not None and external_id.type in FIELDS["external_id"].types:
         name = quoted(external_id.name)
         twice = f"SELECT FROM {table.name} GROUP BY {name} HAVING count({name}) > 1"
         if count := value(connection, f"SELECT count(*) FROM ({twice}) AS twice"):
@@ -255,26 +257,10 @@ def _unreadable(connection: Connection, owners: OwnersTable, table: _Table) -> I
             yield f"{what} {condition!r} is no condition over {owners.name} ({error.diag.message_primary})"
 
 
-# A field of a memory as SQL over a column of any of its types; and what it is where the table has none.
-_READ = {
-    "content": "coalesce({}::text, '')",
-    "tags": "hopgate_list({})",
-    "expanded_keywords": "hopgate_list({})",
-    # By way of text, so that a real gives 0.3 and not 0.30000001192.
-    "importance": "least(greatest(coalesce({}::text::float8, 0.5), 0), 1)",
-    "is_sensitive": "hopgate_flag({})",
-    "created_at": "hopgate_time({})",
-    "superseded_at": "hopgate_time({})",
-}
-_ABSENT = {"tags": "'{}'", "expanded_keywords": "'{}'", "importance": "0.5", "is_sensitive": "false"}
-
-
 def _reading(name: str, column: _Column | None, owners: OwnersTable) -> str:
     """A field of a memory as SQL over a row `t` of the table."""
-    if column is None:
-        read = f"{_ABSENT.get(name, 'NULL')}::{_KINDS.get(name, 'text')}"
-    else:
-        read = _READ.get(name, "{}::text").format(f"t.{quoted(column.name)}")
+    _, kind, read, absent = FIELDS[name]
+    read = read.format(f"t.{quoted(column.name)}") if column else f"{absent}::{kind}"
     ended = name == "superseded_at" and owners.superseded
     return f"coalesce({read}, CASE WHEN {owners.superseded} THEN now() END)" if ended else read
 
@@ -300,7 +286,7 @@ def _followed(owners: OwnersTable, table: _Table) -> dict[str, str]:
         "name": sql.Literal(table.name.replace('"', "")).as_string(),
         "key": key,
         "key_type": table.key.type,
-        "fields_with_types": ", ".join(f"{name} {_KINDS.get(name, 'text')}" for name in FIELDS),
+        "fields_with_types": ", ".join(f"{name} {field.kind}" for name, field in FIELDS.items()),
         "fields_read": ", ".join(_reading(name, table.mapped.get(name), owners) for name in FIELDS),
         "not_hidden": f" AND ({owners.hide}) IS NOT TRUE" if owners.hide else "",
         "texts_of_memory": _listed(texts, "m."),
