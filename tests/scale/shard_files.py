@@ -38,7 +38,7 @@ def cluster(engine: str) -> Iterator[None]:
             patch.delenv(name)
         import ray
 
-        ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+        ray.init(address="local", num_cpus=2, num_gpus=0, include_dashboard=False, log_to_driver=False)
         try:
             yield
         finally:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -140,19 +139,12 @@ def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
     assert subprocess.check_output([sys.executable, script], text=True, env=environment) == "[2, 4]\n"
 
 
-def test_there_are_no_more_workers_than_cores_and_gpus_and_machines_are_told_apart(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    nodes = [{"NodeManagerAddress": "192.0.2.1", "Alive": True}, {"NodeManagerAddress": "192.0.2.2", "Alive": True}]
-    resources = {"CPU": 8.0, "GPU": 1.0}
-    ray = SimpleNamespace(is_initialized=lambda: True, cluster_resources=lambda: resources, nodes=lambda: nodes)
-    monkeypatch.setitem(sys.modules, "ray", cast("Any", ray))
-    assert Engine("ray").size() == Engine("ray", workers=64).size() == 8
-    assert Engine("ray", gpus_per_worker=0.25).size() == 4
-    with pytest.raises(HopgateError, match=r"no 2\.0 GPU for a worker"):
-        Engine("ray", gpus_per_worker=2.0).size()
-    assert Engine("ray").spans_machines()
-    nodes[1]["Alive"] = False
+@pytest.mark.full
+@pytest.mark.timeout(1800)
+def test_there_are_no_more_workers_than_a_cluster_has_cores_and_gpus_for(_cluster) -> None:
+    assert Engine("ray").size() == Engine("ray", workers=64).size() == 2
+    with pytest.raises(HopgateError, match=r"no 0\.5 GPU for a worker"):
+        Engine("ray", gpus_per_worker=0.5).size()
     assert not Engine("ray").spans_machines() and not Engine().spans_machines()
 
 
