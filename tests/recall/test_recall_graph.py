@@ -54,20 +54,6 @@ def test_it_reaches_what_shares_no_word_with_the_query_and_tells_the_path(built)
     assert found(built, "Quillon") == []
 
 
-def test_scope_exclude_sensitivity_and_times(built):
-    assert found(built, "Quillon", scope="work") == []
-    assert "rack" not in found(built, "Quillon", exclude=["rack"])
-    assert "secret" not in found(built, "Quillon kestrel-nine")
-    before, after = datetime(2024, 2, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
-    assert "rack" in found(built, "Quillon", as_of=before)
-    edges = {(edge.source, edge.target) for edge in built.graph.edges("Immich", as_of=after)}
-    assert ("Immich", "hazel") in edges and ("Immich", "whimbrel") not in edges
-    assert "moved" not in found(built, "Immich", known_at=before)
-    assert "moved" in found(built, "Immich", known_at=after)
-    built.mark_sensitive(["rack"])
-    assert "rack" not in found(built, "Quillon")
-
-
 def test_a_memory_outside_the_graph_gets_no_score_of_it_and_is_said_to_be_outside(built):
     built.add(Memory("new", "Quillon looks after the boat.", scope="home"))
     with built.store.transaction() as connection:

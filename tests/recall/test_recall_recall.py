@@ -2,9 +2,7 @@
 
 import logging
 import random
-import threading
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,7 +21,6 @@ from hopgate.recall import recall as module
 from hopgate.recall.fusers import RRF, TM2C2, MinMax
 from hopgate.recall.fusion import Pool, fused
 from hopgate.recall.settings import DEFAULT_FUSER
-from hopgate.store.connect import POOL_SIZE
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopgate.kb.BarredLegWarning")
 WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord")
@@ -178,27 +175,11 @@ def test_what_a_leg_has_first_is_within_the_top_ten_by_its_weight(example):
         assert all(ids[listed[0][0]] in top for listed in legs.found.values() if listed), query
 
 
-# Filters, orders and words.
+# Orders and words.
 
 
-@pytest.mark.parametrize("legs", [("lexical",), ("dense",), None])
-def test_scope_and_exclude_hold_in_every_leg_and_starve_none(filled, legs):
-    query = "the spare key of the cellar"
-    assert "job" not in found(filled, query, legs=legs, scope="home")
-    assert found(filled, query, legs=legs, scope="nowhere") == []
-    assert "key" not in found(filled, query, legs=legs, exclude=["key", "unknown"])
-    assert "key" in found(filled, query, legs=legs, exclude=["cat"])
-    assert ("pin" in found(filled, "cellar door PIN", legs=legs)) == (legs != ("dense",))
-    filled.add(*(Memory(f"m{n:02}", "amber birch") for n in range(30)))
-    filled.embed()
-    context = [f"m{n:02}" for n in range(10)]
-    assert found(filled, "amber", depth=5, k=5, exclude=context, legs=legs) == [f"m{n:02}" for n in range(10, 15)]
-
-
-def test_several_scopes_at_once_and_one_that_nobody_has(kb, caplog):
-    kb.add(*(Memory(f"m{scope}", "amber", scope=scope) for scope in "abc"))
-    assert set(found(kb, "amber", scope=["a", "b"])) == {"ma", "mb"}
-    assert found(kb, "amber", scope=("c",)) == ["mc"]
+def test_a_scope_that_nobody_has_is_said(kb, caplog):
+    kb.add(Memory("m", "amber", scope="a"))
     with caplog.at_level(logging.WARNING, "hopgate.recall"):
         assert found(kb, "amber", scope="nowhere") == []
     assert "no memory has the scope 'nowhere'" in caplog.text
@@ -290,19 +271,6 @@ def test_another_process_may_change_the_embedder(filled, endpoint):
         asked, asked_second = len(endpoint.bodies), len(second.bodies)
         assert found(filled, "spare key")[0] == "key"
         assert (len(endpoint.bodies), len(second.bodies)) == (asked, asked_second + 1)
-
-
-def test_more_queries_at_once_than_connections(filled):
-    start = threading.Barrier(3 * POOL_SIZE)
-
-    def ask(number: int) -> list[str]:
-        start.wait()
-        return found(filled, ("spare key", "backup job")[number % 2], graph=0)
-
-    with ThreadPoolExecutor(3 * POOL_SIZE) as many:
-        answers = list(many.map(ask, range(3 * POOL_SIZE)))
-    assert {answer[0] for answer in answers[::2]} == {"key"}
-    assert {answer[0] for answer in answers[1::2]} == {"job"}
 
 
 def test_a_broken_embedder_is_told_and_leaves_the_kb_usable(filled, endpoint):

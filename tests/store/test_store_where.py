@@ -1,4 +1,4 @@
-"""Filters by fields: what every leg gives is what a plain reading of the conditions lets through."""
+"""Filters: what every leg gives is what a plain reading of the conditions, scopes and times lets through."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -35,9 +35,11 @@ def stored() -> list[Memory]:
             category=(None, "health", "work")[number % 3],
             importance=number % 5 / 4,
             is_sensitive=number % 11 == 0,
-            scope=("me", None)[number % 2],
+            scope=("me", "you", None)[number % 3],
             thread=f"t{number // 10}" if number % 4 else None,
             created_at=BEGIN + timedelta(days=number),
+            superseded_by="m59" if number % 9 == 7 else None,
+            superseded_at=BEGIN + timedelta(days=number + 5) if number % 9 == 7 else None,
             extra=own(number),
         )
         for number in range(60)
@@ -131,17 +133,42 @@ conditions = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(conditions, st.sampled_from(("lexical", "dense", "graph", None)))
-def test_every_leg_gives_all_that_meets_the_conditions_and_no_more(keys, where, leg):
-    wanted = {name for name, memory in MEMORIES.items() if is_so(memory, where)}
-    hits = {
-        hit.external_id
-        for hit in keys.recall("where is the spare key", where=where, legs=leg and [leg], k=60, depth=60)
-    }
-    assert hits <= wanted
+options = st.fixed_dictionaries(
+    {"where": conditions},
+    optional={
+        "scope": st.sampled_from(("me", "nowhere", ["you"], ("me", "you"))),
+        "exclude": st.lists(st.sampled_from(("unknown", *MEMORIES)), max_size=20),
+        "known_at": moments,
+        "as_of": moments,
+        "include_superseded": st.booleans(),
+    },
+)
+
+
+def is_visible(memory, where, scope=None, exclude=(), known_at=None, as_of=None, include_superseded=False) -> bool:
+    scopes = [scope] if isinstance(scope, str) else scope
+    then = [moment for moment in (known_at, as_of) if moment is not None]
+    return (
+        is_so(memory, where)
+        and (scopes is None or memory.scope in scopes)
+        and memory.external_id not in exclude
+        and (known_at is None or memory.created_at <= known_at)
+        # What was superseded after these times was in force then.
+        and (memory.superseded_at is None or include_superseded or any(memory.superseded_at > time for time in then))
+    )
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(options, st.sampled_from(("lexical", "dense", "graph", None)), st.sampled_from((5, 60)))
+def test_every_leg_gives_all_that_meets_the_conditions_and_no_more(keys, options, leg, k):
+    wanted = {name for name, memory in MEMORIES.items() if is_visible(memory, **options)}
     seen = wanted if leg in ("lexical", None) else {name for name in wanted if not MEMORIES[name].is_sensitive}
-    assert leg == "graph" or hits == seen
+    hits = keys.recall("where is the spare key", **options, legs=leg and [leg], k=k, depth=k)
+    assert {hit.external_id for hit in hits} <= seen
+    # However much a filter takes away, what is left fills the list.
+    assert leg == "graph" or len(hits) == min(k, len(seen))
+    where = options["where"]
+    wanted = {name for name, memory in MEMORIES.items() if is_so(memory, where)}
     with keys.store.transaction() as connection:
         made = Where.of(where)
         rows = connection.execute(f"SELECT external_id FROM memories WHERE {made.sql}", made.parameters)
