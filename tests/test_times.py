@@ -4,12 +4,13 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
+from graph_content import Scripted
 from hypothesis import given
 from hypothesis import strategies as st
 
 import hopgate
 from hopgate.errors import HopgateError
-from hopgate.extract.extraction import Extraction, ExtractorIdentity, Fact, State, found
+from hopgate.extract.extraction import Fact, found
 from hopgate.memory import Memory
 from hopgate.times import moment, utc
 
@@ -35,19 +36,6 @@ def test_a_text_is_read_as_the_moment_at_which_it_begins():
     assert moment("2024-13") is None and moment("soon") is None
 
 
-class Moves:
-    """Says that Ada lives in Berlin until, and in Munich from, the first of May 2024."""
-
-    identity = ExtractorIdentity("moves", "1")
-
-    def extract(self, sources: object) -> list[Extraction]:
-        facts = {
-            "a": found([], [Fact("Ada", "lives in", "Berlin", "2020-01-01", "2024-05-01")]),
-            "b": found([], [Fact("Ada", "lives in", "Munich", "2024-05-01")]),
-        }
-        return [facts.get(str(one.memory_id), Extraction(state=State.EMPTY, reason="")) for one in sources]
-
-
 @pytest.fixture
 def moved(kb, dsn):
     """Sessions far from UTC: a naive time that is not made UTC in Python would be read in the session's zone."""
@@ -59,7 +47,10 @@ def moved(kb, dsn):
             assert connection.execute("SHOW timezone").fetchone() == ("Pacific/Kiritimati",)
         made = datetime(2024, 5, 1)
         fresh.add(Memory("a", "Ada lives in Berlin.", created_at=made), Memory("b", "Ada moved.", created_at=made))
-        fresh.build(Moves())
+        berlin = Fact("Ada", "lives in", "Berlin", "2020-01-01", "2024-05-01")
+        fresh.build(
+            Scripted({"a": found([], [berlin]), "b": found([], [Fact("Ada", "lives in", "Munich", "2024-05-01")])})
+        )
         yield fresh
 
 
