@@ -25,7 +25,6 @@ import hopgate
 from hopgate.cli.demo import SHOWN, answer
 from hopgate.demo import corpus
 from hopgate.plot import fill
-from hopgate.recall.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))
@@ -161,10 +160,6 @@ def test_the_reference_of_commands_has_every_command_and_setting():
     written = runpy.run_path(str(ROOT / "docs" / "hooks" / "commands.py"))["reference"]()
     parts = ("## hopgate concepts merge", "`--sort-by [relevance\\|", "| `lexical_ranker` |", "| `HOPGATE_STORE` |")
     assert [part for part in parts if part not in written] == []
-
-
-def test_the_page_of_settings_has_the_defaults():
-    assert f'fuser = "{Settings().fuser!r}"' in (ROOT / "docs" / "guide" / "settings.md").read_text(encoding="utf-8")
 
 
 def test_the_demo_shows_what_the_graph_brings(example, capsys):

@@ -110,16 +110,6 @@ def test_curation_lets_a_memory_give_way_and_takes_it_back(notes):
     assert notes.get("again").superseded_by == "tower"
 
 
-def test_a_removal_is_logged_without_its_id_and_not_undone(notes):
-    notes.delete(["cat"])
-    names = {concept.name for concept in notes.graph.concepts()}
-    assert "cellar" not in names and "cat" in names
-    entry = last(notes)
-    assert (entry.memory_ids, entry.memories, entry.undoable) == ((), 1, False)
-    with pytest.raises(HopgateError, match="cannot be undone"):
-        notes.upkeep.undo(entry.id)
-
-
 def test_a_mark_is_logged_undone_once_and_leaves_no_name_in_the_log(notes):
     merge = merged(notes, "cellar", "basement")
     notes.mark_sensitive(["basement", "cat"])

@@ -84,13 +84,11 @@ def test_add_stores_embeds_and_links_at_once_or_later(run, endpoint):
     assert run("add", "Ada Lovelace lives in London.").out.startswith(f"updated {made['_id']}")
     (edge,) = run("edges", "London", "--json").json
     assert (edge["source"], edge["relation"], edge["evidence"]) == ("Ada Lovelace", "lives in", [made["_id"]])
-    assert "Ada Lovelace — lives in → London" in run("edges", "ada lovelace").out
     run("add", "The boiler hums.", "--id", "b", "--later")
     run("add", "The code is 4711.", "--id", "s", "--sensitive", "--later")
     waiting = run("status", "--json").json
     assert [waiting[name] for name in ("memories", "sensitive", "pending_vectors", "pending_graph")] == [3, 1, 1, 1]
     assert "embedded 1 memory, linked 1" in run("watch", "--once").out
-    assert "pending graph 0 failed graph 0" in " ".join(run("status").out.split())
     assert not any("4711" in text for text in endpoint.texts)
 
 

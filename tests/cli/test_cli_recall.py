@@ -63,17 +63,14 @@ def test_why_a_memory_is_not_among_the_hits(run, filled):
     assert "key is hit 1" in run("recall", "spare key", "--why-not", "key").out
 
 
-def test_as_a_process_and_before_a_reader_that_goes_away(dsn, filled):
-    command = [sys.executable, "-m", "hopgate", "recall", "spare key", "--json", "--graph", "0", "--dsn", dsn]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "") and json.loads(done.stdout)[0]["_id"] == "key"
+def test_a_reader_that_goes_away_ends_the_command_without_a_word(dsn, filled):
     pipe = f'{sys.executable} -m hopgate export --dsn "{dsn}" | head -n 1'
     done = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["_id"] == "key" and done.stderr == ""
 
 
 def test_settings_are_shown_set_and_unset(run, kb):
-    assert run("settings", "set", "k", "5").out == "set k to 5\n"
+    run("settings", "set", "k", "5")
     rows = {row["name"]: row for row in run("settings", "--json").json["settings"]}
     assert (rows["k"]["value"], rows["k"]["source"]) == (5, "hopgate settings")
     assert rows["graph"]["source"] == "default" and all(row["meaning"] for row in rows.values())
@@ -87,13 +84,9 @@ def test_settings_are_shown_set_and_unset(run, kb):
 
 
 @pytest.mark.usefixtures("filled")
-def test_audit_by_closed_form_and_on_lists(run, tmp_path):
+def test_audit_of_every_leg_and_a_recall_that_warns_of_a_barred_one(run, tmp_path):
     barred = ("--fuser", "RRF(late=0, graph=0.35)", "--prior", "1", "--json")
-    bounds = run("audit", *barred).json["bounds"]
-    assert set(bounds) == {"lexical", "dense", "graph"} and bounds["graph"]["verdict"] == "barred"
-    # The prototype's graph leg.
-    assert bounds["graph"]["needed"]["best"] == pytest.approx(61 / 70)
-    assert set(run("audit", "--dense", "0", "--json").json["bounds"]) == {"lexical", "late", "graph"}
+    assert run("audit", *barred).json["bounds"]["graph"]["verdict"] == "barred"
     queries = tmp_path / "queries.jsonl"
     queries.write_text('{"_id": "q1", "text": "cellar"}\n{"_id": "q2", "text": "spare key"}\n')
     assert set(run("audit", "--queries", str(queries), *barred).json["lists"]) == {"lexical", "dense", "graph"}

@@ -49,6 +49,7 @@ SUPERSEDED = (
     [
         ("m1", {"scope": "work"}, ["scope: it is in 'home'"]),
         ("m1", {"exclude": ["m1"]}, ["exclude: "]),
+        ("m1", {"where": {"tags": "work"}}, ["where: its fields are not what was asked for"]),
         ("m1", {"known_at": APRIL}, ["known_at: it is of 2024-05-01"]),
         ("m1", {"min_score": 1000.0}, ["min_score: its score"]),
         ("m2", {"k": 1}, ["k: it comes at rank 3, and 1 are returned"]),

@@ -13,7 +13,7 @@ from hopgate import HopgateError, Memory
 from hopgate.kb import KnowledgeBase
 from hopgate.recall import lexical
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS, Filters, check_query
-from hopgate.recall.lexical import LexicalRanker, lexical_leg, lexical_scores, query_words, rare_words
+from hopgate.recall.lexical import LexicalRanker, lexical_leg, lexical_scores, query_words
 from hopgate.store import memories
 
 WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath")
@@ -169,16 +169,6 @@ def test_any_text_is_a_query(small, query):
 def test_what_is_no_query_is_refused(query):
     with pytest.raises(HopgateError, match="query"):
         check_query(query)
-
-
-def test_rare_words_are_those_that_few_memories_hold_and_one_that_went_is_forgotten(small):
-    small.add(*(Memory(f"n{n}", "cellar note") for n in range(12)), Memory("key", "a spare key"))
-    with small.store.transaction() as connection:
-        assert rare_words(connection, "the spare key in the cellar, mispeled") == ["spare", "key"]
-    small.delete(["key"])
-    with small.store.transaction() as connection:
-        words = query_words(connection, "spare birch", Filters())
-    assert (words.memories, words.lexemes, words.unknown) == (18, ("birch",), ("spare",))
 
 
 # Languages and scripts.

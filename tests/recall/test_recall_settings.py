@@ -30,6 +30,7 @@ def test_file_then_environment_then_arguments(tmp_path):
 
 def test_the_guide_has_a_row_for_every_setting():
     guide = (Path(__file__).parents[2] / "docs" / "guide" / "settings.md").read_text(encoding="utf-8")
+    assert f'fuser = "{DEFAULT_FUSER!r}"' in guide
     named = {name for row in re.findall(r"^\| (`.+?`) \|", guide, re.MULTILINE) for name in re.findall(r"\w+", row)}
     assert not OPTIONS.keys() - named
 

@@ -175,14 +175,6 @@ def test_every_leg_gives_all_that_meets_the_conditions_and_no_more(keys, options
         assert {row[0] for row in rows} == wanted
 
 
-def test_few_among_many_are_found_however_far_down(keys):
-    for leg in ("lexical", "dense", "graph"):
-        hits = keys.recall("spare key of house 3", legs=[leg], depth=3, k=3, where={"extra.price": {"gte": 28}})
-        assert {hit.external_id for hit in hits} <= {"m56", "m57", "m58"} and len(hits) == 3
-    why = keys.explain("spare key", "m1", where={"tags": "work"})
-    assert not why.present and why.removed_by == ("where: its fields are not what was asked for",)
-
-
 @pytest.mark.parametrize(
     ("where", "says"),
     [
