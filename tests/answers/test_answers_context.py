@@ -1,7 +1,6 @@
 """What an assistant is given, and what a model answers from it."""
 
 import json
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,22 +11,19 @@ from hopgate.extract.model.chat import Reply
 from hopgate.guard import SensitivityRules
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-
-
-def day(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+from hopgate.times import moment
 
 
 @pytest.fixture(scope="module")
 def life(module_kb: KnowledgeBase) -> KnowledgeBase:
     module_kb.store_settings.set({"late": "bundled"})
     module_kb.add(
-        Memory("atlas", "The NAS runs on atlas.", created_at=day("2022-01-02")),
-        Memory("europa", "Moved the NAS from atlas to europa.", created_at=day("2024-02-02")),
-        Memory("t1", "Bea: What did the vet say about Miso?", thread="c", created_at=day("2024-03-01")),
-        Memory("t2", "Ada: Two tablets a day, for a week.", thread="c", created_at=day("2024-03-02")),
-        Memory("pin", "The PIN of the NAS is 4711.", is_sensitive=True, created_at=day("2024-03-03")),
-        Memory("long", "The garden. " + "The hedge wants cutting in June. " * 200, created_at=day("2023-01-01")),
+        Memory("atlas", "The NAS runs on atlas.", created_at=moment("2022-01-02")),
+        Memory("europa", "Moved the NAS from atlas to europa.", created_at=moment("2024-02-02")),
+        Memory("t1", "Bea: What did the vet say about Miso?", thread="c", created_at=moment("2024-03-01")),
+        Memory("t2", "Ada: Two tablets a day, for a week.", thread="c", created_at=moment("2024-03-02")),
+        Memory("pin", "The PIN of the NAS is 4711.", is_sensitive=True, created_at=moment("2024-03-03")),
+        Memory("long", "The garden. " + "The hedge wants cutting in June. " * 200, created_at=moment("2023-01-01")),
     )
     module_kb.embed()
     module_kb.build()

@@ -12,11 +12,7 @@ from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.recall.present import current_first
 from hopgate.recall.query_time import AskedTime, as_of, asked_time
-
-
-def day(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
-
+from hopgate.times import moment
 
 # The present.
 
@@ -25,9 +21,9 @@ def day(text: str) -> datetime:
 def life(module_kb: KnowledgeBase) -> KnowledgeBase:
     for _, old, then, new, since in CASES["changes"]:
         module_kb.add(
-            *(Memory(text, text, created_at=day(time), scope="me") for text, time in ((old, then), (new, since)))
+            *(Memory(text, text, created_at=moment(time), scope="me") for text, time in ((old, then), (new, since)))
         )
-    module_kb.add(Memory("elsewhere", "The NAS runs on atlas.", created_at=day("2022-01-02"), scope="you"))
+    module_kb.add(Memory("elsewhere", "The NAS runs on atlas.", created_at=moment("2022-01-02"), scope="you"))
     module_kb.embed()
     module_kb.build()
     return module_kb
@@ -48,7 +44,7 @@ def test_the_past_is_answered_with_the_past(life):
     for question in ("Where did the NAS run?", "Where did the NAS run in 2023?"):
         hit = next(hit for hit in life.recall(question, scope="me") if hit.external_id == old)
         assert not hit.outdated
-    then = life.recall("Where does the NAS run?", scope="me", as_of=day("2023-01-01"))
+    then = life.recall("Where does the NAS run?", scope="me", as_of=moment("2023-01-01"))
     hit = next(hit for hit in then if hit.external_id == old)
     assert not hit.outdated and not any(fact.over for fact in hit.facts)
 
@@ -77,10 +73,10 @@ def test_what_holds_stands_above_and_all_else_keeps_its_order(order, ended):
 # A query that says when it means.
 
 
-@pytest.mark.parametrize(("query", "said", "moment"), CASES["times"])
-def test_a_time_is_read(query, said, moment):
+@pytest.mark.parametrize(("query", "said", "when"), CASES["times"])
+def test_a_time_is_read(query, said, when):
     asked = asked_time(query)
-    assert asked and (asked.words, asked.moment) == (said, day(moment) if moment else None)
+    assert asked and (asked.words, asked.moment) == (said, moment(when) if when else None)
 
 
 @pytest.mark.parametrize("query", CASES["no_times"])
@@ -92,20 +88,20 @@ times = st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1), timezones=st.ju
 
 
 @given(times, st.lists(st.tuples(st.none() | times, st.none() | times), max_size=6))
-def test_it_counts_only_where_it_changes_something_and_leaves_something(moment, held):
-    found = as_of(AskedTime("then", moment, moment), held)
-    holding = [(begin or moment) <= moment and (end is None or end > moment) for begin, end in held]
-    assert (found == moment) == (any(holding) and not all(holding))
-    assert found in (moment, None)
+def test_it_counts_only_where_it_changes_something_and_leaves_something(then, held):
+    found = as_of(AskedTime("then", then, then), held)
+    holding = [(begin or then) <= then and (end is None or end > then) for begin, end in held]
+    assert (found == then) == (any(holding) and not all(holding))
+    assert found in (then, None)
 
 
 @pytest.fixture
 def moved(kb: KnowledgeBase) -> KnowledgeBase:
     kb.add(
-        Memory("old", "Gitea runs on alder since March 2022.", scope="ada", created_at=day("2022-03-02")),
-        Memory("new", "Gitea moved from alder to birch on 3 May 2024.", scope="ada", created_at=day("2024-05-03")),
-        Memory("cellar", "The Synology NAS stands in the cellar.", scope="ada", created_at=day("2022-03-05")),
-        Memory("bob", "Forgejo and Gitea were compared by Bob.", scope="bob", created_at=day("2022-03-05")),
+        Memory("old", "Gitea runs on alder since March 2022.", scope="ada", created_at=moment("2022-03-02")),
+        Memory("new", "Gitea moved from alder to birch on 3 May 2024.", scope="ada", created_at=moment("2024-05-03")),
+        Memory("cellar", "The Synology NAS stands in the cellar.", scope="ada", created_at=moment("2022-03-05")),
+        Memory("bob", "Forgejo and Gitea were compared by Bob.", scope="bob", created_at=moment("2022-03-05")),
     )
     kb.build()
     return kb
@@ -122,7 +118,7 @@ def test_the_walk_is_as_of_that_time_and_says_so(moved):
     assert asked(moved, "where did gitea run before the move?").startswith("2024-05-02")
     # What it finds is what an as-of given by hand finds.
     query, legs = "where did gitea run in May 2023?", ("graph",)
-    by_hand = moved.recall(query, legs=legs, as_of=day("2023-05-16"), scope="ada")
+    by_hand = moved.recall(query, legs=legs, as_of=moment("2023-05-16"), scope="ada")
     assert moved.recall(query, legs=legs, scope="ada") == by_hand
 
 
@@ -138,7 +134,7 @@ def test_it_is_not_where_nothing_changed_or_it_is_off_or_another_scopes(moved):
 def test_what_was_written_then_is_nearer(kb):
     kb.store_settings.set({"late": "bundled"})
     for month in (3, 4, 5, 6, 7):
-        kb.add(Memory(f"month {month}", "We cooked together with Bea.", created_at=day(f"2024-{month:02}-08")))
+        kb.add(Memory(f"month {month}", "We cooked together with Bea.", created_at=moment(f"2024-{month:02}-08")))
     kb.add(Memory("undated", "We cooked together with Bea."))
     kb.embed()
     hit = kb.recall("What did we cook in May 2024?", explain=True)[0]
