@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
@@ -30,8 +31,9 @@ class WordEndpoint:
 
     def __init__(self) -> None:
         self.bodies: list[str] = []
+        self.times: list[float] = []
         self.keys: list[str | None] = []
-        self.script: list[tuple[int, Any]] = []
+        self.script: list[tuple[Any, ...]] = []
         self.vector = embed
         self.url = self.spec = ""
         self.meanwhile: Callable[[str], int] = lambda _: 200
@@ -40,8 +42,9 @@ class WordEndpoint:
     def texts(self) -> list[str]:
         return [text for body in self.bodies for text in json.loads(body)["input"]]
 
-    def answer(self, request: BaseHTTPRequestHandler, body: str) -> tuple[int, Any]:
+    def answer(self, request: BaseHTTPRequestHandler, body: str) -> tuple[Any, ...]:
         self.bodies.append(body)
+        self.times.append(time.monotonic())
         self.keys.append(request.headers["Authorization"])
         if self.script:
             return self.script.pop(0)
