@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
@@ -16,11 +17,6 @@ from hopgate.graph.inspect import TOGETHER
 from hopgate.graph.stats import degree_likeness
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph
 from hopgate.memory import Memory
-from hopgate.store.graph import edge_rows
-from hopgate.store.graph.visible import View
-
-LAST = date(2027, 1, 1)
-
 
 made = corpus()
 
@@ -35,50 +31,34 @@ def world(module_dsn):
         yield kb
 
 
-def evening(day: date) -> datetime:
-    """What was told on a day is known at its end."""
-    return datetime.combine(day, time.max, UTC)
-
-
-def told(kb, as_of: date | None, known_at: date | None = None) -> set[tuple[str, str, str]]:
-    with kb.store.transaction() as connection:
-        noon = datetime.combine(as_of, time(12), UTC) if as_of else None
-        rows = edge_rows.visible(connection, View(None, noon, evening(known_at) if known_at else None))
-    return {(row.source, row.relation, row.target) for row in rows}
-
-
-def changing():
-    groups: dict[tuple[str, str], list] = {}
-    for fact in made.facts:
-        if fact.relation in made.single_valued:
-            groups.setdefault((fact.subject, fact.relation), []).append(fact)
-    return [facts for facts in groups.values() if len(facts) > 1]
-
-
-def moments() -> list[tuple[date, date | None]]:
-    """Days before, on and after changes, with what was known before, on and after they were told."""
-    found: list[tuple[date, date | None]] = []
-    for facts in changing()[::4]:
-        for fact in facts[1:]:
-            began, at = fact.valid_from, fact.recorded_at
-            days = [began - timedelta(1), began, began + timedelta(1)]
-            found += [(day, known) for day in days for known in (None, at - timedelta(1), at, LAST)]
-    return found
-
-
 def test_as_of_and_known_at_answer_as_the_timeline_does(world):
     """Only single-valued relations end; where a fact's start is unknown it held at least since it was told."""
-    asked = moments()
+    groups = defaultdict(list)
+    for fact in made.facts:
+        if fact.relation in made.single_valued:
+            groups[fact.subject, fact.relation].append(fact)
+    changing = {key: facts for key, facts in groups.items() if len(facts) > 1}
+    # Days before, on and after changes, with what was known before, on and after they were told.
+    asked = [
+        (fact.valid_from + timedelta(days), known_at)
+        for facts in [*changing.values()][::4]
+        for fact in facts[1:]
+        for days in (-1, 0, 1)
+        for known_at in (None, fact.recorded_at - timedelta(1), fact.recorded_at, date(2027, 1, 1))
+    ]
     assert len(asked) > 100
-    single = {(facts[0].subject, facts[0].relation) for facts in changing()}
     for as_of, known_at in asked[:: max(1, len(asked) // 80)]:
+        # What was told on a day is known at its end.
+        known = known_at and datetime.combine(known_at, time.max, UTC)
+        edges = world.graph.edges(as_of=datetime.combine(as_of, time(12), UTC), known_at=known)
+        answered = {(edge.source, edge.relation, edge.target) for edge in edges}
         expected = {
             (fact.subject, fact.relation, fact.object)
-            for fact in made.facts
-            if fact.holds(as_of, known_at) and (fact.subject, fact.relation) in single
+            for facts in changing.values()
+            for fact in facts
+            if fact.holds(as_of, known_at)
         }
-        answered = {row for row in told(world, as_of, known_at) if row[:2] in single}
-        assert answered == expected, (as_of, known_at)
+        assert {row for row in answered if row[:2] in changing} == expected, (as_of, known_at)
 
 
 # Parts of the graph to draw, the graph along its two times, and how alike PageRank and degree are.
