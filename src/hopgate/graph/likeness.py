@@ -12,8 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
@@ -279,7 +278,7 @@ def shared_item(bags: Iterable[Iterable[str]]) -> IntArray:
 
 # The evidence that two names are one concept, for many pairs: a column for each kind of evidence, in 0..1.
 
-KINDS = ("same name", "shared tokens", "expansion", "spelling", "initials", "same expansion", "embedding")
+KINDS = ("same name", "shared tokens", "expansion", "initials", "acronym", "same expansion", "embedding")
 
 
 def evidence(units: Units, i: IntArray, j: IntArray, near: FloatArray) -> FloatArray:
@@ -299,10 +298,10 @@ def evidence(units: Units, i: IntArray, j: IntArray, near: FloatArray) -> FloatA
     columns[:, 1] = weighted_overlap(units.tokens, i, j)
     columns[:, 2] = np.nan
     put(2, units.meant[0])
-    # Tokens that begin with other letters are other words: few pairs are left to be compared letter by letter.
+    # Tokens that begin with other letters are other words: few pairs are left to be compared.
     letters = numbered("".join(sorted([token[0] for token in words])) for words in units.tokens)
     for row in np.flatnonzero((letters[i] == letters[j]) & (columns[:, 1] < 1)).tolist():
-        columns[row, 3] = spelling(units.tokens[i[row]], units.tokens[j[row]])
+        columns[row, 3] = initialled(units.tokens[i[row]], units.tokens[j[row]])
     # An acronym means the long name that is mentioned most. Two letters in lower case are the initials of many names.
     for short, others in units.acronyms.items():
         spelt, counts = units.spellings[short], units.counts[others]
@@ -341,42 +340,22 @@ def weighted_overlap(bags: Sequence[Iterable[Hashable]], i: IntArray, j: IntArra
     return overlaps
 
 
-# Names that are the same but for the spelling of some tokens.
-
-# Two tokens spelt less alike than this (difflib's ratio) are different words.
-MIN_TOKEN_RATIO = 0.8
 # What a name's first letter counts for its full form: J. Smith, John Smith.
 INITIAL_CREDIT = 0.85
 
 
-def spelling(first: tuple[str, ...], second: tuple[str, ...]) -> float:
-    """Say how far two names are the same but for the spelling of some tokens, or initials for them.
+def initialled(first: tuple[str, ...], second: tuple[str, ...]) -> float:
+    """Say how far two names are the same but for initials, which never stand for the last word: J. Smith, John Smith.
 
-    A misspelt name of one token is weak evidence (Austria, Australia); beside tokens that agree it is strong.
+    Words that are only spelt alike are other words: of what was merged for that on musique half was wrong (White Horse,
+    White House; Andrew Johnson, Andrew Johnston).
     """
-    left = sorted([token for token in first if token not in second])
-    right = sorted([token for token in second if token not in first])
-    if len(first) != len(second) or len(left) != len(right):
+    if len(first) != len(second) or first[-1] != second[-1]:
         return 0.0
-    credits = [_token_credit(*pair) for pair in zip(left, right, strict=True)]
-    if not all(credits):
+    others = [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]]
+    if any(a[0] != b[0] or min(len(a), len(b)) > 1 or not (a + b).isalpha() for a, b in others):
         return 0.0
-    if len(left) < len(first):
-        return (len(first) - len(left) + sum(credits)) / len(first)
-    whole_words = all(len(token) > 1 for token in left + right)
-    return (min(credits) - MIN_TOKEN_RATIO) / (1 - MIN_TOKEN_RATIO) if whole_words else 0.0
-
-
-@lru_cache(maxsize=1 << 16)
-def _token_credit(left: str, right: str) -> float:
-    if left[0] != right[0] or not (left.isalpha() and right.isalpha()):
-        return 0.0
-    if min(len(left), len(right)) == 1:
-        return INITIAL_CREDIT
-    if min(len(left), len(right)) < 4 or abs(len(left) - len(right)) > 2:
-        return 0.0
-    ratio = SequenceMatcher(None, left, right, autojunk=False).ratio()
-    return ratio if ratio >= MIN_TOKEN_RATIO else 0.0
+    return 1 - (1 - INITIAL_CREDIT) * len(others) / len(first)
 
 
 # How alike two names are: one score made of the evidence.
