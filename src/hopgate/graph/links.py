@@ -7,9 +7,9 @@ Marsh" in the memory titled "Bob Marsh". What it adds to recall is measured in d
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from hopgate.graph.names import LONGEST, can_be_found, name_index, name_words
+from hopgate.graph.names import can_be_found, name_words
 from hopgate.memory import cleared
 from hopgate.store import memories, setting_rows
 from hopgate.store.graph import concept_rows, name_rows
@@ -70,30 +70,3 @@ def relink(connection: Connection, changed: Sequence[NameRow], *, leaving_out: S
     wanted = [(None if shared else scope, name) for scope, name in spelt]
     titled = memories.holding(connection, wanted, limit=MAX_CARRIED + 1, titles=True) if wanted else []
     link_memories(connection, sorted({*of_small_groups(titled, MAX_CARRIED)} - {*leaving_out}))
-
-
-def concepts_in(text: str, names: Iterable[NameRow]) -> list[int]:
-    """Find the concepts whose names are in a text, from left to right, the longest match first.
-
-    Parameters
-    ----------
-    names : iterable of NameRow
-        Those names whose normal form is one of `name_runs` of the text.
-    """
-    return [match.concept for match in name_index((row.name, row.concept_id) for row in names).find(text)]
-
-
-def name_runs(texts: Iterable[str]) -> list[str]:
-    """Give the normal forms that names in some texts may have: every run of up to eight words.
-
-    Examples
-    --------
-    >>> name_runs(["Mill Street?"])
-    ['mill', 'mill street', 'street']
-    """
-    runs = set()
-    for text in texts:
-        tokens = name_words(text)
-        for at in range(len(tokens)):
-            runs |= {" ".join(tokens[at : at + length]) for length in range(1, LONGEST + 1)}
-    return sorted(runs)

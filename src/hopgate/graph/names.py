@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from hopgate.extract.rules.words import ENGLISH, words
 
@@ -150,56 +148,41 @@ LONGEST = 8
 _EMPTY = ENGLISH["stop_words"] | ENGLISH["determiners"] | WORDS["empty"]
 
 
-class NameMatch(NamedTuple):
-    """A concept's name found in a text: which concept, at which token, how many tokens long."""
+def concepts_in(text: str, names: Iterable[tuple[str, int]]) -> list[int]:
+    """Find the concepts whose names are in a text: from left to right, the longest first, never two over one word.
 
-    concept: int
-    start: int
-    length: int
-
-
-@dataclass(frozen=True, eq=False)
-class NameIndex:
-    """The names and aliases of concepts, ready to be found in texts.
-
-    Build it with `name_index`.
-    """
-
-    names: dict[tuple[str, ...], int]
-
-    def find(self, text: str) -> list[NameMatch]:
-        """Find names from left to right, the longest first, never two over the same word."""
-        text_words = name_words(text)
-        matches: list[NameMatch] = []
-        at = 0
-        while at < len(text_words):
-            for length in range(min(LONGEST, len(text_words) - at), 0, -1):
-                concept = self.names.get(tuple(text_words[at : at + length]))
-                if concept is not None:
-                    matches.append(NameMatch(concept, at, length))
-                    at += length
-                    break
-            else:
-                at += 1
-        return matches
-
-
-def name_index(names: Iterable[tuple[str, int]]) -> NameIndex:
-    """Index names, each with its concept; where two concepts share a name the smaller number has it.
-
-    Names of more than eight words are left out, and names that are no more than pronouns, articles or single letters.
+    Names are normal forms, each with its concept; where two concepts share one the smaller number has it.
 
     Examples
     --------
-    >>> name_index([("it", 0), ("Rust", 1), ("rust", 2)]).names
-    {('rust',): 1}
+    >>> names = [("new york", 0), ("york", 1), ("yankees", 2), ("yankees", 3), ("for", 4)]
+    >>> concepts_in("Who plays for the Yankees in New York?", names)
+    [2, 0]
     """
-    index: dict[tuple[str, ...], int] = {}
-    for name, concept in names:
-        key = tuple(name_words(name))
-        if can_be_found(key):
-            index[key] = min(concept, index.get(key, concept))
-    return NameIndex(index)
+    concepts = dict(sorted((row for row in names if can_be_found(row[0].split())), reverse=True))
+    words, found, at = name_words(text), list[int](), 0
+    while at < len(words):
+        run = next((run for run in _runs(words, at) if run in concepts), None)
+        found += [] if run is None else [concepts[run]]
+        at += 1 if run is None else len(run.split())
+    return found
+
+
+def name_runs(text: str) -> list[str]:
+    """Give the normal forms that names in a text may have: every run of up to eight words.
+
+    Examples
+    --------
+    >>> name_runs("Mill Street?")
+    ['mill', 'mill street', 'street']
+    """
+    words = name_words(text)
+    return sorted({run for at in range(len(words)) for run in _runs(words, at)})
+
+
+def _runs(words: Sequence[str], at: int) -> Iterator[str]:
+    """The runs of words that begin here, the longest first."""
+    return (" ".join(words[at:end]) for end in range(min(at + LONGEST, len(words)), at, -1))
 
 
 def can_be_found(words: Sequence[str]) -> bool:

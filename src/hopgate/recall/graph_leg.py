@@ -185,7 +185,7 @@ class GraphLeg:
 
     def _looked_up(self, connection: Connection, query: Query) -> LookedUp:
         """The concepts that a query names, the nearest facts and the nearest statements."""
-        from hopgate.graph.links import concepts_in, name_runs
+        from hopgate.graph.names import concepts_in, name_runs
         from hopgate.graph.walk.parts import cut_to
         from hopgate.graph.walk.seeds import NEAR_FACTS, NEAR_STATEMENTS
 
@@ -198,8 +198,8 @@ class GraphLeg:
         matrix = cut_to(matrix, self.parts)
         if not matrix.graph.arcs:
             return LookedUp(matrix)
-        names = name_rows.read(connection, normals=name_runs([query.text]), scopes=view.graph_scopes)
-        concepts = concepts_in(query.text, names)
+        rows = name_rows.read(connection, normals=name_runs(query.text), scopes=view.graph_scopes)
+        concepts = concepts_in(query.text, ((row.normal, row.concept_id) for row in rows))
         if query.vector is None:
             return LookedUp(matrix, concepts)
         # Where there are few facts, comparing all is as quick as the index, which does not know whose they are.
