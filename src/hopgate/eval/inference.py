@@ -36,10 +36,6 @@ class Differences:
     values: FloatArray
     clusters: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        if len(self.values) != len(self.clusters) or not len(self.values):
-            raise ValueError(f"{len(self.values)} differences have {len(self.clusters)} clusters: one each is needed")
-
     @classmethod
     def of(cls, values: ArrayLike, clusters: Sequence[str]) -> Differences:
         """Take any numbers; what differs by the order of an addition alone becomes the same."""
@@ -200,7 +196,7 @@ class Pooled:
 
 
 def pooled(estimates: Sequence[float], errors: Sequence[float], alpha: float) -> Pooled:
-    """Random-effects mean of two sets or more: the spread by Paule and Mandel, the error by Hartung and Knapp.
+    """Random-effects mean of two sets or more, each with an error: by Paule and Mandel, and by Hartung and Knapp.
 
     The error is never below that of the usual weighted mean (Röver, Knapp and Friede 2015).
 
@@ -210,8 +206,6 @@ def pooled(estimates: Sequence[float], errors: Sequence[float], alpha: float) ->
     over 3 sets: +0.048 (-0.028 to +0.124), in the next set -0.333 to +0.429
     """
     gains, variances = np.asarray(estimates, dtype=np.float64), np.asarray(errors, dtype=np.float64) ** 2
-    if len(gains) < 2 or len(gains) != len(variances) or not (variances > 0).all() or not np.isfinite(variances).all():
-        raise ValueError("two sets or more are needed, each with an error above 0")
 
     def weighed(between: float) -> tuple[FloatArray, float, float]:
         """The weights, the mean and its weighted squares where the sets' true gains vary like this."""
