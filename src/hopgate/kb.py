@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from hopgate.sources.source import ReadOptions
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
+    from hopgate.sync import Synced
     from hopgate.upkeep import Upkeep
 
 # In the class `list` is a method.
@@ -127,6 +128,16 @@ class KnowledgeBase:
     def load(self, new: Iterable[Memory], *, progress: Advance | None = None) -> Written:
         """Write a stream of memories, all or nothing, and tidy up after a large one."""
         return self._writer.load(new, progress)
+
+    def sync(self, path: str | Path) -> Synced:
+        """Bring the store and a SQLite file of memories in step, both ways; a sensitive memory never moves.
+
+        What is new, changed, deleted or marked on one side becomes so on the other. What both changed is as the store
+        has it, or gone, or sensitive. Vectors and the graph stay in the store, and follow by `upkeep.catch_up`.
+        """
+        from hopgate.sync import sync
+
+        return sync(self.store, self._writer, Path(path))
 
     def backfill(self, *sources: str | Path, **options: Unpack[BackfillOptions]) -> Backfilled:
         """Bring shards of many memories in, embedded and linked, each once; go on where an earlier run stopped."""

@@ -30,6 +30,7 @@ COMMANDS = {
     "status": ("memories", "Say what the store holds and what waits."),
     "watch": ("memories", "Embed and link what other programs write."),
     "export": ("memories", "Write every memory for other programs."),
+    "sync": ("store", "Bring the store and a SQLite file in step."),
     "backup": ("store", "Write the whole store into one file."),
     "restore": ("store", "Load a backup into an empty store."),
     "recall": ("recall", "Recall memories for a query."),

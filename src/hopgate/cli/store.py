@@ -145,6 +145,20 @@ def restore(kb: KnowledgeBase, file: Path) -> Shown:
     return value, f"{file}: {back}, {len(made.tables)} tables equal by checksum"
 
 
+@click.command("sync", epilog="Example: hopgate sync notes.sqlite")
+@click.argument("file", help="A SQLite file of memories.", type=click.Path(path_type=Path))
+@with_store
+def sync(kb: KnowledgeBase, file: Path) -> Shown:
+    """Bring the store and a SQLite file in step, both ways; sensitive memories never move.
+
+    What is new, changed, deleted or marked sensitive on one side becomes so on the other; the file remembers what both
+    had the last time. What both changed is as the store has it. Vectors and the graph stay in the store.
+    """
+    synced = kb.sync(file)
+    kb.upkeep.catch_up()
+    return synced, str(synced)
+
+
 cache = click.Group("cache", help="What is kept on disk beside stores: embeddings and models.")
 
 

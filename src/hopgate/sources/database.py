@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,6 @@ from hopgate.sources.source import Place, ReadOptions, Record, Records
 from hopgate.sources.tables import require_text, to_corpus
 
 MAGIC = b"SQLite format 3\0"
-# Lists are texts with an item a line in hopgate's own file.
-_LISTS = ("tags", "expanded_keywords")
 
 
 def recognises(place: Place) -> bool:
@@ -44,7 +43,7 @@ def records(place: Place, options: ReadOptions) -> Records:
             require_text(columns, options.fields, f"the query on {place.name}")
         for number, row in enumerate(found, start=1):
             values = dict(zip(columns, row, strict=True))
-            yield f"row {number}", _own(values) if own else to_corpus(values, options, place.name)
+            yield f"row {number}", own_record(values, options) if own else to_corpus(values, options, place.name)
 
 
 def server_records(address: str, options: ReadOptions) -> Records:
@@ -84,14 +83,10 @@ def _rows(connection: Any, query: str, options: ReadOptions) -> Iterator[dict[st
             yield dict(zip(columns, row, strict=True))
 
 
-def _own(row: dict[str, Any]) -> Record:
-    """A row of hopgate's own file."""
-    missing = [name for name in ("external_id", "content", "is_sensitive") if name not in row]
-    if missing:
+def own_record(row: Mapping[str, Any], options: ReadOptions) -> Record:
+    """Give a row of a SQLite file of memories; its ids may be in `id` alone, and it may have no scope."""
+    if missing := [name for name in ("content", "is_sensitive") if name not in row]:
         raise HopgateError(f"the table memories has no column {missing[0]!r}: give a query with --from-sql")
-    record: Record = {"_id": row["external_id"], "text": row["content"], "is_sensitive": bool(row["is_sensitive"])}
-    for name in _LISTS:
-        if row.get(name):
-            record[name] = row[name].split("\n")
-    kept = {name: row[name] for name in ("category", "importance", "scope", "created_at") if row.get(name) is not None}
-    return record | {name: value for name, value in kept.items() if value != ""}
+    known = {name: value for name, value in row.items() if name != "id" or "external_id" not in row}
+    fields = {"_id": "external_id" if "external_id" in row else "id", "text": "content"}
+    return to_corpus(known, replace(options, fields=fields), "memories")

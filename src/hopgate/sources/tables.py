@@ -277,7 +277,7 @@ def _list(value: Any) -> Any:
         return value
     if value.startswith("["):
         return json.loads(value)
-    separator = next((sign for sign in ";|" if sign in value), ",")
+    separator = next((sign for sign in "\n;|" if sign in value), ",")
     return [part.strip() for part in value.split(separator) if part.strip()]
 
 

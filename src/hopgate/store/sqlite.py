@@ -13,26 +13,26 @@ import sqlite3
 from collections.abc import Collection, Iterable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.files import new_file
 from hopgate.memory import Memory
 
-# The filters run inside the query, before LIMIT: whatever they remove, the leg is filled from further down.
+# The filters run inside the query, before LIMIT: whatever they remove, the leg is filled from further down. A file may
+# have its ids in `id` alone, and no scopes.
 _FILTERS = """
-    (:scope IS NULL OR m.scope = :scope)
-    AND m.external_id NOT IN (SELECT value FROM json_each(:exclude))
-ORDER BY score DESC, m.external_id LIMIT :depth
+    (:scope IS NULL OR {scope} = :scope)
+    AND {key} NOT IN (SELECT value FROM json_each(:exclude))
+ORDER BY score DESC, {key} LIMIT :depth
 """
-
 _MATCH = f"""
-SELECT m.external_id, -bm25(memories_fts) * 0.7 + m.importance * 0.3 AS score
+SELECT {{key}}, -bm25(memories_fts) * 0.7 + m.importance * 0.3 AS score
 FROM memories_fts JOIN memories m ON m.id = memories_fts.rowid
 WHERE memories_fts MATCH :query AND {_FILTERS}
 """
-
 _LIKE = rf"""
-SELECT m.external_id, m.importance * 0.3 AS score FROM memories m
+SELECT {{key}}, m.importance * 0.3 AS score FROM memories m
 WHERE (m.content LIKE :query ESCAPE '\' OR m.expanded_keywords LIKE :query ESCAPE '\'
     OR m.tags LIKE :query ESCAPE '\' OR m.category LIKE :query ESCAPE '\') AND {_FILTERS}
 """
@@ -77,7 +77,11 @@ class SqliteLexical:
             raise HopgateError(f"cannot read {self.path}: {error}") from error
         try:
             require_fts5(self._connection)
-            for statement in (_MATCH, _LIKE):
+            columns = {row[1] for row in self._connection.execute("PRAGMA table_info(memories)")}
+            own = {"key": "m.external_id" if "external_id" in columns else "CAST(m.id AS TEXT)"}
+            own["scope"] = "m.scope" if "scope" in columns else "NULL"
+            self._match, self._like = _MATCH.format(**own), _LIKE.format(**own)
+            for statement in (self._match, self._like):
                 self._connection.execute(statement, {"query": '"shape"', "depth": 1, "scope": None, "exclude": "[]"})
         except sqlite3.DatabaseError as error:
             self.close()
@@ -109,13 +113,13 @@ class SqliteLexical:
         words = list({word.casefold(): f'"{word}"' for word in _WORD.findall(query)}.values())[:MAX_WORDS]
         if words:
             for operator in (" AND ", " OR "):
-                if rows := self._rows(_MATCH, operator.join(words), depth, scope, exclude):
+                if rows := self._rows(self._match, operator.join(words), depth, scope, exclude):
                     return rows
         if words and not _UNSPACED.search(query):
             return []
         # LIKE's own signs are taken literally.
         literal = re.sub(r"([\\%_])", r"\\\1", query[:MAX_LITERAL])
-        return self._rows(_LIKE, f"%{literal}%", depth, scope, exclude)
+        return self._rows(self._like, f"%{literal}%", depth, scope, exclude)
 
     def _rows(
         self, sql: str, query: str, depth: int, scope: str | None, exclude: Collection[str]
@@ -158,7 +162,15 @@ def create(path: str | os.PathLike[str], memories: Iterable[Memory]) -> int:
         with new_file(target) as draft, closing(sqlite3.connect(draft)) as connection:
             require_fts5(connection)
             connection.executescript(_SCHEMA)
-            count = sum(_insert(connection, memory) for memory in memories)
+            count = 0
+            for memory in memories:
+                values = to_values(memory)
+                try:
+                    connection.execute(insertion(values), values)
+                except sqlite3.IntegrityError as error:
+                    key = memory.external_id[:80]
+                    raise HopgateError(f"memory {key!r} comes twice: ids must be unique") from error
+                count += 1
             connection.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")
             connection.commit()
     except sqlite3.OperationalError as error:
@@ -172,19 +184,22 @@ def require_fts5(connection: sqlite3.Connection) -> None:
         raise HopgateError("this Python's sqlite3 was built without FTS5: use a Python from python.org, or PostgreSQL")
 
 
-def _insert(connection: sqlite3.Connection, memory: Memory) -> int:
-    row = (
-        memory.external_id,
-        memory.content,
-        "\n".join(memory.expanded_keywords),
-        "\n".join(memory.tags),
-        memory.category or "",
-        memory.importance,
-        memory.is_sensitive,
-        memory.scope,
-        memory.created_at.isoformat() if memory.created_at else None,
-    )
-    try:
-        return connection.execute("INSERT INTO memories VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row).rowcount
-    except sqlite3.IntegrityError as error:
-        raise HopgateError(f"memory {memory.external_id[:80]!r} comes twice: ids must be unique") from error
+def to_values(memory: Memory) -> dict[str, Any]:
+    """A memory as a row: lists are JSON."""
+    return {
+        "external_id": memory.external_id,
+        "content": memory.content,
+        "expanded_keywords": json.dumps(memory.expanded_keywords, ensure_ascii=False),
+        "tags": json.dumps(memory.tags, ensure_ascii=False),
+        "category": memory.category or "",
+        "importance": memory.importance,
+        "is_sensitive": memory.is_sensitive,
+        "scope": memory.scope,
+        "created_at": memory.created_at.isoformat() if memory.created_at else None,
+    }
+
+
+def insertion(columns: Iterable[str]) -> str:
+    """The statement that inserts a row with these columns."""
+    names = list(columns)
+    return f"INSERT INTO memories ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"
