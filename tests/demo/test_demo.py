@@ -9,55 +9,51 @@ from pathlib import Path
 
 import pytest
 
-from hopgate.demo import DATA, LAST_DAY, Corpus, WorldFact, corpus, write
+from hopgate.demo import DATA, LAST_DAY, WorldFact, corpus, write
 from hopgate.errors import HopgateError
 
+WORLD = corpus()
 STRATA = {"exact": 1, "paraphrase": 1, "temporal": 1, "two-hop": 2, "three-hop": 3, "chat": 1}
 # Queries of a stratum in each split, at least: the threads are few.
 LEAST = dict.fromkeys(STRATA, 20) | {"chat": 12}
 
 
-@pytest.fixture
-def world() -> Corpus:
-    return corpus()
-
-
-def test_every_stratum_is_in_both_splits_and_qrels_are_the_evidence(world):
-    stratum = {query.id: query.metadata["stratum"] for query in world.queries}
-    sensitive = {memory.external_id for memory in world.memories if memory.is_sensitive}
-    assert len(stratum) == len(world.queries) and not world.qrels["dev"].keys() & world.qrels["test"].keys()
-    qrels = world.qrels["dev"] | world.qrels["test"]
+def test_every_stratum_is_in_both_splits_and_qrels_are_the_evidence():
+    stratum = {query.id: query.metadata["stratum"] for query in WORLD.queries}
+    sensitive = {memory.external_id for memory in WORLD.memories if memory.is_sensitive}
+    assert len(stratum) == len(WORLD.queries) and not WORLD.qrels["dev"].keys() & WORLD.qrels["test"].keys()
+    qrels = WORLD.qrels["dev"] | WORLD.qrels["test"]
     assert qrels.keys() == stratum.keys()
-    for split in world.qrels.values():
+    for split in WORLD.qrels.values():
         counts = Counter(stratum[key] for key in split)
         assert set(counts) == set(STRATA) and all(counts[name] >= least for name, least in LEAST.items())
-    for query in world.queries:
+    for query in WORLD.queries:
         assert query.metadata["hops"] == len(query.evidence) == STRATA[query.metadata["stratum"]]
         assert qrels[query.id] == {key: 1 for hop in query.evidence for key in hop}
         assert not sensitive & qrels[query.id].keys()
 
 
-def test_memories_and_triples_say_what_the_facts_say(world):
-    text = {memory.external_id: memory.content.lower() for memory in world.memories}
-    for fact in world.facts:
+def test_memories_and_triples_say_what_the_facts_say():
+    text = {memory.external_id: memory.content.lower() for memory in WORLD.memories}
+    for fact in WORLD.facts:
         for key in fact.evidence:
             assert fact.subject.lower() in text[key] and fact.object.lower() in text[key]
             assert not fact.dated or str(fact.valid_from and fact.valid_from.year) in text[key]
-    for row in world.triples:
+    for row in WORLD.triples:
         names = [row["entity"]] if "entity" in row else [row["subject"], row["object"]]
         assert all(name.lower() in text[row["doc_id"]] for name in names)
-    stated = {(f.subject, f.relation, f.object, key) for f in world.facts for key in f.evidence}
-    rows = [row for row in world.triples if "relation" in row]
+    stated = {(f.subject, f.relation, f.object, key) for f in WORLD.facts for key in f.evidence}
+    rows = [row for row in WORLD.triples if "relation" in row]
     assert stated == {(row["subject"], row["relation"], row["object"], row["doc_id"]) for row in rows}
 
 
-def test_temporal_queries_are_answered_by_the_timeline(world):
+def test_temporal_queries_are_answered_by_the_timeline():
     histories: dict[tuple[str, str], list[WorldFact]] = defaultdict(list)
-    for fact in world.facts:
-        if fact.relation in world.single_valued:
+    for fact in WORLD.facts:
+        if fact.relation in WORLD.single_valued:
             histories[fact.subject, fact.relation].append(fact)
     believed = 0
-    for query in (query for query in world.queries if query.metadata["stratum"] == "temporal"):
+    for query in (query for query in WORLD.queries if query.metadata["stratum"] == "temporal"):
         as_of, known = date.fromisoformat(query.metadata["as_of"]), query.metadata.get("known_at")
         (keys,) = query.evidence
         (facts,) = [facts for facts in histories.values() if any(keys == fact.evidence for fact in facts)]
@@ -67,26 +63,26 @@ def test_temporal_queries_are_answered_by_the_timeline(world):
             believed += 1
             assert not answer.holds(as_of), "what was believed is not what was so"
     assert believed > 10
-    current = {key for fact in world.facts if fact.holds(LAST_DAY) for key in fact.evidence}
-    chained = [query for query in world.queries if query.metadata["hops"] > 1]
+    current = {key for fact in WORLD.facts if fact.holds(LAST_DAY) for key in fact.evidence}
+    chained = [query for query in WORLD.queries if query.metadata["hops"] > 1]
     assert all(key in current for query in chained for hop in query.evidence for key in hop)
 
 
-def test_canaries_are_in_their_memory_and_nowhere_else(world):
-    sensitive = {memory.external_id for memory in world.memories if memory.is_sensitive}
-    assert world.canaries.keys() == sensitive and len(sensitive) >= 10
-    everything = {memory.external_id: repr(memory) for memory in world.memories}
-    elsewhere = repr([*world.queries, *world.triples])
-    for key, (word,) in world.canaries.items():
+def test_canaries_are_in_their_memory_and_nowhere_else():
+    sensitive = {memory.external_id for memory in WORLD.memories if memory.is_sensitive}
+    assert WORLD.canaries.keys() == sensitive and len(sensitive) >= 10
+    everything = {memory.external_id: repr(memory) for memory in WORLD.memories}
+    elsewhere = repr([*WORLD.queries, *WORLD.triples])
+    for key, (word,) in WORLD.canaries.items():
         assert [other for other, text in everything.items() if word in text] == [key] and word not in elsewhere
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_it_is_drawn_again_in_any_process_and_written_as_it_was_read(tmp_path):
     """What stands in `data` is what the script draws, whatever the locale, and what `write` gives back."""
+
+    def contents(folder: Path) -> dict[str, bytes]:
+        return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
     script = Path(__file__).parents[2] / "tools" / "demo_corpus" / "make.py"
     environment = os.environ | {"PYTHONHASHSEED": "1", "LC_ALL": "de_DE.UTF-8", "TZ": "Asia/Tokyo"}
     subprocess.run([sys.executable, script, tmp_path], env=environment, check=True)

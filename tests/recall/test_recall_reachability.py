@@ -102,7 +102,7 @@ def test_best_and_worst_are_the_extremes_of_all_overlaps(case):
     assert min(weights) - 1e-9 <= needed["disjoint"] <= max(weights) + 1e-9
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(cases(), st.floats(0.2, 1))
 def test_the_weight_found_is_the_weight_that_decides_prior_included(case, prior):
     fuser, lists, asked = case

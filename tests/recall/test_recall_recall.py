@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-import psycopg
 import pytest
+from reliability.watch import watched
 from word_endpoint import WordEndpoint, serving
 
 import hopgate
@@ -23,7 +23,6 @@ from hopgate.recall.fusion import Pool, fused
 from hopgate.recall.settings import DEFAULT_FUSER
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopgate.kb.BarredLegWarning")
-WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord")
 
 
 @pytest.fixture
@@ -53,21 +52,14 @@ def found(kb: KnowledgeBase, query: str, **options: Any) -> list[str]:
 # Fusion.
 
 
-def test_weight_0_runs_no_statement_of_the_leg_embeds_nothing_and_lets_nothing_in(filled, endpoint, monkeypatch):
+def test_weight_0_runs_no_statement_of_the_leg_embeds_nothing_and_lets_nothing_in(filled, endpoint):
     filled.build()
-    statements: list[str] = []
-    execute = psycopg.Connection.execute
-
-    def counted(self: Any, query: Any, *rest: Any, **more: Any) -> Any:
-        statements.append(str(query))
-        return execute(self, query, *rest, **more)
-
-    monkeypatch.setattr(psycopg.Connection, "execute", counted)
     marks = {"lexical": ("word_totals", "ts_rank"), "dense": ("embedding <=>", "hnsw"), "graph": ("name_", "edges")}
 
     def ran(**weights: float) -> set[str]:
-        statements.clear()
-        found(filled, "where is the spare key", **weights)
+        statements = []
+        with watched(lambda _, statement: statements.append(statement)):
+            found(filled, "where is the spare key", **weights)
         return {leg for leg, words in marks.items() if any(word in each for each in statements for word in words)}
 
     assert ran() == {"lexical", "dense", "graph"}
