@@ -10,7 +10,6 @@ import pytest
 from hopgate.embed import embedder_from
 from hopgate.errors import HopgateError
 from hopgate.extract.spec import extractor_from
-from hopgate.kb import KnowledgeBase
 from hopgate.plugins import plugins
 from hopgate.sources.read import read_source
 
@@ -37,7 +36,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 
 @pytest.mark.usefixtures("installed")
-def test_what_a_plugin_adds_is_listed_and_used_by_name(kb: KnowledgeBase, tmp_path: Path) -> None:
+def test_what_a_plugin_adds_is_listed_and_used_by_name(kb, tmp_path):
     assert [str(found) for found in plugins("embedders", "extractors")] == [
         "embedders: letters (hopgate-letters 1.0)",
         "extractors: capitals (hopgate-letters 1.0)",

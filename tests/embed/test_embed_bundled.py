@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,18 +25,18 @@ def bge(monkeypatch: pytest.MonkeyPatch) -> BgeSmall:
     return BgeSmall()
 
 
-def test_a_vector_depends_on_its_text_alone(bge: BgeSmall) -> None:
+def test_a_vector_depends_on_its_text_alone(bge):
     together = bge.documents(TEXTS)
     np.testing.assert_array_equal(together[::-1], bge.documents(TEXTS[::-1]))
     for row, text in zip(together, TEXTS, strict=True):
         np.testing.assert_array_equal(row, BgeSmall.documents(bge, [text])[0])
 
 
-def test_a_query_is_the_prompt_and_its_text(bge: BgeSmall) -> None:
+def test_a_query_is_the_prompt_and_its_text(bge):
     np.testing.assert_array_equal(bge.queries(["where?"]), bge.documents([QUERY_PROMPT + "where?"]))
 
 
-def test_the_package_is_never_imported_nothing_heavy_with_it_and_nobody_is_reported_to(tmp_path: Path) -> None:
+def test_the_package_is_never_imported_nothing_heavy_with_it_and_nobody_is_reported_to(tmp_path):
     code = (
         "import sys; from hopgate.embed import embedder_from, EmbeddingCache;"
         "e = embedder_from('bge-small');"
@@ -51,13 +50,13 @@ def test_the_package_is_never_imported_nothing_heavy_with_it_and_nobody_is_repor
     assert not list(tmp_path.rglob("*onnxruntime*"))
 
 
-def test_another_file_is_refused() -> None:
+def test_another_file_is_refused():
     with pytest.raises(HopgateError, match="not the file hopgate was built for"):
         Bundled("bge_small_en", model_sha256="0" * 64, tokenizer_sha256="0" * 64).encode(["x"])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_a_forked_child_has_threads_of_its_own(bge: BgeSmall) -> None:
+def test_a_forked_child_has_threads_of_its_own(bge):
     texts = ["The NAS is in the cellar.", "Gitea runs on birch.", "Ada lives in Leiden."]
     made = bge.documents(texts)
     read, write = os.pipe()

@@ -51,7 +51,7 @@ def row(*values: float) -> NDArray[np.float32]:
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.text(), st.lists(st.floats(width=32), min_size=3, max_size=3), max_size=8))
-def test_what_goes_in_comes_out_to_the_bit(cache: EmbeddingCache, entries: dict[str, list[float]]) -> None:
+def test_what_goes_in_comes_out_to_the_bit(cache, entries):
     vectors = {text: row(*values) for text, values in entries.items()}
     cache.put(TINY, vectors)
     found = cache.get(TINY, entries)
@@ -59,7 +59,7 @@ def test_what_goes_in_comes_out_to_the_bit(cache: EmbeddingCache, entries: dict[
     assert all(found[text].tobytes() == vectors[text].tobytes() for text in vectors)
 
 
-def test_forget_takes_every_embedder_and_role_and_leaves_no_bytes(cache: EmbeddingCache) -> None:
+def test_forget_takes_every_embedder_and_role_and_leaves_no_bytes(cache):
     marked = row(1234.5678, 2345.6789, 3456.789)
     cache.put(TINY, {"secret": marked, "open": row(1, 1, 1)})
     cache.put(TINY, {"secret": marked}, "query")
@@ -72,7 +72,7 @@ def test_forget_takes_every_embedder_and_role_and_leaves_no_bytes(cache: Embeddi
         assert marked[:2].tobytes() not in file.read_bytes()
 
 
-def test_a_second_run_embeds_nothing(cache: EmbeddingCache) -> None:
+def test_a_second_run_embeds_nothing(cache):
     texts = passed("a", "b", "a", "ccc")
     first, second = Counting(cache), Counting(EmbeddingCache(cache.path))
     rows = first.documents(texts)
@@ -81,7 +81,7 @@ def test_a_second_run_embeds_nothing(cache: EmbeddingCache) -> None:
     assert second.documents([]).shape == (0, 3)
 
 
-def test_queries_are_kept_only_on_demand(cache: EmbeddingCache) -> None:
+def test_queries_are_kept_only_on_demand(cache):
     plain, keeping = Counting(cache), Counting(cache)
     keeping.keep_queries = True
     plain.queries(["q"])
@@ -91,9 +91,7 @@ def test_queries_are_kept_only_on_demand(cache: EmbeddingCache) -> None:
     assert (keeping.queries(["q"]) == -keeping.documents(passed("q"))).all()
 
 
-def test_a_failure_keeps_whole_batches_and_nothing_of_the_failed_one(
-    cache: EmbeddingCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_keeps_whole_batches_and_nothing_of_the_failed_one(cache, monkeypatch):
     monkeypatch.setattr(cached_module, "BATCH", 2)
     failing, again = Counting(cache), Counting(cache)
     failing.fail_on = "d"
@@ -104,7 +102,7 @@ def test_a_failure_keeps_whole_batches_and_nothing_of_the_failed_one(
     assert again.asked == ["c", "d", "e"]
 
 
-def test_a_damaged_file_is_told_and_can_be_cleared(cache: EmbeddingCache) -> None:
+def test_a_damaged_file_is_told_and_can_be_cleared(cache):
     cache.path.parent.mkdir(parents=True)
     cache.path.write_bytes(b"this is not a database, not at all" * 100)
     with pytest.raises(HopgateError, match="hopgate cache clear"):
@@ -114,9 +112,7 @@ def test_a_damaged_file_is_told_and_can_be_cleared(cache: EmbeddingCache) -> Non
     assert cache.info().vectors == 1
 
 
-def test_a_file_that_grows_too_large_lets_go_of_a_part_and_one_that_is_cleared_of_all(
-    cache: EmbeddingCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_grows_too_large_lets_go_of_a_part_and_one_that_is_cleared_of_all(cache, monkeypatch):
     vectors = {str(number): row(number, 0, 0) for number in range(2000)}
     cache.put(TINY, vectors)
     before = cache.info()
@@ -130,7 +126,7 @@ def test_a_file_that_grows_too_large_lets_go_of_a_part_and_one_that_is_cleared_o
     assert after.path == str(cache.path)
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(HopgateError, match="cannot be used"):
         EmbeddingCache(tmp_path / "file" / "cache.sqlite3").put(TINY, {"a": row(1, 2, 3)})

@@ -20,15 +20,15 @@ TINY = Identity("tiny", 4, spec="tiny", query_prompt="ab", document_prompt="c", 
     "change",
     [{"dimension": 5}, {"query_prompt": ""}, {"query_prompt": "a", "document_prompt": "bc"}, {"fingerprint": "x"}],
 )
-def test_whatever_decides_a_vector_changes_the_key_and_nothing_else_does(change: dict[str, object]) -> None:
-    assert replace(TINY, **change).key != TINY.key  # type: ignore[arg-type]
+def test_whatever_decides_a_vector_changes_the_key_and_nothing_else_does(change):
+    assert replace(TINY, **change).key != TINY.key
     assert replace(TINY, name="other", spec="sentence-transformers:/elsewhere").key == TINY.key
     blind = replace(TINY, fingerprint="")
     assert replace(blind, spec="openai:x@http://b").key != replace(blind, spec="openai:x@http://a").key
 
 
 @given(arrays.arrays(np.float32, (3, 4), elements=st.floats(0.0625, 65536, width=32)))
-def test_rows_get_unit_length_and_keep_their_direction(rows: np.ndarray) -> None:
+def test_rows_get_unit_length_and_keep_their_direction(rows):
     units = unit_rows(rows, count=3, dimension=4, who="tiny")
     assert units.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(units, axis=1), 1, rtol=1e-5)
@@ -49,9 +49,9 @@ def test_rows_get_unit_length_and_keep_their_direction(rows: np.ndarray) -> None
         ([[1.0], [1.0, 2.0]], "unequal lengths"),
     ],
 )
-def test_what_is_no_vector_is_refused(rows: object, says: str) -> None:
+def test_what_is_no_vector_is_refused(rows, says):
     with pytest.raises(HopgateError, match=says):
-        unit_rows(rows, count=1, dimension=4, who="tiny")  # type: ignore[arg-type]
+        unit_rows(rows, count=1, dimension=4, who="tiny")
 
 
 @pytest.mark.parametrize(
@@ -66,13 +66,13 @@ def test_what_is_no_vector_is_refused(rows: object, says: str) -> None:
         ("sentence-transformers:/no/such/place", "there is no model in /no/such/place"),
     ],
 )
-def test_what_is_no_spec_is_refused(spec: str, complaint: str) -> None:
+def test_what_is_no_spec_is_refused(spec, complaint):
     with pytest.raises(HopgateError, match=complaint):
         embedder_from(spec)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.text(st.characters(exclude_categories=["Cs"])))
-def test_options_survive_the_way_through_a_spec(query: str, document: str) -> None:
+def test_options_survive_the_way_through_a_spec(query, document):
     spec = with_options("openai:m@http://x", query=query, document=document)
     given_options = {"query": query, "document": document}
     assert split_options(spec, frozenset(given_options)) == ("openai:m@http://x", given_options)

@@ -2,7 +2,6 @@
 
 import json
 from http.server import BaseHTTPRequestHandler
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ def embedder(endpoint: WordEndpoint, **options: Any) -> HostedEmbedder:
     return HostedEmbedder("openai", "tiny", endpoint.url, **({"dimension": 3, "retry": retry} | options))
 
 
-def test_texts_go_in_batches_and_rows_come_back_in_order(endpoint: WordEndpoint) -> None:
+def test_texts_go_in_batches_and_rows_come_back_in_order(endpoint):
     texts = ["x" * size for size in (5, 1, 3, 2, 4)]
     rows = embedder(endpoint, batch_size=2, dimension=None).documents(texts)
     expected = np.array([[len(text), 1, 2] for text in texts], dtype=float)
@@ -42,9 +41,7 @@ def test_texts_go_in_batches_and_rows_come_back_in_order(endpoint: WordEndpoint)
     assert {request["model"] for request in requests} == {"tiny"}
 
 
-def test_prompts_go_before_texts_and_a_spec_makes_it_again(
-    endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prompts_go_before_texts_and_a_spec_makes_it_again(endpoint, monkeypatch):
     monkeypatch.setenv("MY_KEY", "sk")
     made = embedder_from(f"openai:org/tiny@{endpoint.url}#query=q%3A%20&document=d%3A%20&dimension=3&key=MY_KEY")
     made.queries(["x"])
@@ -54,9 +51,7 @@ def test_prompts_go_before_texts_and_a_spec_makes_it_again(
     assert made.identity.key != embedder(endpoint).identity.key
 
 
-def test_the_key_comes_from_the_environment_and_shows_nowhere(
-    endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_key_comes_from_the_environment_and_shows_nowhere(endpoint, monkeypatch):
     monkeypatch.setenv("MY_KEY", "sk-hidden")
     keyed = embedder(endpoint, key_variable="MY_KEY")
     keyed.queries(["x"])
@@ -84,8 +79,8 @@ def test_the_key_comes_from_the_environment_and_shows_nowhere(
     ],
 )
 def test_an_answer_that_is_none_is_refused_and_nothing_is_cached(
-    endpoint: WordEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, body: Any, sentence: str
-) -> None:
+    endpoint, tmp_path, monkeypatch, status, body, sentence
+):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong")
     endpoint.script = [(status, body)] * 3
     asking = embedder(endpoint)
@@ -136,9 +131,7 @@ class Provider:
     ("name", "variable"),
     [("openai", "OPENAI_API_KEY"), ("voyage", "VOYAGE_API_KEY"), ("cohere", "CO_API_KEY"), ("ollama", "")],
 )
-def test_each_provider_is_asked_as_it_wants_and_never_without_a_key(
-    name: str, variable: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_provider_is_asked_as_it_wants_and_never_without_a_key(name, variable, monkeypatch):
     monkeypatch.delenv(variable or "NONE", raising=False)
     server = Provider(name)
     with answering(server.answer) as url:
@@ -161,5 +154,5 @@ def test_each_provider_is_asked_as_it_wants_and_never_without_a_key(
     assert kinds[-2] == {"voyage": "document", "cohere": "search_document"}.get(name)
 
 
-def test_a_provider_has_its_own_address() -> None:
+def test_a_provider_has_its_own_address():
     assert embedder_from("voyage:voyage-3.5#dimension=8").identity.spec == "voyage:voyage-3.5#dimension=8"

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,7 +28,7 @@ def tokens_of(model: LateModel, *texts: str) -> list[Any]:
     return [made.tokens for made in TextModels(embedder_from("bge-small"), model).made(cleared, range(len(texts)))]
 
 
-def test_a_row_is_a_token_of_unit_length_and_does_not_depend_on_other_texts(model: BundledLate) -> None:
+def test_a_row_is_a_token_of_unit_length_and_does_not_depend_on_other_texts(model):
     [alone] = tokens_of(model, SHORT)
     together = tokens_of(model, SHORT, "Bread needs flour, water, salt and time.")
     assert np.array_equal(alone, together[0])
@@ -38,7 +37,7 @@ def test_a_row_is_a_token_of_unit_length_and_does_not_depend_on_other_texts(mode
     assert np.allclose(np.linalg.norm(alone.astype(np.float32), axis=1) / SCALE, 1, atol=0.02)
 
 
-def test_a_query_has_a_word_and_a_row_for_each_token(model: BundledLate) -> None:
+def test_a_query_has_a_word_and_a_row_for_each_token(model):
     words, rows = model.query_tokens("Is the Zigbee dongle unplugged?")
     assert len(words) == len(rows) and set(words) == {"", "Is", "the", "Zigbee", "dongle", "unplugged", "?"}
     # A word of several tokens stands beside each of them.
@@ -48,7 +47,7 @@ def test_a_query_has_a_word_and_a_row_for_each_token(model: BundledLate) -> None
     assert {len(part) for part in model.query_tokens("word " * 2000)} == {512}
 
 
-def test_a_long_text_is_read_in_passages_to_its_end(model: BundledLate) -> None:
+def test_a_long_text_is_read_in_passages_to_its_end(model):
     filler = "".join(f"Sentence number {n} tells of boxes. " for n in range(80))
     with_end, without = tokens_of(model, filler + "The spare key hangs in the shed.", filler)
     assert len(without) > 512
@@ -57,7 +56,7 @@ def test_a_long_text_is_read_in_passages_to_its_end(model: BundledLate) -> None:
     assert near > far + 0.1
 
 
-def test_matches_are_the_best_of_each_memory_and_scores_their_mean(model: BundledLate) -> None:
+def test_matches_are_the_best_of_each_memory_and_scores_their_mean(model):
     query = model.query_tokens("Who waters the plants?").rows
     tokens = tokens_of(model, "Bea gives the flowers water on Mondays.", "The NAS needs a new disk.")
     matches = late_matches(query, *joined(tokens))
@@ -68,7 +67,7 @@ def test_matches_are_the_best_of_each_memory_and_scores_their_mean(model: Bundle
     assert late_matches(query, tokens[0], np.zeros(0, np.intp)).shape == (len(query), 0)
 
 
-def test_the_cache_keeps_tokens_and_forgets_them_with_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_keeps_tokens_and_forgets_them_with_the_text(tmp_path, monkeypatch):
     cache = EmbeddingCache(tmp_path / "cache.sqlite3")
     models = TextModels(embedder_from("bge-small"), BundledLate())
     models.embedder.cache = models.late.cache = cache
@@ -81,7 +80,7 @@ def test_the_cache_keeps_tokens_and_forgets_them_with_the_text(tmp_path: Path, m
     assert cache.forget([SHORT]) == 2
 
 
-def test_a_model_that_is_none_is_refused() -> None:
+def test_a_model_that_is_none_is_refused():
     with pytest.raises(HopgateError, match="no late-interaction model 'huge': say bundled, off or sentence"):
         late_model("huge")
 
@@ -114,7 +113,7 @@ class Words:
         return self.spans[word]
 
 
-def test_any_multi_vector_encoder_of_sentence_transformers_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_multi_vector_encoder_of_sentence_transformers_can_be_named(monkeypatch):
     whole = SimpleNamespace(MultiVectorEncoder=Encoder)
     parts = SimpleNamespace(real_query_token_slice=lambda _, text: slice(1, 1 + len(text.split())))
     monkeypatch.setitem(sys.modules, "sentence_transformers", whole)

@@ -28,7 +28,7 @@ def minilm(path: Path) -> SentenceTransformers:
     return made
 
 
-def test_rows_are_unit_float32_and_mean_something(minilm: SentenceTransformers) -> None:
+def test_rows_are_unit_float32_and_mean_something(minilm):
     rows = minilm.documents(["The NAS is in the cellar.", "Bread needs flour."])
     assert rows.dtype == np.float32 and rows.shape == (2, 384)
     near, far = (minilm.queries(["where is the NAS?"]) @ rows.T)[0]
@@ -36,7 +36,7 @@ def test_rows_are_unit_float32_and_mean_something(minilm: SentenceTransformers) 
     assert minilm.documents([]).shape == (0, 384)
 
 
-def test_prompts_are_part_of_the_text_and_of_the_identity(minilm: SentenceTransformers, path: Path) -> None:
+def test_prompts_are_part_of_the_text_and_of_the_identity(minilm, path):
     prompted = embedder_from(f"sentence-transformers:{path}#query=find%3A%20&document=")
     assert prompted.identity.query_prompt == "find: "
     np.testing.assert_allclose(prompted.queries(["x"]), minilm.queries(["find: x"]), atol=1e-6)
@@ -55,18 +55,16 @@ def test_prompts_are_part_of_the_text_and_of_the_identity(minilm: SentenceTransf
         ("all-MiniLM-L6-v2", {}, ("", "")),
     ],
 )
-def test_prompts_come_from_the_model_else_from_what_is_known(
-    model: str, own: dict[str, str], prompts: tuple[str, str]
-) -> None:
+def test_prompts_come_from_the_model_else_from_what_is_known(model, own, prompts):
     assert _prompts(model, own) == prompts
 
 
-def test_a_directory_without_a_model_is_told(tmp_path: Path) -> None:
+def test_a_directory_without_a_model_is_told(tmp_path):
     with pytest.raises(HopgateError, match="cannot load"):
         embedder_from(f"sentence-transformers:{tmp_path}")
 
 
-def test_a_missing_extra_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_told(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(HopgateError, match=r"pip install 'hopgate\[models\]'"):
         embedder_from(f"sentence-transformers:{path}")

@@ -3,12 +3,11 @@
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
-from random import Random
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matrix_world import EDGES, MENTIONS, TITLE, Edges, Mentions, matrix_of, mentions_of
+from matrix_world import EDGES, MENTIONS, TITLE, matrix_of, mentions_of
 
 from hopgate.eval.controls import rewired, shuffled
 from hopgate.eval.evidence import CONCEPTS
@@ -33,9 +32,7 @@ def degrees(matrix: GraphMatrix) -> list[Counter[int]]:
 
 @settings(deadline=None, max_examples=150)
 @given(MENTIONS, EDGES, st.integers(0, 3), st.randoms(use_true_random=False))
-def test_any_graph_keeps_every_degree_exactly_and_what_follows_from_names(
-    mentions: Mentions, edges: Edges, seed: int, random: Random
-) -> None:
+def test_any_graph_keeps_every_degree_exactly_and_what_follows_from_names(mentions, edges, seed, random):
     matrix = matrix_of(mentions, edges)
     control = shuffled(matrix, CONCEPTS, seed)
     # A database gives rows in any order: the same seed is the same shuffle.
@@ -58,7 +55,7 @@ def test_any_graph_keeps_every_degree_exactly_and_what_follows_from_names(
     assert sorted(after.values()) == sorted(before.values())
 
 
-def test_one_part_of_a_sparse_graph_loses_its_structure_the_others_stay_and_every_seed_is_another() -> None:
+def test_one_part_of_a_sparse_graph_loses_its_structure_the_others_stay_and_every_seed_is_another():
     rng = np.random.default_rng(0)
     drawn = {(memory, int(concept)): 1.0 for memory in range(150) for concept in rng.choice(300, 7, replace=False)}
     mentioned = dict(sorted({**drawn, **{(at, at): TITLE for at in range(150)}}.items()))
@@ -76,7 +73,7 @@ def test_one_part_of_a_sparse_graph_loses_its_structure_the_others_stay_and_ever
             assert {name for name in one if one[name] != two[name]} == {part}
 
 
-def test_a_tiny_graph_becomes_every_other_as_often() -> None:
+def test_a_tiny_graph_becomes_every_other_as_often():
     """Two arcs changed ends an even number of times, and so never; of three only half of the graphs were drawn."""
     for size, ways in ((2, 2), (3, 6)):
         left = np.arange(size)
@@ -85,7 +82,7 @@ def test_a_tiny_graph_becomes_every_other_as_often() -> None:
         assert len(times) == ways and min(times.values()) > 0.4 * 120 / ways
 
 
-def test_arcs_between_memories_stay_within_their_scope() -> None:
+def test_arcs_between_memories_stay_within_their_scope():
     first = np.array([0, 1, 2, 3, 4, 10, 11, 12, 13, 14], np.int32)
     matrix = replace(
         matrix_of({}, [], memories=16),
@@ -106,7 +103,7 @@ def test_arcs_between_memories_stay_within_their_scope() -> None:
     assert moved - {(at, at + 1) for at in range(15)}
 
 
-def test_statements_are_dealt_out_among_the_memories_of_their_scope() -> None:
+def test_statements_are_dealt_out_among_the_memories_of_their_scope():
     stated = [(f"s{at % 2}", [(10 * (at % 2) + at, 0.9), (10 * (at % 2), 0.5)]) for at in range(6)]
     shuffles = [dealt(stated, seed) for seed in range(20)]
     for shuffle in shuffles:

@@ -63,7 +63,7 @@ def judged(store: KnowledgeBase, demo: Dataset, tmp_path_factory: pytest.TempPat
     return gate_store(store, demo, PLAN, out=out, ledger=NOBODY), out
 
 
-def test_a_graph_that_answers_what_the_base_cannot_opens(judged: tuple[Judgement, Path]) -> None:
+def test_a_graph_that_answers_what_the_base_cannot_opens(judged):
     judgement, out = judged
     assert judgement.verdict == "OPEN", judgement.to_dict()
     assert judgement.main.part == "concepts" and judgement.main.control is not None
@@ -78,7 +78,7 @@ def test_a_graph_that_answers_what_the_base_cannot_opens(judged: tuple[Judgement
     assert "hums in the cellar" not in page
 
 
-def test_the_first_tests_configuration_is_invalid_because_its_graph_is_barred(judged: tuple[Judgement, Path]) -> None:
+def test_the_first_tests_configuration_is_invalid_because_its_graph_is_barred(judged):
     first_test = replace(judged[0].evidence, rungs=(Rung("prototype", "prototype", ("rrf",)),), bases=("rrf",))
     judgement = judge(first_test)
     assert judgement.verdict == "INVALID"
@@ -88,9 +88,7 @@ def test_the_first_tests_configuration_is_invalid_because_its_graph_is_barred(ju
 @pytest.mark.parametrize(
     "forged", ["a run", "a judgement", "the decision", "the page", "the plan", "saved again", "more"]
 )
-def test_what_was_kept_and_then_changed_is_found_out(
-    judged: tuple[Judgement, Path], tmp_path: Path, forged: str
-) -> None:
+def test_what_was_kept_and_then_changed_is_found_out(judged, tmp_path, forged):
     fingerprint, out = judged[0].fingerprint, tmp_path / "out"
     shutil.copytree(judged[1], out)
     assert verify(out, fingerprint) == []
@@ -114,9 +112,7 @@ def test_what_was_kept_and_then_changed_is_found_out(
     assert verify(out, fingerprint) != []
 
 
-def test_a_sensitive_memory_is_a_label_and_its_id_stands_nowhere(
-    store: KnowledgeBase, demo: Dataset, tmp_path: Path
-) -> None:
+def test_a_sensitive_memory_is_a_label_and_its_id_stands_nowhere(store, demo, tmp_path):
     few = dict(list(demo.splits["test"].items())[:6])
     secret = next(iter(next(iter(few.values()))))
     store.mark_sensitive([secret])
@@ -129,9 +125,7 @@ def test_a_sensitive_memory_is_a_label_and_its_id_stands_nowhere(
     assert any("sensitive-0" in text for text in texts)
 
 
-def test_the_recommended_rung_is_applied_with_its_parts_and_its_fingerprint(
-    store: KnowledgeBase, judged: tuple[Judgement, Path]
-) -> None:
+def test_the_recommended_rung_is_applied_with_its_parts_and_its_fingerprint(store, judged):
     judgement = judged[0]
     arms = judgement.evidence.arms
     assert arms["base + names"].parts == ["names"] and arms["base + names + facts"].parts == ["names", "facts"]
@@ -147,7 +141,7 @@ def test_the_recommended_rung_is_applied_with_its_parts_and_its_fingerprint(
     assert f"gate {judgement.fingerprint}" in store.store_settings.resolve().sources.values()
 
 
-def test_a_data_set_is_gated_replayed_and_its_change_is_seen(tmp_path: Path) -> None:
+def test_a_data_set_is_gated_replayed_and_its_change_is_seen(tmp_path):
     folder, out = tmp_path / "set", tmp_path / "out"
     read = written(folder, 9, 8)
     judgement = run_gate(read, Plan(tune="none", k=3, rerank=True), out=out, ledger=NOBODY)

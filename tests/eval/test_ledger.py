@@ -28,7 +28,7 @@ CHANGED = {
 
 
 @pytest.mark.parametrize("changed", CHANGED.values(), ids=CHANGED)
-def test_a_look_still_counts(ledger: Ledger, changed: list[str]) -> None:
+def test_a_look_still_counts(ledger, changed):
     """Attack 9: one query less, one character, a grown set."""
     assert ledger.look(changed) == 1
     ledger.record(QUESTIONS, "a set")
@@ -37,7 +37,7 @@ def test_a_look_still_counts(ledger: Ledger, changed: list[str]) -> None:
     assert ledger.look(changed) == 3
 
 
-def test_it_is_the_users_alone_and_holds_no_text(ledger: Ledger, tmp_path: Path) -> None:
+def test_it_is_the_users_alone_and_holds_no_text(ledger, tmp_path):
     ledger.record(QUESTIONS, "first")
     assert Ledger.of_user().look(QUESTIONS) == 2 and ledger.path is not None
     assert ledger.path.is_relative_to(tmp_path / "state") and ledger.path.stat().st_mode & 0o777 == 0o600
@@ -45,7 +45,7 @@ def test_it_is_the_users_alone_and_holds_no_text(ledger: Ledger, tmp_path: Path)
     assert row["what"] == "first" and len(row["questions"]) == 40 and "person" not in ledger.path.read_text()
 
 
-def test_looks_add_up_question_by_question(ledger: Ledger) -> None:
+def test_looks_add_up_question_by_question(ledger):
     ledger.record(QUESTIONS[:20], "first half")
     ledger.record(QUESTIONS[20:], "second half")
     assert ledger.look(QUESTIONS) == 2  # none of its questions was looked at twice
@@ -61,9 +61,7 @@ def test_looks_add_up_question_by_question(ledger: Ledger) -> None:
     assert ledger.look(many[:1]) == 13
 
 
-def test_what_is_no_look_or_could_not_be_kept_is_refused(
-    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_look_or_could_not_be_kept_is_refused(ledger, tmp_path, monkeypatch):
     ledger.record(QUESTIONS, "first")
     assert ledger.path is not None
     with ledger.path.open("a") as file:

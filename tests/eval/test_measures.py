@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.runs import Ranking, ordered
+from hopgate.eval.data.runs import ordered
 from hopgate.eval.measures import MAP, MRR, NDCG, Recall, Success, parse_measure
 
 ALL = [Recall(3), NDCG(3), MRR(3), MAP(3), Success(3), Recall(), NDCG(), MRR(), MAP(), Success()]
@@ -21,7 +21,7 @@ rankings = st.lists(st.tuples(ids, st.integers(0, 4).map(float)), max_size=12, u
 golds = st.dictionaries(ids, st.integers(1, 3), min_size=1, max_size=5)
 
 
-def test_by_hand() -> None:
+def test_by_hand():
     ranked, gold = ["a", "x", "b", "y", "c"], dict.fromkeys("abcd", 1)
     assert MAP().score(ranked, gold) == pytest.approx((1 / 1 + 2 / 3 + 3 / 5) / 4)
     graded = (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))
@@ -37,7 +37,7 @@ def test_by_hand() -> None:
         ordered([("a", float("nan"))])
 
 
-def test_measures_are_values_that_print_as_what_parses_back() -> None:
+def test_measures_are_values_that_print_as_what_parses_back():
     for measure in ALL:
         assert parse_measure(repr(measure)) == measure and hash(parse_measure(str(measure).upper())) == hash(measure)
     assert Recall(10) != Success(10) and len({Recall(10), Recall(10), Recall(5)}) == 2
@@ -50,8 +50,8 @@ def test_measures_are_values_that_print_as_what_parses_back() -> None:
 
 @given(rankings, golds, st.integers(0, 4))
 def test_scores_lie_in_0_1_whatever_the_order_given_a_deeper_cut_finds_no_less_and_the_best_order_scores_one(
-    ranking: Ranking, gold: dict[str, int], relevant_from: int
-) -> None:
+    ranking, gold, relevant_from
+):
     for measure in ALL:
         value = measure.score(ordered(ranking), gold, relevant_from)
         assert 0.0 <= value <= 1.0 + 1e-12
@@ -80,7 +80,7 @@ json.dump([list(run.keys()), values], sys.stdout)
 
 
 @pytest.mark.full
-def test_agrees_with_ranx_per_query() -> None:
+def test_agrees_with_ranx_per_query():
     rng = np.random.default_rng(7)
     docs = [f"d{i}" for i in range(60)]
     judged, run = {}, {}

@@ -21,7 +21,7 @@ QUERIES = {
 QRELS = {"a": {"m1": 1}, "b": {"m2": 1}, "c": {"m1": 1, "m2": 1}, "d": {"m3": 1}}
 
 
-def test_a_slice_holds() -> None:
+def test_a_slice_holds():
     rows = {
         "all": "abcd",
         "owner=ada": "d",
@@ -32,7 +32,7 @@ def test_a_slice_holds() -> None:
     assert {text: "".join(sorted(slice_of(text, QUERIES))) for text in rows} == rows
 
 
-def test_slices_are_added_and_never_taken_away() -> None:
+def test_slices_are_added_and_never_taken_away():
     queries = {f"q{n}": Query(f"q{n}", "?", {"type": "multi - hop" if n < 5 else "few"}) for n in range(8)}
     qrels = {name: {"m1": 1} for name in queries}
     kinds = {"all": set(queries), "type=multi - hop": {f"q{n}" for n in range(5)}}
@@ -46,7 +46,7 @@ def test_slices_are_added_and_never_taken_away() -> None:
 TOPICS = ["red boat sails harbour", "tax form office letter", "garden pump solar battery"]
 
 
-def test_hops_that_are_not_adjacent_are_reported() -> None:
+def test_hops_that_are_not_adjacent_are_reported():
     memories = [Memory(f"m{i}", f"{TOPICS[i % 3]} note{i}") for i in range(60)]
     gold = {f"near{i}": {f"m{i}": 1, f"m{i + 3}": 1} for i in range(9)}
     gold |= {f"far{i}": {f"m{i}": 1, f"m{i + 1}": 1} for i in range(5)}
@@ -60,7 +60,7 @@ def circle(n: int = 40) -> NDArray[np.float32]:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
 
-def test_adjacency_is_by_rank_and_questions_that_need_a_jump_are_not() -> None:
+def test_adjacency_is_by_rank_and_questions_that_need_a_jump_are_not():
     space = VectorSpace({f"m{i}": i for i in range(40)}, circle())
     assert space.adjacent(["m0", "m1", "m3", "m20"], 2)[0].tolist() == [True, True, False, False]
     assert space.adjacent(["m0", "m3"], 6).all()
@@ -70,7 +70,7 @@ def test_adjacency_is_by_rank_and_questions_that_need_a_jump_are_not() -> None:
     assert non_adjacent(qrels, space, 4) == {"b"}  # 0 → 2 → 4 are two short steps
 
 
-def test_the_latent_space_holds_no_sensitive_memory_and_puts_like_by_like() -> None:
+def test_the_latent_space_holds_no_sensitive_memory_and_puts_like_by_like():
     memories = [Memory(f"m{i}", f"{TOPICS[i % 3]} note{i}", is_sensitive=i == 7) for i in range(30)]
     space = latent_space(memories)
     assert "m7" not in space.rows

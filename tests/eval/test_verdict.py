@@ -139,12 +139,12 @@ CASES: dict[str, tuple[Callable[[], Evidence], str, str]] = {
 
 
 @pytest.mark.parametrize(("made", "verdict", "words"), CASES.values(), ids=CASES)
-def test_what_is_decided_and_said(made: Callable[[], Evidence], verdict: str, words: str) -> None:
+def test_what_is_decided_and_said(made, verdict, words):
     judgement = judge(made())
     assert judgement.verdict == verdict and words in said(judgement), said(judgement)
 
 
-def test_what_a_program_reads_of_it() -> None:
+def test_what_a_program_reads_of_it():
     judgement = judge(evidence(*WON))
     claim = judgement.main
     assert claim.interval[0] > 0 and claim.p < 0.025 and claim.randomised_p < 0.025
@@ -156,14 +156,14 @@ def test_what_a_program_reads_of_it() -> None:
     assert keys <= read["claims"][0].keys() and judge(copied(8)).main.design_effect == pytest.approx(8)
 
 
-def test_conversations_that_agree_do_not_open_by_chance() -> None:
+def test_conversations_that_agree_do_not_open_by_chance():
     """Attack 4: no effect, questions of one conversation alike; by questions alone a quarter of such gates opened."""
     alike = [at % 10 for at in range(200)]
     made = [evidence(*gains(200, 0.0, seed=seed, groups=10, icc=0.14), groups=alike) for seed in range(20)]
     assert sum(judge(each).verdict == "OPEN" for each in made) <= 2
 
 
-def test_parts_are_judged_one_over_the_other_and_the_headline_is_about_concepts() -> None:
+def test_parts_are_judged_one_over_the_other_and_the_headline_is_about_concepts():
     base, threads = gains(200, 1.0, seed=1)
     made = evidence(base, threads)
     more = [min(10, count + 1) if at % 2 else count for at, count in enumerate(threads)]
@@ -189,7 +189,7 @@ def test_parts_are_judged_one_over_the_other_and_the_headline_is_about_concepts(
     assert "What opened, too: the order of turns." in line and len(re.findall(r"\d+(?:\.\d+)?", line)) <= 10
 
 
-def test_what_cannot_be_judged_is_said_in_a_sentence() -> None:
+def test_what_cannot_be_judged_is_said_in_a_sentence():
     made = evidence([3] * 30, [4] * 30)
     for other, reason in (
         (replace(made, qrels={name: {"x": 0} for name in made.qrels}), "no judged question has an answer"),
@@ -203,7 +203,7 @@ def test_what_cannot_be_judged_is_said_in_a_sentence() -> None:
     assert str(Plan(k=5, measure="mrr").primary) == "mrr@5"
 
 
-def test_facts_that_are_the_test_questions_are_found() -> None:
+def test_facts_that_are_the_test_questions_are_found():
     """Attack 3: 126 triples that are test questions on their gold memory."""
     memories = [Memory(f"m{at}", "It stands in the cellar.") for at in range(40)]
     queries = {f"q{at}": Query(f"q{at}", f"Which appliance does Ada{at} lend neighbours?") for at in range(40)}
@@ -214,7 +214,7 @@ def test_facts_that_are_the_test_questions_are_found() -> None:
     assert compared_facts(asked, memories, [Triple("m1", "It", "stands in", "cellar")])[0] == "pass"
 
 
-def test_what_is_related_to_reported_questions_is_left_out_of_tuning() -> None:
+def test_what_is_related_to_reported_questions_is_left_out_of_tuning():
     made = tuned_on([*ALONE, f"Tell me: {DOORS[0]}"], [*SHARED, "free"])
     assert related(made.queries, made.tuned, made.qrels) == {"d0", "d1", "d2", "d4"}
 
@@ -223,7 +223,7 @@ def test_what_is_related_to_reported_questions_is_left_out_of_tuning() -> None:
 
 
 @pytest.mark.parametrize("change", ["a base that is none", "a list", "another shape"])
-def test_a_record_that_was_edited_is_a_sentence_and_no_traceback(tmp_path: Path, change: str) -> None:
+def test_a_record_that_was_edited_is_a_sentence_and_no_traceback(tmp_path, change):
     save(tmp_path, evidence([3] * 30, [4] * 30))
     values = json.loads((tmp_path / "evidence.json").read_text())
     if change == "a base that is none":
@@ -236,7 +236,7 @@ def test_a_record_that_was_edited_is_a_sentence_and_no_traceback(tmp_path: Path,
         load(tmp_path)
 
 
-def test_a_gate_that_is_run_again_leaves_nothing_of_the_one_before(tmp_path: Path) -> None:
+def test_a_gate_that_is_run_again_leaves_nothing_of_the_one_before(tmp_path):
     short = evidence([3] * 30, [4] * 30, shuffled=0)
     clean = save(tmp_path / "clean", short).fingerprint
     save(tmp_path / "out", evidence([3] * 30, [4] * 30))
@@ -279,7 +279,7 @@ def written(
     ],
     ids=["missing", "cut", "distances", "tied", "cut but for one", "tied among many without an answer"],
 )
-def test_runs_that_cannot_be_compared_are_named(folder: Path, change: dict[str, Any], finding: str) -> None:
+def test_runs_that_cannot_be_compared_are_named(folder, change, finding):
     """Attack 5: each of these opened."""
     base, better = gains(60, 2.0)
     with (folder / "judged.qrels").open("a") as file:
@@ -289,7 +289,7 @@ def test_runs_that_cannot_be_compared_are_named(folder: Path, change: dict[str, 
     assert judgement.verdict == "INVALID" and finding in said(judgement)
 
 
-def test_one_run_twice_is_no_comparison_and_questions_without_an_answer_count_nowhere(folder: Path) -> None:
+def test_one_run_twice_is_no_comparison_and_questions_without_an_answer_count_nowhere(folder):
     base, better = gains(60, 2.0)
     one, other, qrels = written(folder, "base", base), written(folder, "other", better), folder / "judged.qrels"
     twin = folder / "twin.run"
@@ -305,7 +305,7 @@ def test_one_run_twice_is_no_comparison_and_questions_without_an_answer_count_no
     assert after.todo == "use other"
 
 
-def test_looks_at_ids_alone_are_told_apart_by_their_answers(folder: Path) -> None:
+def test_looks_at_ids_alone_are_told_apart_by_their_answers(folder):
     """Questions 1 to 50 of another set are not these; the same with more judged are."""
     ledger = Ledger(folder / "looks.jsonl")
     paths = [written(folder, "base", [3] * 60), written(folder, "other", [4] * 60)]
@@ -318,7 +318,7 @@ def test_looks_at_ids_alone_are_told_apart_by_their_answers(folder: Path) -> Non
     assert looks == [1, 2, 1]
 
 
-def test_grades_below_the_one_that_is_declared_are_no_answers(folder: Path) -> None:
+def test_grades_below_the_one_that_is_declared_are_no_answers(folder):
     """Attack 6: losing every answer and finding four on-topic memories opened with +.600."""
     rows = [f"q{at} 0 q{at}-0 2\n" for at in range(60)]
     rows += [f"q{at} 0 topic{at}-{n} 1\n" for at in range(60) for n in range(4)]
@@ -329,7 +329,7 @@ def test_grades_below_the_one_that_is_declared_are_no_answers(folder: Path) -> N
     assert judgement.main.difference == -1.0 and judgement.verdict != "OPEN"
 
 
-def test_several_sets_give_a_mean_one_where_nothing_changed_counts_and_one_that_is_invalid_does_not() -> None:
+def test_several_sets_give_a_mean_one_where_nothing_changed_counts_and_one_that_is_invalid_does_not():
     """A set without a difference had no error and was left out: the mean of the others was told."""
     gained = [judge(evidence(*gains(80, 1.0, seed=seed))) for seed in range(2)]
     still = judge(evidence([5] * 80, [5] * 80))

@@ -1,7 +1,5 @@
 """What a graph says, without the ids that say nothing: two graphs with the same content are the same graph."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A graph written straight into the tables, for tests of what reads it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Graphs in memory, as a walk sees them: mentions and typed edges in, a matrix out."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Names become concepts: which are compared, by what evidence, how they are joined, and what the result answers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 
@@ -64,20 +62,18 @@ def together(result: Canonicalisation, first: str, second: str) -> bool:
         ("Jean-Paul Sartre", "Sartre", True),
     ],
 )
-def test_ways_to_write_one_name_merge_and_things_told_apart_by_a_word_do_not(
-    first: str, second: str, same: bool
-) -> None:
+def test_ways_to_write_one_name_merge_and_things_told_apart_by_a_word_do_not(first, second, same):
     assert together(fit(first, second, first, second, "Berlin"), first, second) is same
 
 
-def test_a_short_name_goes_with_the_one_most_often_meant_and_one_of_too_many_with_none() -> None:
+def test_a_short_name_goes_with_the_one_most_often_meant_and_one_of_too_many_with_none():
     result = fit(*["Marilyn Monroe"] * 6, *["James Monroe"] * 2, *["Monroe"] * 3)
     assert together(result, "Monroe", "Marilyn Monroe")
     assert not together(result, "Marilyn Monroe", "James Monroe")
     assert len(fit("Adam Smith", "Will Smith", "John Smith", "Patti Smith", "Smith").clusters()) == 5
 
 
-def test_kinds_are_soft_evidence() -> None:
+def test_kinds_are_soft_evidence():
     def names(kind: str | None) -> list[ContextMention]:
         return [ContextMention("Paris", kind), ContextMention("Paris", "place")]
 
@@ -89,7 +85,7 @@ def test_kinds_are_soft_evidence() -> None:
     assert len(Canonicaliser().fit([airport, ContextMention("Anson"), ContextMention("Anson")]).clusters()) == 2
 
 
-def test_the_result_answers() -> None:
+def test_the_result_answers():
     result = fit(*["Ada Lovelace"] * 3, "Lovelace", "Ada King Lovelace", "Charles Babbage")
     why = result.why("Lovelace", "Ada Lovelace")
     assert why.merged and why.evidence["expansion"] == 1
@@ -103,7 +99,7 @@ def test_the_result_answers() -> None:
         fit("")
 
 
-def test_relations_are_brought_together_and_the_raw_ones_kept() -> None:
+def test_relations_are_brought_together_and_the_raw_ones_kept():
     raw = ["was born in", "born in", "be born in", "was born in", "is the parent of", "works at", "worked for"]
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -138,7 +134,7 @@ EVEN = [Candidate(1, ("Marilyn Monroe",), mentions=5), Candidate(2, ("James Monr
         ("Monroe", None, EVEN, 0.9, ("ask", 2)),
     ],
 )
-def test_a_new_name_is_merged_asked_about_or_new(name, kind, candidates, threshold, decided) -> None:
+def test_a_new_name_is_merged_asked_about_or_new(name, kind, candidates, threshold, decided):
     decision = Canonicaliser(threshold=threshold).resolve(ContextMention(name, kind), candidates)
     assert (decision.action, decision.concept) == decided
 
@@ -161,7 +157,7 @@ def matrices(draw: st.DrawFn) -> np.ndarray:
 
 @settings(max_examples=80, deadline=None)
 @given(matrices(), st.floats(0.25, 0.95))
-def test_it_is_scipys_linkage_where_all_pairs_are_known(matrix: np.ndarray, threshold: float) -> None:
+def test_it_is_scipys_linkage_where_all_pairs_are_known(matrix, threshold):
     i, j = np.triu_indices(len(matrix), 1)
     tree = linkage(1 - matrix[i, j].astype(np.float32).astype(float), "average")
     if np.abs(tree[:, 2] - (1 - threshold)).min() < 1e-5:
@@ -171,7 +167,7 @@ def test_it_is_scipys_linkage_where_all_pairs_are_known(matrix: np.ndarray, thre
     assert len(set(zip(labels, expected, strict=True))) == len(set(labels)) == len(set(expected))
 
 
-def test_no_cluster_is_a_chain_or_has_too_many_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_cluster_is_a_chain_or_has_too_many_names(monkeypatch):
     at = np.arange(49)
     chain = Scored(at, at + 1, np.full(49, 0.9, np.float32), np.zeros((49, 7), np.float32))
     assert np.bincount(agglomerate(chain, 50, 0.5)).max() <= 2

@@ -1,7 +1,5 @@
 """Clusters: connected communities that were planted, ids that stay, labels without secrets, walls between scopes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,7 +33,7 @@ def two(kb: KnowledgeBase) -> KnowledgeBase:
     return kb
 
 
-def test_clusters_are_a_partition_with_names_and_figures(two: KnowledgeBase) -> None:
+def test_clusters_are_a_partition_with_names_and_figures(two):
     found = two.graph.clusters()
     every = [concept.id for cluster in found for concept in cluster.members]
     assert sorted(every) == sorted(concept.id for concept in two.graph.concepts(limit=100))
@@ -56,7 +54,7 @@ def test_clusters_are_a_partition_with_names_and_figures(two: KnowledgeBase) -> 
         two.graph.clusters(resolution=0)
 
 
-def test_ids_stay_when_something_grows_and_none_is_given_again(two: KnowledgeBase) -> None:
+def test_ids_stay_when_something_grows_and_none_is_given_again(two):
     first = two.graph.clusters()
     again = two.graph.clusters()
     assert first.to_dict(None) == again.to_dict(None)
@@ -74,9 +72,7 @@ def test_ids_stay_when_something_grows_and_none_is_given_again(two: KnowledgeBas
     assert two.graph.clusters().of("Tiller").id > garden
 
 
-def test_a_kept_partition_is_read_and_another_resolution_is_its_own(
-    two: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kept_partition_is_read_and_another_resolution_is_its_own(two, monkeypatch):
     from hopgate.graph import clusters
 
     with KnowledgeBase(FrozenStore(two.store)) as reader:
@@ -97,7 +93,7 @@ def test_a_kept_partition_is_read_and_another_resolution_is_its_own(
     assert kept == [True, False, True]
 
 
-def test_a_text_that_turns_sensitive_leaves_the_names(two: KnowledgeBase) -> None:
+def test_a_text_that_turns_sensitive_leaves_the_names(two):
     two.add(*told(("Canary", "Parakeet", "Budgie"), "quartzcanary"))
     two.build()
     assert "quartzcanary" in str(two.graph.clusters())
@@ -106,7 +102,7 @@ def test_a_text_that_turns_sensitive_leaves_the_names(two: KnowledgeBase) -> Non
     assert "quartzcanary" not in shown and "Budgie" not in shown
 
 
-def test_scopes_have_clusters_of_their_own_alone(kb: KnowledgeBase) -> None:
+def test_scopes_have_clusters_of_their_own_alone(kb):
     kb.add(*told(HOUSE, "backup", scope="ada", mark="a"))
     kb.build()
     before = kb.graph.clusters(scope="ada").clusters
@@ -123,7 +119,7 @@ def test_scopes_have_clusters_of_their_own_alone(kb: KnowledgeBase) -> None:
     assert "Tomato" in str(kb.graph.clusters(scope=["bob", "ada"]))
 
 
-def test_recall_within_a_cluster_finds_its_memories_alone(two: KnowledgeBase) -> None:
+def test_recall_within_a_cluster_finds_its_memories_alone(two):
     two.embed()
     found = two.graph.clusters()
     query = "what met over the harvest or the backup"
@@ -156,7 +152,7 @@ def graphs(draw: st.DrawFn) -> csr_array:
 
 @settings(max_examples=100, deadline=None)
 @given(graphs(), st.sampled_from([0.3, 1.0, 2.5]))
-def test_every_node_is_in_one_connected_community(weights: csr_array, resolution: float) -> None:
+def test_every_node_is_in_one_connected_community(weights, resolution):
     labels, _ = leiden(weights, resolution=resolution)
     assert labels.shape == (weights.shape[0],)
     assert (labels == leiden(weights, resolution=resolution)[0]).all()
@@ -167,7 +163,7 @@ def test_every_node_is_in_one_connected_community(weights: csr_array, resolution
         assert connected_components(weights[members][:, members], directed=False)[0] == 1
 
 
-def test_a_split_keeps_the_id_in_its_larger_half_and_strangers_get_none() -> None:
+def test_a_split_keeps_the_id_in_its_larger_half_and_strangers_get_none():
     before = {1: {1, 2, 3, 4, 5}, 2: {6, 7}}
     assert keep_ids(before, [{1, 2}, {3, 4, 5}, {6, 7, 8}, {9}]) == [None, 1, 2, None]
     assert keep_ids(before, [{1, 6, *range(20, 40)}]) == [None]

@@ -1,7 +1,5 @@
 """The graph looked at: as of a time, along its two times, and in parts to draw."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -162,7 +160,7 @@ def hubs() -> WalkGraph:
     return mention_graph(600, 800, Pairs(memory, rng.integers(0, 800, 12_000)))
 
 
-def test_walks_of_much_damping_are_like_degree() -> None:
+def test_walks_of_much_damping_are_like_degree():
     low, high = (degree_likeness(hubs(), damping=damping) for damping in (0.5, 0.85))
     assert low.between_queries < high.between_queries and low.with_degree < high.with_degree
     assert low == degree_likeness(hubs())

@@ -1,7 +1,5 @@
 """Names as they are compared, and found in texts."""
 
-from __future__ import annotations
-
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +11,7 @@ from hopgate.graph.names import concepts_in, name_words, normalise
 @example("a the x")
 @example("ǰ's")
 @example("0.a.0")
-def test_normalising_is_done_once(name: str) -> None:
+def test_normalising_is_done_once(name):
     once = normalise(name)
     assert normalise(once) == once
 
@@ -25,7 +23,7 @@ TEXT = st.lists(WORDS, max_size=20).map(" ".join)
 
 @settings(deadline=None)
 @given(MADE_UP, TEXT)
-def test_what_is_found_is_there_and_never_overlaps(names: list[str], text: str) -> None:
+def test_what_is_found_is_there_and_never_overlaps(names, text):
     tokens, end = name_words(text), 0
     for concept in concepts_in(text, [(normalise(name), number) for number, name in enumerate(names)]):
         name = name_words(names[concept])

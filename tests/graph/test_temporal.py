@@ -1,7 +1,5 @@
 """How one fact ends another: overlaps, open ends, what is told later; in any order of arrival, and nothing is lost."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
@@ -53,7 +51,7 @@ OTHERS = [(2, 8), (5, 10), (5, 15), (5, 20), (5, 25), (10, 15), (10, 20), (10, 2
 
 @pytest.mark.parametrize("interval", OTHERS)
 @pytest.mark.parametrize("later", ["bosch", "siemens"])
-def test_of_two_that_overlap_the_one_that_began_later_holds(interval: tuple[int, int], later: str) -> None:
+def test_of_two_that_overlap_the_one_that_began_later_holds(interval, later):
     both = {"bosch": (10, 20), "siemens": interval}
     facts = [
         EdgeVersion(dst, at(start), at(end), at(100 + (dst == later)), evidence=(dst,))
@@ -67,7 +65,7 @@ def test_of_two_that_overlap_the_one_that_began_later_holds(interval: tuple[int,
         assert holders(table, at(day)) == set(covering), day
 
 
-def test_a_move_closes_the_old_edge_and_retires_the_row_that_said_otherwise() -> None:
+def test_a_move_closes_the_old_edge_and_retires_the_row_that_said_otherwise():
     bosch = said("bosch", "2020-01-01", "2023-01-01")
     table = edge_history([bosch, said("siemens", "2021-05-01", "2023-02-01")])
     assert replace(bosch, retired_at=on("2023-02-01")) in table
@@ -76,13 +74,13 @@ def test_a_move_closes_the_old_edge_and_retires_the_row_that_said_otherwise() ->
     assert holders(table, datetime(2020, 6, 1, tzinfo=UTC)) == {"bosch"}
 
 
-def test_a_stated_end_ends_what_was_said_without_one_until_it_is_said_again() -> None:
+def test_a_stated_end_ends_what_was_said_without_one_until_it_is_said_again():
     facts = [said("bosch", "2024-01-15", "2024-01-15"), said("bosch", "2024-01-16", "2024-01-17", "2024-01-17"),
              said("bosch", "2024-01-18", "2024-01-18")]  # fmt: skip
     assert spans_of(facts) == {"bosch": [("2024-01-15", "2024-01-17"), ("2024-01-18", None)]}
 
 
-def test_facts_without_a_start_reach_back_from_their_recording() -> None:
+def test_facts_without_a_start_reach_back_from_their_recording():
     seen = [said("bosch", None, "2024-01-10"), said("siemens", None, "2024-03-30")]
     assert spans_of(seen) == {"bosch": [(None, "2024-03-30")], "siemens": [("2024-03-30", None)]}
     # A dated fact between them is neither overrun nor reached over.
@@ -100,17 +98,17 @@ def test_facts_without_a_start_reach_back_from_their_recording() -> None:
 @pytest.mark.parametrize(
     ("start", "end"), [(None, None), ("2024-01-01", None), (None, "2024-03-01"), (None, "2025-01-01")]
 )
-def test_a_fact_that_nothing_ends_is_its_own_history(start: str | None, end: str | None) -> None:
+def test_a_fact_that_nothing_ends_is_its_own_history(start, end):
     alone = said("bosch", start, "2024-06-01", end)
     assert edge_history([alone]) == [alone]
 
 
-def test_an_edge_cannot_end_before_it_begins() -> None:
+def test_an_edge_cannot_end_before_it_begins():
     with pytest.raises(HopgateError, match="before it begins"):
         said("bosch", "2024-01-02", "2024-01-02", "2024-01-01")
 
 
-def test_what_is_said_to_hold_since_before_an_undated_note_is_not_ended_by_that_note() -> None:
+def test_what_is_said_to_hold_since_before_an_undated_note_is_not_ended_by_that_note():
     siemens = said("siemens", None, "2024-03-01")
     facts = [siemens, said("bosch", "2024-02-01", "2024-03-02")]
     assert spans_of(facts) == {"siemens": [(None, "2024-02-01")], "bosch": [("2024-02-01", None)]}
@@ -124,7 +122,7 @@ def test_what_is_said_to_hold_since_before_an_undated_note_is_not_ended_by_that_
 
 
 @pytest.mark.parametrize(("start", "end"), [("2019-01-01", "2021-01-01"), (None, "2020-01-01"), ("2019-01-01", None)])
-def test_what_is_told_of_the_past_does_not_end_what_a_note_says_to_be_so(start: str | None, end: str | None) -> None:
+def test_what_is_told_of_the_past_does_not_end_what_a_note_says_to_be_so(start, end):
     facts = [said("siemens", None, "2024-03-01"), said("bmw", start, "2024-03-02", end)]
     assert spans_of(facts)["siemens"][-1][1] is None
 
@@ -149,9 +147,7 @@ def shuffled(facts: list[EdgeVersion], random: st.DataObject) -> list[EdgeVersio
 
 @settings(max_examples=200, deadline=None)
 @given(histories(), st.data())
-def test_in_any_order_of_arrival_the_table_is_the_same_and_has_one_value_at_a_time(
-    facts: list[EdgeVersion], random: st.DataObject
-) -> None:
+def test_in_any_order_of_arrival_the_table_is_the_same_and_has_one_value_at_a_time(facts, random):
     edges = {replace(edge, recorded_at=EPOCH) for edge in current_edges(facts)}
     assert edges == {replace(edge, recorded_at=EPOCH) for edge in current_edges(shuffled(facts, random))}
     table = edge_history(shuffled(facts, random))
@@ -163,7 +159,7 @@ def test_in_any_order_of_arrival_the_table_is_the_same_and_has_one_value_at_a_ti
 
 @settings(max_examples=150, deadline=None)
 @given(histories())
-def test_no_fact_is_ever_lost(facts: list[EdgeVersion]) -> None:
+def test_no_fact_is_ever_lost(facts):
     """Whatever comes later: rows are added, and may be retired once; nothing else about them changes."""
     facts.sort(key=lambda fact: fact.recorded_at)
     before: list[EdgeVersion] = []

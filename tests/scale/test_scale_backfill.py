@@ -9,8 +9,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -38,9 +36,7 @@ def _digest(kb: KnowledgeBase) -> dict[str, str]:
         return digest(connection)
 
 
-def test_a_backfill_makes_the_store_of_ingest_and_build_and_takes_up_only_what_is_new(
-    kb: KnowledgeBase, other: str, endpoint: WordEndpoint, tmp_path: Path
-) -> None:
+def test_a_backfill_makes_the_store_of_ingest_and_build_and_takes_up_only_what_is_new(kb, other, endpoint, tmp_path):
     given = [*notes(60), LONG, SECRET]
     shards = write_shards(tmp_path / "shards", given)
     done = kb.backfill(shards, embedder=endpoint.spec, batch=16)
@@ -70,9 +66,7 @@ def test_a_backfill_makes_the_store_of_ingest_and_build_and_takes_up_only_what_i
     assert kb.pending_vectors() == 0
 
 
-def test_rows_that_are_no_memories_are_rejected_and_come_in_when_mended(
-    kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_that_are_no_memories_are_rejected_and_come_in_when_mended(kb, endpoint, tmp_path, capsys):
     given = notes(40)
     shards = write_shards(tmp_path / "shards", given, 2, tuple(POISON))
     endpoint.vector = lambda text: [] if text == given[7].content else embed(text)
@@ -116,7 +110,7 @@ ROWS = st.builds(
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS, st.booleans(), st.booleans())
-def test_no_reason_repeats_a_value_or_a_name(tmp_path: Path, row: dict[str, Any], cut: bool, mapped: bool) -> None:
+def test_no_reason_repeats_a_value_or_a_name(tmp_path, row, cut, mapped):
     whole = {"_id": "m", "text": "x", "category": None, "thread": None}
     line = json.dumps(whole | row if mapped else row)
     # The first row has the columns that are mapped: without them nothing is read.
@@ -129,9 +123,7 @@ def test_no_reason_repeats_a_value_or_a_name(tmp_path: Path, row: dict[str, Any]
     assert "zyx" not in reasons and "4711" not in reasons, reasons
 
 
-def test_an_embedder_that_refuses_everything_is_not_the_rows_fault(
-    kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
-) -> None:
+def test_an_embedder_that_refuses_everything_is_not_the_rows_fault(kb, endpoint, tmp_path):
     endpoint.vector = lambda _: []
     shards = write_shards(tmp_path / "shards", notes(60), 1)
     with pytest.raises(HopgateError, match="a vector that is not a list of numbers"):
@@ -139,9 +131,7 @@ def test_an_embedder_that_refuses_everything_is_not_the_rows_fault(
     assert kb.pending_vectors() == len(kb) == 60
 
 
-def test_sensitive_memories_by_flag_rule_or_mark_reach_no_model(
-    kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
-) -> None:
+def test_sensitive_memories_by_flag_rule_or_mark_reach_no_model(kb, endpoint, tmp_path):
     given = notes(10)
     kb.add_sensitivity(SensitivityRules(tags=("private",)))
     kb.add(given[4])
@@ -153,7 +143,7 @@ def test_sensitive_memories_by_flag_rule_or_mark_reach_no_model(
     _digest(kb)
 
 
-def test_two_runs_at_once_double_nothing(kb: KnowledgeBase, other: str, endpoint: WordEndpoint, tmp_path: Path) -> None:
+def test_two_runs_at_once_double_nothing(kb, other, endpoint, tmp_path):
     shards = write_shards(tmp_path / "shards", notes(48), 2)
 
     def run(batch: int, dsn: str = kb.store.dsn) -> int:
@@ -167,7 +157,7 @@ def test_two_runs_at_once_double_nothing(kb: KnowledgeBase, other: str, endpoint
         assert _digest(kb) == _digest(plain)
 
 
-def test_what_cannot_be_read_is_refused_before_anything_is_done(kb: KnowledgeBase, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_refused_before_anything_is_done(kb, tmp_path):
     for source in (tmp_path / "none.jsonl", f"{tmp_path}/*.jsonl", tmp_path):
         with pytest.raises(HopgateError, match="names no shard: give a file"):
             kb.backfill(source)
@@ -201,9 +191,7 @@ def _at_request(endpoint: WordEndpoint, number: int, act: Callable[[], object]) 
 
 
 @pytest.mark.parametrize("engine", ["processes", RAY])
-def test_workers_make_the_store_of_one_process_though_one_is_killed(
-    engine: str, kb: KnowledgeBase, other: str, endpoint: WordEndpoint, tmp_path: Path
-) -> None:
+def test_workers_make_the_store_of_one_process_though_one_is_killed(engine, kb, other, endpoint, tmp_path):
     shards = write_shards(tmp_path / "shards", [*notes(90), LONG, SECRET], 3, tuple(POISON))
     with hopgate.open(other) as plain:
         local = plain.backfill(shards, embedder=endpoint.spec, batch=8)
@@ -226,9 +214,7 @@ def test_workers_make_the_store_of_one_process_though_one_is_killed(
             assert kb.backfill(shards, engine=Engine(engine, workers=1), batch=64).unchanged == 92
 
 
-def test_a_database_that_is_killed_in_the_middle_is_waited_for(
-    other: str, endpoint: WordEndpoint, tmp_path: Path
-) -> None:
+def test_a_database_that_is_killed_in_the_middle_is_waited_for(other, endpoint, tmp_path):
     shards = write_shards(tmp_path / "shards", notes(30), 1)
     with hopgate.open(other) as plain, hopgate.open(tmp_path / "store") as kb:
         for each in (plain, kb):

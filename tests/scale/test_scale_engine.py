@@ -75,25 +75,25 @@ def loading(log: Path) -> Callable[[int], int]:
     return abs
 
 
-def test_results_come_in_the_order_of_the_batches(everywhere: Engine, tmp_path: Path) -> None:
+def test_results_come_in_the_order_of_the_batches(everywhere, tmp_path):
     log = tmp_path / "log"
     assert list(map_batches(everywhere, partial(loading, log), range(-20, 0))) == list(range(20, 0, -1))
     assert 1 <= len(log.read_text().splitlines()) <= (everywhere.workers or 1)
     assert list(map_batches(everywhere, partial(loading, log), [])) == []
 
 
-def test_the_batch_of_a_worker_that_is_killed_is_done_again(elsewhere: Engine, tmp_path: Path) -> None:
+def test_the_batch_of_a_worker_that_is_killed_is_done_again(elsewhere, tmp_path):
     assert list(map_batches(elsewhere, with_shared(doubled, tmp_path), range(8))) == list(range(0, 16, 2))
 
 
-def test_an_error_of_a_worker_is_raised_as_itself(everywhere: Engine) -> None:
+def test_an_error_of_a_worker_is_raised_as_itself(everywhere):
     results = map_batches(everywhere, with_shared(refused, None), range(8))
     assert [next(results), next(results)] == [0, 1]
     with pytest.raises(UnreachableError, match=r"^nobody answers$"):
         next(results)
 
 
-def test_a_batch_that_kills_three_workers_ends_the_run_with_its_place(elsewhere: Engine) -> None:
+def test_a_batch_that_kills_three_workers_ends_the_run_with_its_place(elsewhere):
     results = map_batches(
         elsewhere, with_shared(killed, None), range(4), place=lambda number: f"a.jsonl, line {number}"
     )
@@ -102,7 +102,7 @@ def test_a_batch_that_kills_three_workers_ends_the_run_with_its_place(elsewhere:
         next(results)
 
 
-def test_batches_are_read_as_they_are_worked_on() -> None:
+def test_batches_are_read_as_they_are_worked_on():
     read: list[int] = []
 
     def numbers() -> Iterator[int]:
@@ -113,10 +113,10 @@ def test_batches_are_read_as_they_are_worked_on() -> None:
     results = map_batches(Engine("processes", workers=2), partial(loading, Path(os.devnull)), numbers(), ahead=2)
     next(results)
     assert read == [0, 1, 2, 3]
-    results.close()  # type: ignore[attr-defined]
+    results.close()
 
 
-def test_work_that_cannot_be_sent_and_engines_that_make_no_sense_are_refused() -> None:
+def test_work_that_cannot_be_sent_and_engines_that_make_no_sense_are_refused():
     with pytest.raises(HopgateError, match="cannot be sent to other processes"):
         next(map_batches(Engine("processes"), lambda: abs, [1]))
     for wrong, reason in (
@@ -129,7 +129,7 @@ def test_work_that_cannot_be_sent_and_engines_that_make_no_sense_are_refused() -
             Engine(**cast("Any", wrong))
 
 
-def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
+def test_a_script_without_a_guard_runs_once(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "from hopgate.scale.engine import Engine, map_batches, with_shared\n"
@@ -141,14 +141,14 @@ def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
 
 @pytest.mark.full
 @pytest.mark.timeout(1800)
-def test_there_are_no_more_workers_than_a_cluster_has_cores_and_gpus_for(_cluster) -> None:
+def test_there_are_no_more_workers_than_a_cluster_has_cores_and_gpus_for(_cluster):
     assert Engine("ray").size() == Engine("ray", workers=64).size() == 2
     with pytest.raises(HopgateError, match=r"no 0\.5 GPU for a worker"):
         Engine("ray", gpus_per_worker=0.5).size()
     assert not Engine("ray").spans_machines() and not Engine().spans_machines()
 
 
-def test_two_workers_work_at_the_same_time() -> None:
+def test_two_workers_work_at_the_same_time():
     """Each waits for the other: with one at a time the first would wait for ever."""
     engine = Engine("processes", workers=2)
     with tempfile.TemporaryDirectory() as folder:

@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ import samples
 
 import hopgate
 from hopgate.errors import HopgateError
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.sources.read import read_source
 from hopgate.sources.source import ReadOptions
@@ -19,7 +17,7 @@ from hopgate.store import setting_rows
 
 
 def read(path: Path | str, form: str | None = None, **options: object) -> tuple[str, list[Memory]]:
-    found = read_source(path, form, ReadOptions(**options))  # type: ignore[arg-type]
+    found = read_source(path, form, ReadOptions(**options))
     return found.name, list(found.memories)
 
 
@@ -32,7 +30,7 @@ def stamp(memory: Memory) -> str:
     return memory.created_at.isoformat()
 
 
-def test_an_obsidian_vault(tmp_path: Path) -> None:
+def test_an_obsidian_vault(tmp_path):
     name, memories = read(samples.vault(tmp_path))
     notes = by_id(memories)
     assert name == "obsidian" and list(notes) == ["2024-05-01.md", "Codes.md", "Homelab/NAS.md"]
@@ -47,7 +45,7 @@ def test_an_obsidian_vault(tmp_path: Path) -> None:
     assert notes["Codes.md"].is_sensitive and not nas.is_sensitive
 
 
-def test_sections_of_notes(tmp_path: Path) -> None:
+def test_sections_of_notes(tmp_path):
     _, memories = read(samples.vault(tmp_path), sections=True)
     disks = by_id(memories)["Homelab/NAS.md#disks"]
     assert disks.title == "The NAS: Disks" and disks.text == "Four disks by Hendrik."
@@ -55,7 +53,7 @@ def test_sections_of_notes(tmp_path: Path) -> None:
     assert by_id(memories)["Codes.md"].is_sensitive
 
 
-def test_lines_of_text(tmp_path: Path) -> None:
+def test_lines_of_text(tmp_path):
     path = samples.text(tmp_path)
     name, first = read(path)
     assert name == "text" and [memory.text for memory in first][1:] == ["Feed the cat.", "Feed the cat."]
@@ -63,7 +61,7 @@ def test_lines_of_text(tmp_path: Path) -> None:
     assert {memory.external_id for memory in first} < {memory.external_id for memory in read(path)[1]}
 
 
-def test_a_table(tmp_path: Path) -> None:
+def test_a_table(tmp_path):
     path = samples.csv(tmp_path)
     name, memories = read(path, fields=parse_map(samples.CSV_MAP))
     first, second = memories
@@ -81,7 +79,7 @@ def test_a_table(tmp_path: Path) -> None:
         read(path, fields=parse_map(samples.CSV_MAP))
 
 
-def test_json_with_a_field_map(tmp_path: Path) -> None:
+def test_json_with_a_field_map(tmp_path):
     path = samples.records(tmp_path)
     name, (first, second) = read(path, fields=parse_map(samples.RECORDS_MAP))
     assert name == "json" and (first.external_id, first.text) == ("1", "The boiler shows E119.")
@@ -95,12 +93,12 @@ def test_json_with_a_field_map(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pair", ["text", "text=", "sensitiv=x", "metadata=x"])
-def test_a_map_that_is_none_is_refused(pair: str) -> None:
+def test_a_map_that_is_none_is_refused(pair):
     with pytest.raises(HopgateError, match="--map"):
         parse_map([pair])
 
 
-def test_chatgpt(tmp_path: Path) -> None:
+def test_chatgpt(tmp_path):
     name, memories = read(samples.chatgpt(tmp_path))
     assert name == "chatgpt"
     assert [(one.external_id, one.reply_to) for one in memories] == [
@@ -112,20 +110,20 @@ def test_chatgpt(tmp_path: Path) -> None:
     assert stamp(memories[0]) == "2024-05-01T08:00:00.500000+00:00" and memories[0].thread == "chatgpt:c1"
 
 
-def test_claude(tmp_path: Path) -> None:
+def test_claude(tmp_path):
     name, memories = read(samples.claude(tmp_path))
     assert name == "claude" and [one.text for one in memories] == ["Who serviced the boiler?", "Hendrik did."]
     assert memories[1].reply_to == "claude:m1" and stamp(memories[1]) == "2024-05-01T08:00:09+00:00"
 
 
-def test_slack(tmp_path: Path) -> None:
+def test_slack(tmp_path):
     name, (first, second) = read(samples.slack(tmp_path))
     assert name == "slack" and first.text == "Ada: Is atlas down, bea? > see log (http://x.y)"
     assert second.text == "bea: Yes." and second.reply_to == first.external_id == "slack:general:1714550400.1"
     assert second.thread != first.thread == "slack:general"
 
 
-def test_whatsapp(tmp_path: Path) -> None:
+def test_whatsapp(tmp_path):
     path = samples.whatsapp(tmp_path)
     name, (first, second) = read(path)
     assert name == "whatsapp" and first.text == "Ada: The boiler is out.\nAgain." and first.thread == "whatsapp:Ada"
@@ -139,13 +137,13 @@ def test_whatsapp(tmp_path: Path) -> None:
     ]
 
 
-def test_telegram(tmp_path: Path) -> None:
+def test_telegram(tmp_path):
     name, (first, second) = read(samples.telegram(tmp_path))
     assert name == "telegram" and first.text == "Ada: See https://x.y for the disks."
     assert second.reply_to == first.external_id == "telegram:99:2" and stamp(first) == "2024-05-01T08:00:00+00:00"
 
 
-def test_mail(tmp_path: Path) -> None:
+def test_mail(tmp_path):
     name, (first, second) = read(samples.mbox(tmp_path))
     assert name == "mbox" and (first.title, first.text) == ("The Bär", "The bear is at the harbour.")
     assert first.expanded_keywords == ("Ada Byron",) and stamp(first) == "2024-05-01T10:00:00+02:00"
@@ -154,7 +152,7 @@ def test_mail(tmp_path: Path) -> None:
     assert second.thread == first.thread == second.reply_to == "mail:1@example.org"
 
 
-def test_sqlite_and_its_query(tmp_path: Path) -> None:
+def test_sqlite_and_its_query(tmp_path):
     path = samples.sqlite(tmp_path)
     name, (first, second) = read(path, query="SELECT id AS _id, body AS text, at AS created_at FROM notes")
     assert name == "sqlite" and (first.external_id, first.text) == ("1", "The cat sleeps.")
@@ -166,7 +164,7 @@ def test_sqlite_and_its_query(tmp_path: Path) -> None:
         read(path, query="DELETE FROM notes")
 
 
-def test_a_table_of_a_server(dsn: str, tmp_path: Path) -> None:
+def test_a_table_of_a_server(dsn, tmp_path):
     import psycopg
 
     with psycopg.connect(dsn) as connection:
@@ -183,15 +181,13 @@ def test_a_table_of_a_server(dsn: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("make", "options"), samples.ALL)
-def test_a_source_gives_the_same_memories_again_and_takes_a_scope(
-    tmp_path: Path, make: Callable[[Path], Path], options: dict[str, object]
-) -> None:
+def test_a_source_gives_the_same_memories_again_and_takes_a_scope(tmp_path, make, options):
     path = make(tmp_path)
     assert read(path, **options) == read(path, **options)
     assert {memory.scope for memory in read(path, scope="mine", **options)[1]} == {"mine"}
 
 
-def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_source_is_refused(tmp_path):
     with pytest.raises(HopgateError, match="cannot be read: No such file"):
         read(tmp_path / "gone")
     with pytest.raises(HopgateError, match=r"a directory in which hopgate recognises nothing: say.*--as"):
@@ -204,7 +200,7 @@ def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
         read(odd)
 
 
-def test_an_id_that_is_made_of_a_text_is_no_help_in_guessing_it(kb: KnowledgeBase, other: str, tmp_path: Path) -> None:
+def test_an_id_that_is_made_of_a_text_is_no_help_in_guessing_it(kb, other, tmp_path):
     """The same file gives the same ids in one store, and in another one others."""
     file = tmp_path / "codes.txt"
     file.write_text("PIN 99\n")

@@ -39,13 +39,13 @@ def folder(tmp_path: Path, dsn: str, monkeypatch: pytest.MonkeyPatch) -> str:
     return f"postgresql://{parts['user']}@/{parts['dbname']}?host={quote(str(parts['host']), safe='')}"
 
 
-def test_the_tables_are_there() -> None:
+def test_the_tables_are_there():
     assert len([line for line in COMMANDS if " ingest " in line]) >= 14
     assert len([line for line in COMMANDS if " export " in line]) == 9
 
 
 @pytest.mark.parametrize("line", COMMANDS, ids=lambda line: line.split(" ", 1)[1][:40])
-def test_a_row_of_the_guide_runs(folder: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_row_of_the_guide_runs(folder, line, capsys):
     words = [word.replace("postgresql://me@localhost/notes", folder) for word in shlex.split(line)[1:]]
     if "export" in words:
         with hopgate.open() as kb:

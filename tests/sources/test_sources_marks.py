@@ -36,13 +36,13 @@ def note(folder: Path, text: str) -> Memory:
 
 
 @pytest.mark.parametrize("text", shapes("sensitive note"), ids=repr)
-def test_a_marked_note_is_sensitive(tmp_path: Path, text: str) -> None:
+def test_a_marked_note_is_sensitive(tmp_path, text):
     memory = note(tmp_path, text)
     assert memory.is_sensitive and memory.text == BODY.strip()
 
 
 @pytest.mark.parametrize("text", shapes("refused"), ids=repr)
-def test_what_is_not_understood_is_refused(tmp_path: Path, text: str) -> None:
+def test_what_is_not_understood_is_refused(tmp_path, text):
     with pytest.raises(HopgateError, match=r"note\.md") as refused:
         note(tmp_path, text)
     assert "1234" not in str(refused.value) and "\n" not in str(refused.value)
@@ -51,7 +51,7 @@ def test_what_is_not_understood_is_refused(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "---\n", "---\n---\n", "---\n\nA line above.\n", "# Title\n\n---\n\nWhen: at nine.\n\n---\n"], ids=repr
 )
-def test_a_plain_note_is_not_sensitive(tmp_path: Path, text: str) -> None:
+def test_a_plain_note_is_not_sensitive(tmp_path, text):
     memory = note(tmp_path, text)
     assert not memory.is_sensitive and BODY.strip() in memory.text
 
@@ -65,7 +65,7 @@ def rows(folder: Path, name: str, text: str) -> Iterator[Memory | HopgateError]:
 @pytest.mark.parametrize(
     "cell", ["secret", "home|secret", "home;secret", "home, secret", " secret ", "#Secret", '["secret"]']
 )
-def test_a_tag_of_a_table(tmp_path: Path, cell: str) -> None:
+def test_a_tag_of_a_table(tmp_path, cell):
     quoted = '"' + cell.replace('"', '""') + '"'
     [memory] = rows(tmp_path, "notes.csv", f"text,tags\nThe code.,{quoted}\n")
     assert isinstance(memory, Memory) and memory.is_sensitive
@@ -77,7 +77,7 @@ FLAGS = {True: ("true", "Yes", " 1 "), False: ("false", "no", "0"), None: ("", "
 @pytest.mark.parametrize(
     ("cell", "sensitive"), [(cell, sensitive) for sensitive, cells in FLAGS.items() for cell in cells]
 )
-def test_a_flag_of_a_table(tmp_path: Path, cell: str, sensitive: bool | None) -> None:
+def test_a_flag_of_a_table(tmp_path, cell, sensitive):
     [memory] = rows(tmp_path, "notes.csv", f"text,is_sensitive\nThe code.,{cell}\n")
     if sensitive is None:
         assert isinstance(memory, HopgateError)
@@ -85,7 +85,7 @@ def test_a_flag_of_a_table(tmp_path: Path, cell: str, sensitive: bool | None) ->
         assert isinstance(memory, Memory) and memory.is_sensitive is sensitive
 
 
-def test_tags_that_look_the_same_are_the_same() -> None:
+def test_tags_that_look_the_same_are_the_same():
     rules = SensitivityRules(tags=("é", "#Top Secret"))
     for tag in ("e\u0301", "É", "é/keys", "top  secret", " #TOP SECRET ", "top\u00a0secret"):
         assert rules.meets(Memory("m1", "x", tags=(tag,))), tag
@@ -93,7 +93,7 @@ def test_tags_that_look_the_same_are_the_same() -> None:
         assert not rules.meets(Memory("m1", "x", tags=(tag,))), tag
 
 
-def test_links_are_not_followed_and_what_leaves_the_folder_is_named(tmp_path: Path) -> None:
+def test_links_are_not_followed_and_what_leaves_the_folder_is_named(tmp_path):
     vault, outside = tmp_path / "vault", tmp_path / "outside"
     for folder in (vault / "real", outside):
         folder.mkdir(parents=True)

@@ -39,7 +39,7 @@ def attempt(path: Path, form: str | None) -> None:
 
 @ONCE
 @given(form=st.sampled_from([None, *(source.name for source in FORMATS)]), raw=st.binary(max_size=200))
-def test_any_bytes(tmp_path: Path, form: str | None, raw: bytes) -> None:
+def test_any_bytes(tmp_path, form, raw):
     (tmp_path / "odd.txt").write_bytes(raw)
     attempt(tmp_path / "odd.txt", form)
 
@@ -49,21 +49,21 @@ def test_any_bytes(tmp_path: Path, form: str | None, raw: bytes) -> None:
     form=st.sampled_from(["chatgpt", "claude", "telegram", "json", None]),
     value=_values | _messages | st.builds(lambda rows: {"messages": rows}, _messages),
 )
-def test_any_json(tmp_path: Path, form: str | None, value: object) -> None:
+def test_any_json(tmp_path, form, value):
     (tmp_path / "conversations.json").write_text(json.dumps(value))
     attempt(tmp_path / "conversations.json", form)
 
 
 @ONCE
 @given(rows=_messages)
-def test_any_day_of_slack(tmp_path: Path, rows: list[dict[str, object]]) -> None:
+def test_any_day_of_slack(tmp_path, rows):
     (tmp_path / "general").mkdir(exist_ok=True)
     (tmp_path / "users.json").write_text("[]")
     (tmp_path / "general" / "2024-05-01.json").write_text(json.dumps(rows))
     attempt(tmp_path, None)
 
 
-def test_a_broken_and_an_empty_archive(tmp_path: Path) -> None:
+def test_a_broken_and_an_empty_archive(tmp_path):
     with zipfile.ZipFile(tmp_path / "empty.zip", "w"):
         pass
     with zipfile.ZipFile(tmp_path / "good.zip", "w", zipfile.ZIP_DEFLATED) as archive:
@@ -77,7 +77,7 @@ def test_a_broken_and_an_empty_archive(tmp_path: Path) -> None:
                 list(read_source(tmp_path / f"{name}.zip", form).memories)
 
 
-def test_what_unpacks_to_more_than_is_allowed_is_refused_and_not_unpacked(tmp_path: Path) -> None:
+def test_what_unpacks_to_more_than_is_allowed_is_refused_and_not_unpacked(tmp_path):
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("note.md", b"a " * 2**23)
     (tmp_path / "long.txt").write_bytes(b"a " * 2**20)

@@ -1,7 +1,5 @@
 """Builds at once: what one of them would make, and nobody left in the dark."""
 
-from __future__ import annotations
-
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -36,7 +34,7 @@ def _facts(kb: KnowledgeBase) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.filterwarnings("ignore::hopgate.store.graph.version.BuildWaitsWarning")
-def test_three_additions_at_once_make_what_one_makes(dsn: str, other: str) -> None:
+def test_three_additions_at_once_make_what_one_makes(dsn, other):
     """Whole builds at once are those of two backfills at once (tests/scale)."""
     with hopgate.open(other) as one, hopgate.open(dsn) as first:
         for kb in (one, first):
@@ -63,7 +61,7 @@ def test_three_additions_at_once_make_what_one_makes(dsn: str, other: str) -> No
         assert content(first) == told
 
 
-def test_who_waits_is_told(kb: KnowledgeBase) -> None:
+def test_who_waits_is_told(kb):
     waits = threading.Event()
     with warnings.catch_warnings(record=True) as told, ThreadPoolExecutor(1) as pool:
         warnings.simplefilter("always")

@@ -1,7 +1,5 @@
 """Wrong addresses and servers that lack what hopgate needs."""
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 
@@ -10,7 +8,6 @@ from hopgate import Memory
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.store import connect
-from hopgate.store.server import EmbeddedServer
 from hopgate.store.store import FrozenStore
 
 
@@ -24,18 +21,18 @@ from hopgate.store.store import FrozenStore
         ("nonsense=1", "this is not a PostgreSQL address"),
     ],
 )
-def test_a_wrong_address_is_one_sentence(dsn: str, sentence: str) -> None:
+def test_a_wrong_address_is_one_sentence(dsn, sentence):
     with pytest.raises(HopgateError, match=sentence) as caught:
         hopgate.open(dsn)
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_database(server: EmbeddedServer) -> None:
+def test_a_missing_database(server):
     with pytest.raises(HopgateError, match="does not exist"):
         hopgate.open(server.dsn.replace("dbname=postgres", "dbname=absent"))
 
 
-def test_a_distance_operator_that_kills_the_backend(dsn: str) -> None:
+def test_a_distance_operator_that_kills_the_backend(dsn):
     """What the SVE code of later wheels does here, done on purpose: the backend dies in the middle of the statement."""
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(
@@ -46,7 +43,7 @@ def test_a_distance_operator_that_kills_the_backend(dsn: str) -> None:
         connect.check_vector(connection, embedded=True)
 
 
-def test_a_frozen_store_shows_one_moment_and_writes_nothing(kb: KnowledgeBase) -> None:
+def test_a_frozen_store_shows_one_moment_and_writes_nothing(kb):
     kb.add(Memory("m1", "The backup job runs on atlas."))
     with KnowledgeBase(FrozenStore(kb.store)) as frozen:
         kb.add(Memory("m2", "The backup job moved to borealis."))
@@ -57,7 +54,7 @@ def test_a_frozen_store_shows_one_moment_and_writes_nothing(kb: KnowledgeBase) -
     assert len(kb) == 2
 
 
-def test_a_row_that_the_database_refuses_is_one_sentence_without_its_text(kb: KnowledgeBase) -> None:
+def test_a_row_that_the_database_refuses_is_one_sentence_without_its_text(kb):
     with psycopg.connect(kb.store.dsn) as connection:
         connection.execute("ALTER TABLE hopgate.memories ADD CONSTRAINT short CHECK (length(content) < 9)")
     with pytest.raises(HopgateError, match=r"does not take a row or a value \(short\)") as refused:

@@ -1,11 +1,8 @@
 """Memories in and out: all or nothing, idempotent, and given back as they came."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,13 +10,12 @@ from hypothesis import strategies as st
 
 from hopgate.corpus import parse_memory, to_record
 from hopgate.errors import HopgateError
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 
 GOOD = [json.dumps({"_id": f"g{n}", "text": f"good number {n}"}) for n in range(1, 11)]
 
 
-def test_a_stream_that_breaks_off_leaves_the_store_as_it_was(kb: KnowledgeBase, tmp_path: Path) -> None:
+def test_a_stream_that_breaks_off_leaves_the_store_as_it_was(kb, tmp_path):
     kb.add(Memory("g2", "as it was"))
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -67,7 +63,7 @@ _record = st.fixed_dictionaries(
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(records=st.lists(_record, min_size=1, max_size=8))
-def test_an_export_gives_back_what_went_in(kb: KnowledgeBase, records: list[dict[str, object]]) -> None:
+def test_an_export_gives_back_what_went_in(kb, records):
     whole = [{"_id": f"r{number}", **record} for number, record in enumerate(records)]
     kb.delete([memory.external_id for memory in kb.export()])
     kb.add(*(parse_memory(record) for record in whole))

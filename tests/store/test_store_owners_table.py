@@ -1,14 +1,11 @@
 """An owner's table whose rows are memories: read as it is, followed as its owner changes it, and left as it was."""
 
-from __future__ import annotations
-
 import subprocess
 from typing import Any
 
 import psycopg
 import pytest
 from cli_run import Runner
-from word_endpoint import WordEndpoint
 
 import hopgate
 from hopgate.errors import HopgateError
@@ -87,7 +84,7 @@ def notes(empty_dsn: str) -> str:
     return empty_dsn
 
 
-def test_a_table_goes_the_whole_way_and_is_left_as_it_was(notes: str, endpoint: WordEndpoint) -> None:
+def test_a_table_goes_the_whole_way_and_is_left_as_it_was(notes, endpoint):
     before = dump(notes)
     with hopgate.open(notes, upgrade=True, memories=OWNERS) as kb:
         assert len(kb) == 299
@@ -108,7 +105,7 @@ def test_a_table_goes_the_whole_way_and_is_left_as_it_was(notes: str, endpoint: 
     assert dump(notes) == before
 
 
-def test_what_the_owner_changes_is_followed_in_the_same_transaction(notes: str, endpoint: WordEndpoint) -> None:
+def test_what_the_owner_changes_is_followed_in_the_same_transaction(notes, endpoint):
     with hopgate.open(notes, upgrade=True, memories=OWNERS) as kb:
         kb.embed(endpoint.spec)
         ask(notes, "UPDATE notes SET body = 'Zyxgard keeps the vault in Paris.' WHERE note_id = 2")
@@ -140,7 +137,7 @@ def test_what_the_owner_changes_is_followed_in_the_same_transaction(notes: str, 
         assert len(kb) == 0 and kb.graph.concepts() == []
 
 
-def test_what_hopgate_writes_goes_back_and_nothing_else(notes: str) -> None:
+def test_what_hopgate_writes_goes_back_and_nothing_else(notes):
     with hopgate.open(notes, upgrade=True, memories=OWNERS) as kb:
         kb.add(Memory("mine", "Cy moved to Rome.", tags=("a", "b"), scope="2", thread="t", is_sensitive=True))
         new = ask(notes, "SELECT body, user_id, session, labels, private FROM notes WHERE body LIKE 'Cy %'")
@@ -165,7 +162,7 @@ def test_what_hopgate_writes_goes_back_and_nothing_else(notes: str) -> None:
         assert ask(notes, "SELECT count(*) FROM notes WHERE note_id = 3 OR body LIKE 'Cy %'") == [(0,)]
 
 
-def test_flags_are_asked_for_and_triggers_and_columns_are_told(notes: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_flags_are_asked_for_and_triggers_and_columns_are_told(notes, capsys):
     bare = Runner(capsys)
     ask(
         notes,
@@ -196,7 +193,7 @@ def test_flags_are_asked_for_and_triggers_and_columns_are_told(notes: str, capsy
         ("text", "'Private'", "' FALSE '"),
     ],
 )
-def test_a_flag_of_any_kind_is_read_as_what_it_is(empty_dsn: str, kind: str, secret: str, plain: str) -> None:
+def test_a_flag_of_any_kind_is_read_as_what_it_is(empty_dsn, kind, secret, plain):
     ask(
         empty_dsn,
         f"CREATE TABLE notes (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), content text, is_sensitive {kind}); "
@@ -207,7 +204,7 @@ def test_a_flag_of_any_kind_is_read_as_what_it_is(empty_dsn: str, kind: str, sec
     assert rows == [("n", True), ("o", False), ("s", True)]
 
 
-def test_vectors_of_the_owners_are_taken_from_a_declared_embedder(notes: str, endpoint: WordEndpoint) -> None:
+def test_vectors_of_the_owners_are_taken_from_a_declared_embedder(notes, endpoint):
     with hopgate.open(notes, upgrade=True, memories=OWNERS) as kb:
         kb.embed(endpoint.spec)
         space = kb.store.run(
@@ -234,7 +231,7 @@ def test_vectors_of_the_owners_are_taken_from_a_declared_embedder(notes: str, en
     assert len(endpoint.bodies) - asked <= 1  # the embedder's identity
 
 
-def test_what_guarded_memories_is_named_when_it_goes(empty_dsn: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_guarded_memories_is_named_when_it_goes(empty_dsn, capsys):
     ask(empty_dsn, "CREATE TABLE notes (id int PRIMARY KEY, content text); INSERT INTO notes VALUES (1, 'a'), (2, 'b')")
     with hopgate.open(empty_dsn, upgrade=True, memories="public.notes") as kb:
         kb.mark_sensitive(["1"])

@@ -1,7 +1,5 @@
 """The schema in an owner's database: it comes whole or not at all, and goes again; the owner's tables stay."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -72,7 +70,7 @@ def stranger(owners: str) -> Iterator[str]:
         admin.execute(f"DROP ROLE {role}")
 
 
-def test_recall_on_an_empty_database_creates_nothing(empty_dsn: str) -> None:
+def test_recall_on_an_empty_database_creates_nothing(empty_dsn):
     with psycopg.connect(empty_dsn, autocommit=True) as connection:
         connection.execute("DROP EXTENSION IF EXISTS vector")
     before = catalogue(empty_dsn)
@@ -82,7 +80,7 @@ def test_recall_on_an_empty_database_creates_nothing(empty_dsn: str) -> None:
 
 
 @pytest.mark.parametrize("memories", ["public.memories", "hopgate.memories"])
-def test_an_owners_tables_stay_and_ours_go_again(owners: str, memories: str) -> None:
+def test_an_owners_tables_stay_and_ours_go_again(owners, memories):
     with psycopg.connect(owners) as connection:
         connection.execute(OWNERS)
     before = catalogue(owners)
@@ -107,7 +105,7 @@ def test_an_owners_tables_stay_and_ours_go_again(owners: str, memories: str) -> 
     assert catalogue(owners) == before
 
 
-def test_what_is_in_the_way_is_listed_before_the_first_change(owners: str) -> None:
+def test_what_is_in_the_way_is_listed_before_the_first_change(owners):
     with psycopg.connect(owners) as connection:
         connection.execute(
             "CREATE TABLE memories (id bigint, external_id text, importance text, tags bytea); "
@@ -133,7 +131,7 @@ def test_what_is_in_the_way_is_listed_before_the_first_change(owners: str) -> No
     assert catalogue(owners) == before
 
 
-def test_what_depends_on_hopgates_tables_is_named_before_they_go(owners: str) -> None:
+def test_what_depends_on_hopgates_tables_is_named_before_they_go(owners):
     schema.upgrade(owners)
     with psycopg.connect(owners, autocommit=True) as connection:
         connection.execute("CREATE VIEW mine AS SELECT content FROM hopgate.memories")
@@ -144,7 +142,7 @@ def test_what_depends_on_hopgates_tables_is_named_before_they_go(owners: str) ->
         assert schema.status(connection).state == "absent"
 
 
-def test_many_that_open_an_empty_database_at_once_take_turns(empty_dsn: str) -> None:
+def test_many_that_open_an_empty_database_at_once_take_turns(empty_dsn):
     with psycopg.connect(empty_dsn, autocommit=True) as connection:
         connection.execute("DROP EXTENSION IF EXISTS vector CASCADE")
     with ThreadPoolExecutor(6) as pool:
@@ -152,7 +150,7 @@ def test_many_that_open_an_empty_database_at_once_take_turns(empty_dsn: str) -> 
             kb.close()
 
 
-def test_another_versions_store_is_refused(dsn: str) -> None:
+def test_another_versions_store_is_refused(dsn):
     with psycopg.connect(dsn) as connection:
         connection.execute("UPDATE hopgate.schema_version SET version = 9999")
     for upgrade in (False, True):
@@ -160,7 +158,7 @@ def test_another_versions_store_is_refused(dsn: str) -> None:
             hopgate.open(dsn, upgrade=upgrade)
 
 
-def test_who_may_write_the_table_needs_no_rights_of_hopgates(owners: str, stranger: str) -> None:
+def test_who_may_write_the_table_needs_no_rights_of_hopgates(owners, stranger):
     with psycopg.connect(owners) as connection:
         connection.execute(OWNERS)
     schema.upgrade(owners, memories="public.memories")

@@ -1,7 +1,5 @@
 """The embedded server: shared, private, plain about what is wrong, and started or stopped whatever died before."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -65,7 +63,7 @@ sys.stdin.read()
 """
 
 
-def test_processes_share_it_privately_and_the_last_stops_it(folder: Path) -> None:
+def test_processes_share_it_privately_and_the_last_stops_it(folder):
     command = [sys.executable, "-c", HOLDER, str(folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None and other.stdin is not None
@@ -84,7 +82,7 @@ def test_processes_share_it_privately_and_the_last_stops_it(folder: Path) -> Non
     assert not running(folder)
 
 
-def test_a_folder_may_have_any_name_and_gets_a_short_private_socket(tmp_path: Path) -> None:
+def test_a_folder_may_have_any_name_and_gets_a_short_private_socket(tmp_path):
     odd = tmp_path / ("d" * 60) / ('it\'s, "a" $(touch oops) `x` \\ é' + "e" * 60)
     sockets = embedded_server.socket_directory(odd)
     assert sockets.parent != odd
@@ -96,7 +94,7 @@ def test_a_folder_may_have_any_name_and_gets_a_short_private_socket(tmp_path: Pa
     assert not sockets.exists(), "it goes with the server"
 
 
-def test_what_is_no_folder_for_a_store_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_folder_for_a_store_is_refused(tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "half" / "pg").mkdir(parents=True)
     (tmp_path / "half" / "pg" / "PG_VERSION").write_text("16")
@@ -112,7 +110,7 @@ def test_what_is_no_folder_for_a_store_is_refused(tmp_path: Path) -> None:
 # ---- Who died --------------------------------------------------------------------------------------------------------
 
 
-def test_a_server_that_dies_is_started_again_by_the_next_call(folder: Path) -> None:
+def test_a_server_that_dies_is_started_again_by_the_next_call(folder):
     with hopgate.open(folder) as kb:
         kb.add(Memory("before", "a note"))
         server = process_of(folder)
@@ -123,7 +121,7 @@ def test_a_server_that_dies_is_started_again_by_the_next_call(folder: Path) -> N
         kb.delete(["before", "after"])
 
 
-def test_a_server_of_ones_own_that_is_gone_is_named_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_of_ones_own_that_is_gone_is_named_at_once(folder, monkeypatch):
     monkeypatch.setattr(connect, "PATIENCE_S", 0.1)
     monkeypatch.setattr(connect, "QUEUE_S", 100_000)  # the test would never end
     server = EmbeddedServer(folder)
@@ -137,7 +135,7 @@ def test_a_server_of_ones_own_that_is_gone_is_named_at_once(folder: Path, monkey
 
 
 @pytest.mark.parametrize("number", ["999999", "nonsense", "", "-17", "0", "1", "{other}", "{innocent}"])
-def test_a_pid_file_that_names_somebody_else_harms_nobody(folder: Path, server: EmbeddedServer, number: str) -> None:
+def test_a_pid_file_that_names_somebody_else_harms_nobody(folder, server, number):
     with subprocess.Popen(["sleep", "600"]) as innocent:
         known = {"other": process_of(server.directory), "innocent": innocent.pid}
         file = folder / "pg" / "postmaster.pid"
@@ -164,7 +162,7 @@ hopgate.cli.main()
 """
 
 
-def test_sigterm_ends_the_temporary_server_and_store() -> None:
+def test_sigterm_ends_the_temporary_server_and_store():
     # A short path, which a socket's name has room in.
     with tempfile.TemporaryDirectory(prefix="h-") as place:
         command, environment = [sys.executable, "-c", TEMPORARY], {**os.environ, "TMPDIR": place}
@@ -180,7 +178,7 @@ def test_sigterm_ends_the_temporary_server_and_store() -> None:
 # ---- What is meant for other servers, and waiting for a connection ---------------------------------------------------
 
 
-def test_variables_for_other_servers_do_not_reach_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_for_other_servers_do_not_reach_it(folder, monkeypatch):
     for name in ("PORT", "HOST", "HOSTADDR", "OPTIONS", "TZ", "SSLMODE", "SERVICE", "REQUIREPEER", "USER", "DATA",
                  "TARGETSESSIONATTRS", "REQUIREAUTH"):  # fmt: skip
         monkeypatch.setenv(f"PG{name}", "nonsense")
@@ -190,7 +188,7 @@ def test_variables_for_other_servers_do_not_reach_it(folder: Path, monkeypatch: 
         kb.delete(["m"])
 
 
-def test_more_connections_than_there_are_wait_for_one(folder: Path) -> None:
+def test_more_connections_than_there_are_wait_for_one(folder):
     with hopgate.open(folder) as kb:
         held: list[psycopg.Connection[object]] = []
         asked = threading.Event()
@@ -240,7 +238,7 @@ def watchers(directory: Path) -> list[psutil.Process]:
     ]
 
 
-def test_it_stays_up_for_the_next_user_and_then_stops_by_itself(lingers: Path) -> None:
+def test_it_stays_up_for_the_next_user_and_then_stops_by_itself(lingers):
     first = EmbeddedServer(lingers)
     pid = process_of(lingers)
     first.close()
@@ -256,7 +254,7 @@ def test_it_stays_up_for_the_next_user_and_then_stops_by_itself(lingers: Path) -
     wait_for(lambda: not running(lingers) and not watchers(lingers))
 
 
-def test_a_killed_watcher_is_replaced_and_a_kept_server_stays(lingers: Path) -> None:
+def test_a_killed_watcher_is_replaced_and_a_kept_server_stays(lingers):
     EmbeddedServer(lingers).close()
     wait_for(lambda: embedded_server.watched(lingers))
     for watcher in watchers(lingers):
@@ -270,9 +268,7 @@ def test_a_killed_watcher_is_replaced_and_a_kept_server_stays(lingers: Path) -> 
     wait_for(lambda: not running(lingers) and not watchers(lingers))
 
 
-def test_a_server_stopped_by_hand_and_a_folder_that_goes_end_the_watch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_stopped_by_hand_and_a_folder_that_goes_end_the_watch(tmp_path, monkeypatch):
     monkeypatch.setattr(embedded_server, "LOOK_S", 0.05)
     (tmp_path / ".users").touch()
     (tmp_path / ".linger").touch()

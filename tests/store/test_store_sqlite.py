@@ -1,7 +1,5 @@
 """The SQLite lexical leg against FTS5 itself, and against what users type and open."""
 
-from __future__ import annotations
-
 import itertools
 import sqlite3
 import tempfile

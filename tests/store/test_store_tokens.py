@@ -1,7 +1,5 @@
 """Tokens of memories: made with the vector, guarded and forgotten with it, read in one statement."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -35,7 +33,7 @@ def kept(kb: KnowledgeBase) -> dict[str, Any]:
         return {names[key]: kept.rows for key, kept in vectors.tokens_of(connection, list(names)).items()}
 
 
-def test_tokens_come_and_go_with_the_vector_whoever_makes_that(filled: KnowledgeBase) -> None:
+def test_tokens_come_and_go_with_the_vector_whoever_makes_that(filled):
     assert set(kept(filled)) == {"a", "b"}
     filled.add(Memory("a", "The boiler is in the attic."))
     assert set(kept(filled)) == {"b"} and filled.pending_vectors() == 1
@@ -56,7 +54,7 @@ def test_tokens_come_and_go_with_the_vector_whoever_makes_that(filled: Knowledge
     assert kept(filled) == {}
 
 
-def test_a_store_refuses_another_late_model_than_its_own(filled: KnowledgeBase) -> None:
+def test_a_store_refuses_another_late_model_than_its_own(filled):
     with filled.store.transaction() as connection:
         connection.execute("UPDATE embedding_space SET late = jsonb_set(late, '{fingerprint}', '\"other\"')")
     filled.add(Memory("c", "A new one."))
@@ -68,7 +66,7 @@ def test_a_store_refuses_another_late_model_than_its_own(filled: KnowledgeBase) 
     assert filled.pending_vectors() == 1
 
 
-def test_a_store_without_late_interaction_has_no_tokens(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
+def test_a_store_without_late_interaction_has_no_tokens(kb, endpoint):
     kb.store_settings.set({"late": "off"})
     kb.add(Memory("a", "The boiler is in the cellar."))
     assert kb.embed(endpoint.spec) == 1

@@ -1,14 +1,12 @@
 """A store's vectors: one space, claimed by name, filled batch by batch, changed beside running recall."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
 import numpy as np
 import psycopg
 import pytest
-from word_endpoint import DIMENSION, WordEndpoint, embed, serving
+from word_endpoint import DIMENSION, embed, serving
 
 from hopgate import HopgateError, Memory
 from hopgate.embed import EmbeddingCache, Identity
@@ -43,7 +41,7 @@ def write(connection: psycopg.Connection[Any], keys: list[int], rows: np.ndarray
     return vectors.write(connection, batch, TINY)
 
 
-def test_a_space_belongs_to_one_embedder(filled: KnowledgeBase) -> None:
+def test_a_space_belongs_to_one_embedder(filled):
     with filled.store.transaction() as connection:
         assert vectors.space(connection) is None
         vectors.claim(connection, TINY)
@@ -56,9 +54,7 @@ def test_a_space_belongs_to_one_embedder(filled: KnowledgeBase) -> None:
             vectors.claim(connection, other)
 
 
-def test_a_failing_embedder_writes_nothing_of_its_batch_and_the_next_run_goes_on(
-    filled: KnowledgeBase, endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_embedder_writes_nothing_of_its_batch_and_the_next_run_goes_on(filled, endpoint, monkeypatch):
     monkeypatch.setattr(fill, "BATCH", 3)
     EmbeddingCache.default().forget([f"text number {n}" for n in range(7)])
     endpoint.vector = lambda text: embed(text) if "number 5" not in text else [float("nan")] * DIMENSION
@@ -69,9 +65,7 @@ def test_a_failing_embedder_writes_nothing_of_its_batch_and_the_next_run_goes_on
     assert filled.embed() == 4
 
 
-def test_reembed_changes_over_at_the_end_and_resumes(
-    filled: KnowledgeBase, endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reembed_changes_over_at_the_end_and_resumes(filled, endpoint, monkeypatch):
     filled.embed(endpoint.spec)
     monkeypatch.setattr(fill, "BATCH", 3)
     with serving("others") as second:
@@ -99,7 +93,7 @@ def has_index(connection: psycopg.Connection[Any]) -> bool:
     return space is not None and space.indexed
 
 
-def test_the_index_is_built_once_and_an_invalid_one_anew_whoever_else_builds(filled: KnowledgeBase) -> None:
+def test_the_index_is_built_once_and_an_invalid_one_anew_whoever_else_builds(filled):
     with filled.store.transaction() as connection:
         vectors.claim(connection, TINY)
     with psycopg.connect(filled.store.dsn, autocommit=True) as first, connect.connect(filled.store.dsn) as second:
@@ -125,7 +119,7 @@ def test_the_index_is_built_once_and_an_invalid_one_anew_whoever_else_builds(fil
         assert second.execute(workers).fetchone() == ("2",)
 
 
-def test_a_query_is_rounded_as_stored_vectors_are_and_read_back_the_same(filled: KnowledgeBase) -> None:
+def test_a_query_is_rounded_as_stored_vectors_are_and_read_back_the_same(filled):
     values = np.random.default_rng(1).normal(size=(50, 4)).astype(np.float32)
     with filled.store.transaction() as connection:
         vectors.claim(connection, TINY)

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -34,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_folder_is_read_whole(folder: Path) -> None:
+def test_a_folder_is_read_whole(folder):
     data = read_dataset(folder)
     assert [memory.external_id for memory in data.memories] == ["m1", "m2", "m3"]
     assert data.split("test") == {"q2": {"m1": 1, "m2": 2, "m3": 0}}
@@ -74,7 +73,7 @@ def test_a_folder_is_read_whole(folder: Path) -> None:
         ("qrels", None, "holds no judgements"),
     ],
 )
-def test_what_is_wrong_is_refused_by_file_line_and_reason(folder: Path, file: str, line: Any, reason: str) -> None:
+def test_what_is_wrong_is_refused_by_file_line_and_reason(folder, file, line, reason):
     """A line more than there were, a file without a line, or no file."""
     if line is None:
         (folder / file).rename(folder / "away")
@@ -106,7 +105,7 @@ def judged(**gold: str) -> tuple[dict[str, Query], dict[str, dict[str, int]]]:
         ({f"q{i}": f"- {i} m{i}" for i in range(20)}, 20),
     ],
 )
-def test_what_hangs_together_stays_in_one_split(gold: dict[str, str], apart: int) -> None:
+def test_what_hangs_together_stays_in_one_split(gold, apart):
     """Attack 8: questions that share a gold turn, a text or a scope were on both sides."""
     queries, qrels = judged(**gold)
     seen = set()
@@ -118,7 +117,7 @@ def test_what_hangs_together_stays_in_one_split(gold: dict[str, str], apart: int
     assert len(seen) == apart + 1 and seen >= {frozenset(), frozenset(gold)}
 
 
-def test_the_share_is_kept_and_a_given_split_too() -> None:
+def test_the_share_is_kept_and_a_given_split_too():
     queries, qrels = judged(**{f"q{i}": f"- {i} m{i}" for i in range(100)})
     splits = divide(queries, qrels, 0.3, given={"q7": "dev", "q8": "train"})
     assert len(splits["dev"]) == 1 + 29 and set(splits["train"]) == {"q8"} and "q7" in splits["dev"]
@@ -126,7 +125,7 @@ def test_the_share_is_kept_and_a_given_split_too() -> None:
         divide(queries, qrels, 2)
 
 
-def test_a_set_is_split_anew_by_scope(folder: Path) -> None:
+def test_a_set_is_split_anew_by_scope(folder):
     before, out = read_dataset(folder), folder / "new"
     with pytest.raises(HopgateError, match="one of the two splits would be empty"):
         split_dataset(folder, out)  # both questions have the memory m1 in common

@@ -34,7 +34,7 @@ def musique(tmp_path: Path) -> Path:
     return put(tmp_path / "musique.jsonl", [*rows, {**musique_question("2hop__9_9"), "answerable": False}])
 
 
-def test_musique(tmp_path: Path, musique: Path) -> None:
+def test_musique(tmp_path, musique):
     data = import_dataset("musique", musique, tmp_path / "out")
     assert [memory.title for memory in data.memories] == ["T0", "T1", "T2"]
     asked = data.queries["3hop__1_1"]
@@ -43,7 +43,7 @@ def test_musique(tmp_path: Path, musique: Path) -> None:
 
 
 @pytest.mark.parametrize("parallel", [False, True])
-def test_hotpot_and_2wiki(tmp_path: Path, parallel: bool) -> None:
+def test_hotpot_and_2wiki(tmp_path, parallel):
     rows = []
     for i in range(6):
         context: Any = [["A", ["One.", " Two."]], [f"B{i}", ["Three."]]]
@@ -59,7 +59,7 @@ def test_hotpot_and_2wiki(tmp_path: Path, parallel: bool) -> None:
     assert all(query.hops == 2 and query.metadata["type"] == "bridge" for query in data.queries.values())
 
 
-def test_locomo(tmp_path: Path) -> None:
+def test_locomo(tmp_path):
     turn = {"speaker": "Ann", "dia_id": "D1:1", "text": "Hello."}
     shown = {"speaker": "Bob", "dia_id": "D1:2", "text": "Look.", "blip_caption": "a boat"}
     conversation = {"speaker_a": "Ann", "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": [turn, shown]}
@@ -78,7 +78,7 @@ def test_locomo(tmp_path: Path) -> None:
     assert data.queries["c1/q0"].scope == "c1"
 
 
-def test_longmemeval(tmp_path: Path) -> None:
+def test_longmemeval(tmp_path):
     def row(name: str, marked: bool) -> dict[str, Any]:
         asked = {"role": "user", "content": "I got a cat.", "has_answer": marked}
         sessions = [[asked, {"role": "assistant", "content": "Nice."}], [{"role": "user", "content": "Hello."}]]
@@ -107,7 +107,7 @@ def beir(folder: Path, splits: dict[str, range]) -> Path:
     return folder
 
 
-def test_a_beir_folder_keeps_its_splits_and_its_own_fields_and_one_split_is_divided(tmp_path: Path) -> None:
+def test_a_beir_folder_keeps_its_splits_and_its_own_fields_and_one_split_is_divided(tmp_path):
     data = import_dataset("beir", beir(tmp_path / "b", {"train": range(10), "test": range(10, 20)}), tmp_path / "out")
     assert set(data.splits) == {"dev", "test"} and set(data.split("test")) == {f"q{i}" for i in range(10, 20) if i % 3}
     assert data.memories[0].extra == {"url": "u"}
@@ -116,7 +116,7 @@ def test_a_beir_folder_keeps_its_splits_and_its_own_fields_and_one_split_is_divi
     assert set(data.splits) == {"dev", "test"}
 
 
-def test_what_is_wrong_is_said_and_nothing_is_left_behind(tmp_path: Path, musique: Path) -> None:
+def test_what_is_wrong_is_said_and_nothing_is_left_behind(tmp_path, musique):
     broken = musique_question("2hop__1_1")
     broken["paragraphs"][0]["paragraph_text"] = "a NUL \0 character"
     (tmp_path / "empty").mkdir()

@@ -1,7 +1,6 @@
 """One's own questions: a file to fill in, candidates from every leg, queries and judgements out."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -9,12 +8,11 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import read_dataset
 from hopgate.eval.data.questions import Questions, add_candidates, questions_text, read_questions, write_judged
 from hopgate.eval.data.runs import read_qrels
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.recall.fusers import LEGS
 
 
-def test_a_file_is_filled_in_ticked_and_becomes_queries(kb: KnowledgeBase, tmp_path: Path) -> None:
+def test_a_file_is_filled_in_ticked_and_becomes_queries(kb, tmp_path):
     kb.add(
         Memory("m1", "Gitea runs on birch."),
         Memory("m2", "birch stands in the cellar."),
@@ -46,7 +44,7 @@ def test_a_file_is_filled_in_ticked_and_becomes_queries(kb: KnowledgeBase, tmp_p
     assert read.split("test")[query.id] == {"m1": 1, "m2": 0}
 
 
-def test_a_question_keeps_the_split_it_had(tmp_path: Path) -> None:
+def test_a_question_keeps_the_split_it_had(tmp_path):
     def write(questions: Questions) -> dict[str, set[str]]:
         write_judged(tmp_path, questions, {f"m{i}" for i in range(40)})
         paths = (tmp_path / "qrels").glob("*.tsv")
@@ -57,7 +55,7 @@ def test_a_question_keeps_the_split_it_had(tmp_path: Path) -> None:
     assert all(first[split] < second[split] and len(second[split]) == 20 for split in ("dev", "test"))
 
 
-def test_ids_may_hold_spaces_as_the_paths_of_notes_do(tmp_path: Path) -> None:
+def test_ids_may_hold_spaces_as_the_paths_of_notes_do(tmp_path):
     asked = {"Who?": {"Haus/Keller neu.md": True, "m1": False, "2024-11-05 Zahnarzt.md": True}}
     path = tmp_path / "questions.md"
     path.write_text(questions_text(asked, {"m1": "Bea · and Ann", "Haus/Keller neu.md": "· a"}))
@@ -74,7 +72,7 @@ def test_ids_may_hold_spaces_as_the_paths_of_notes_do(tmp_path: Path) -> None:
         ("## a?\n- [x] m9 · text\n", "no memory 'm9'"),
     ],
 )
-def test_what_cannot_be_read_or_judged_is_named(tmp_path: Path, text: str, reason: str) -> None:
+def test_what_cannot_be_read_or_judged_is_named(tmp_path, text, reason):
     path = tmp_path / "questions.md"
     path.write_text(text)
     with pytest.raises(HopgateError, match=reason):

@@ -1,7 +1,5 @@
 """A first build by whomever in whatever ranges; relations made one, declared early or late; vectors where they are."""
 
-from __future__ import annotations
-
 import zlib
 from datetime import UTC, datetime, timedelta
 
@@ -16,7 +14,6 @@ from hopgate.extract.extraction import Fact, Mention, found
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.runner import Run
 from hopgate.graph.build import pipeline
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.scale.engine import Engine
 from hopgate.store.graph import graph_vectors
@@ -110,7 +107,7 @@ def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "RANGE", 100)
 
 
-def test_the_graph_is_that_of_batches(kb: KnowledgeBase, other: str) -> None:
+def test_the_graph_is_that_of_batches(kb, other):
     odd = "Odd\tname \\ of Ada Lovelace\r\nlives in London."
     memories = [*SOME, Memory("odd", odd, tags=("a\tb",), created_at=datetime(2024, 5, 1, tzinfo=UTC))]
     kb.add(*memories)
@@ -122,11 +119,11 @@ def test_the_graph_is_that_of_batches(kb: KnowledgeBase, other: str) -> None:
         assert second.extraction_states() == kb.extraction_states()
 
 
-def test_a_backfill_that_was_broken_off_goes_on(kb: KnowledgeBase, small_ranges: None) -> None:
+def test_a_backfill_that_was_broken_off_goes_on(kb, small_ranges):
     kb.add(*SOME)
 
     def interrupt(progress: object) -> None:
-        if progress.stage == "extracting" and progress.memories > 50:  # type: ignore[attr-defined]
+        if progress.stage == "extracting" and progress.memories > 50:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -1,7 +1,5 @@
 """Changes that two memories tell: written for both, gone with either, and read once more where one of them is gone."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest
@@ -36,7 +34,7 @@ def piano(kb: hopgate.KnowledgeBase, scope: str | None = None) -> set[tuple[str,
     }
 
 
-def test_a_change_is_read_whether_notes_come_together_or_one_by_one(kb: hopgate.KnowledgeBase) -> None:
+def test_a_change_is_read_whether_notes_come_together_or_one_by_one(kb):
     one_by_one = [[one] for one in NOTES]
     for scope, parts in (("together", [list(NOTES)]), ("apart", one_by_one), ("late", one_by_one[::-1])):
         for part in parts:
@@ -49,7 +47,7 @@ def test_a_change_is_read_whether_notes_come_together_or_one_by_one(kb: hopgate.
 
 
 @pytest.mark.parametrize("gone", ["was", "now"])
-def test_it_goes_with_either_memory_and_is_read_again(kb: hopgate.KnowledgeBase, gone: str) -> None:
+def test_it_goes_with_either_memory_and_is_read_again(kb, gone):
     kb.add(*map(note, NOTES))
     kb.build()
     kb.delete([gone])
@@ -63,14 +61,14 @@ def test_it_goes_with_either_memory_and_is_read_again(kb: hopgate.KnowledgeBase,
     assert piano(kb) == PIANO
 
 
-def test_what_is_marked_sensitive_takes_the_change_along(kb: hopgate.KnowledgeBase) -> None:
+def test_what_is_marked_sensitive_takes_the_change_along(kb):
     kb.add(*map(note, NOTES))
     kb.build()
     kb.mark_sensitive(["was"])
     assert piano(kb) == set()
 
 
-def test_scopes_are_read_apart_and_rules_alone_compare_nothing(kb: hopgate.KnowledgeBase) -> None:
+def test_scopes_are_read_apart_and_rules_alone_compare_nothing(kb):
     kb.add(note("was", scope="home"), note("now", scope="work"))
     kb.build()
     assert piano(kb, "home") == piano(kb, "work") == set()
@@ -79,7 +77,7 @@ def test_scopes_are_read_apart_and_rules_alone_compare_nothing(kb: hopgate.Knowl
     assert piano(kb, "home") == set()
 
 
-def test_rules_end_nothing_that_the_model_refutes(kb: hopgate.KnowledgeBase) -> None:
+def test_rules_end_nothing_that_the_model_refutes(kb):
     day = datetime(2024, 1, 5, tzinfo=UTC)
     kb.add(Memory("tent", "The tent is in the attic.", created_at=day))
     kb.add(Memory("pegs", "Moved the tent pegs to the car boot.", created_at=day.replace(month=3)))
@@ -94,9 +92,7 @@ def test_rules_end_nothing_that_the_model_refutes(kb: hopgate.KnowledgeBase) -> 
     }
 
 
-def test_a_refuted_fact_counts_again_without_the_memory_beside_it(
-    kb: hopgate.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refuted_fact_counts_again_without_the_memory_beside_it(kb, monkeypatch):
     monkeypatch.setattr(model, "may_tell_change", lambda _: False)
     monkeypatch.setattr(model, "compared_all", lambda pairs: [Compared(0.0, [], []) for _ in pairs])
     day = datetime(2024, 1, 5, tzinfo=UTC)
@@ -122,7 +118,7 @@ LOG = """My younger sister, plays the cello.
 """
 
 
-def test_lines_of_a_note_tell_changes_of_what_its_title_names(kb: hopgate.KnowledgeBase) -> None:
+def test_lines_of_a_note_tell_changes_of_what_its_title_names(kb):
     kb.add(Memory("tilda", LOG, title="Tilda Brenner", created_at=datetime(2024, 11, 20, tzinfo=UTC)))
     kb.add(Memory("list", "- passport\n- sun cream\n- head torch", title="Packing"))
     kb.build()
@@ -132,7 +128,7 @@ def test_lines_of_a_note_tell_changes_of_what_its_title_names(kb: hopgate.Knowle
     assert not kb.graph.edges()
 
 
-def test_names_of_facts_stand_for_the_words_that_the_model_marks() -> None:
+def test_names_of_facts_stand_for_the_words_that_the_model_marks():
     day = datetime(2024, 3, 5, tzinfo=UTC)
     moved = Compared(
         0.99,

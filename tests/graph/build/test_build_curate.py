@@ -1,7 +1,5 @@
 """Curation proposes and, when told to, supersedes; it hides no note that says anything else, and deletes none."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Adding to a graph: what follows, who waits for whom, what one memory may bring, and what is taken up again."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -20,7 +18,6 @@ from hopgate.graph.build.derive import rederive_all
 from hopgate.graph.build.resolve import NameResolver
 from hopgate.graph.build.sink import add
 from hopgate.graph.canonicalise import Canonicaliser
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.store.extractions import Readable
 from hopgate.store.graph import concept_rows
@@ -94,14 +91,14 @@ def test_an_extractor_that_fails_takes_nothing_back(kb):
 # What one memory may bring, and how long it keeps the graph's lock: for the write alone, and in turns.
 
 
-def test_what_one_memory_may_bring_is_bounded_and_what_is_left_out_is_counted() -> None:
+def test_what_one_memory_may_bring_is_bounded_and_what_is_left_out_is_counted():
     facts = [Fact(f"a{number}", "knows", f"b{number}") for number in range(MAX_FACTS)]
     kept = bounded(found([Mention("late"), Mention("a0")], facts))
     assert kept.facts == tuple(facts[: MAX_NAMES // 2]) and kept.mentions == (Mention("a0"),)
     assert sum(count for _, count in kept.dropped) == MAX_FACTS - MAX_NAMES // 2 + 1
 
 
-def test_a_batch_of_many_names_takes_the_lock_in_turns(kb: KnowledgeBase) -> None:
+def test_a_batch_of_many_names_takes_the_lock_in_turns(kb):
     kb.add(Memory("first", "x"))
     kb.build(Scripted({"first": found([Mention("Ada")], [])}))
     kb.add(*(Memory(f"m{number}", "x") for number in range(4)))
@@ -112,9 +109,7 @@ def test_a_batch_of_many_names_takes_the_lock_in_turns(kb: KnowledgeBase) -> Non
     assert len(turns) == 4
 
 
-def test_names_are_compared_outside_the_lock_and_again_where_the_graph_changed(
-    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_are_compared_outside_the_lock_and_again_where_the_graph_changed(kb, monkeypatch):
     kb.add(*(Memory(key, "x") for key in "abc"))
     said = {key: found([Mention(f"Name {key}"), Mention("Shared")], []) for key in "abc"}
     fitted = threading.Event()
@@ -139,7 +134,7 @@ def test_names_are_compared_outside_the_lock_and_again_where_the_graph_changed(
 # While the whole graph is derived nobody deletes a memory that is about to be linked.
 
 
-def test_nobody_deletes_a_memory_that_is_being_linked(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_deletes_a_memory_that_is_being_linked(kb, monkeypatch):
     """An owner's own program, which knows of no lock of ours, waits."""
     kb.add(*corpus().memories[:60])
     real, tried = concept_rows.link_mentions, []

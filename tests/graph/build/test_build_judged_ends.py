@@ -1,7 +1,5 @@
 """Facts that a model says are over: as edges, with their days; gone with either memory, asked about once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -57,7 +55,7 @@ def current(kb: KnowledgeBase) -> set[tuple[str, str]]:
     return {(edge.relation, edge.target) for edge in kb.graph.edges() if edge.valid_to is None}
 
 
-def test_moved_to_ends_hosted_on_and_both_know_it(kb: KnowledgeBase) -> None:
+def test_moved_to_ends_hosted_on_and_both_know_it(kb):
     added(kb)
     model = Answering(lambda fact: "atlas" in fact, "2024-02-15")
     kb.build(Given(), judge=Judge(model))
@@ -75,7 +73,7 @@ def test_moved_to_ends_hosted_on_and_both_know_it(kb: KnowledgeBase) -> None:
     assert current(kb) == still - {("moved to", "europa")} | {("hosted on", "atlas")}
 
 
-def test_no_answer_ends_nothing_and_is_asked_for_again(kb: KnowledgeBase) -> None:
+def test_no_answer_ends_nothing_and_is_asked_for_again(kb):
     added(kb)
     kb.build(Given(), judge=Judge(Answering(lambda _: False)))
     assert ("hosted on", "atlas") in current(kb)

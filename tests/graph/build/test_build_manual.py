@@ -1,7 +1,5 @@
 """Merges are rows, explained and reversible; resolution by two thresholds; rulings outlive a rebuild."""
 
-from __future__ import annotations
-
 import pytest
 from graph_content import Scripted, content, of_triples, share_scopes
 

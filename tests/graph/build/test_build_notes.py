@@ -1,7 +1,5 @@
 """Notes over time, through the rules: what ends what, whatever the order in which they come."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -33,7 +31,7 @@ def holds(kb: KnowledgeBase, name: str, relation: str, as_of: str, story: int = 
 
 
 @pytest.mark.parametrize("one_by_one", [False, True])
-def test_a_move_supersedes_whether_notes_come_together_or_one_by_one(kb: KnowledgeBase, one_by_one: bool) -> None:
+def test_a_move_supersedes_whether_notes_come_together_or_one_by_one(kb, one_by_one):
     moved = {"2024-01-01": "mealie runs on onyx.", "2024-05-04": "Moved mealie from onyx to topaz on 3 May 2024."}
     noted(kb, [moved], one_by_one=one_by_one)
     assert holds(kb, "mealie", "runs on", "2024-03-01") == ["onyx"]
@@ -42,7 +40,7 @@ def test_a_move_supersedes_whether_notes_come_together_or_one_by_one(kb: Knowled
     assert {hit.external_id for hit in hits} == {"s0m0", "s0m1"}
 
 
-def test_what_is_no_move_ends_nothing(kb: KnowledgeBase) -> None:
+def test_what_is_no_move_ends_nothing(kb):
     said = [
         "mealie would feel snappier on topaz.",
         "Is mealie on topaz now?",
@@ -57,13 +55,13 @@ def test_what_is_no_move_ends_nothing(kb: KnowledgeBase) -> None:
         assert holds(kb, "mealie", "runs on", "2024-06-01", story) == ["onyx"], text
 
 
-def test_a_relation_can_be_declared_to_have_several_values(kb: KnowledgeBase) -> None:
+def test_a_relation_can_be_declared_to_have_several_values(kb):
     lived = {"2024-01-01": "Rosa lives in Porto.", "2024-02-01": "Rosa lives in Braga."}
     noted(kb, [lived], several_valued=["lives in"])
     assert holds(kb, "Rosa", "lives in", "2024-06-01") == ["Braga", "Porto"]
 
 
-def test_a_name_that_becomes_known_later_is_linked_to_earlier_memories(kb: KnowledgeBase) -> None:
+def test_a_name_that_becomes_known_later_is_linked_to_earlier_memories(kb):
     kb.add(Memory("m1", "The fan of topaz is loud.", created_at=on("2024-01-01")))
     kb.build()
     assert "topaz" not in {concept.name for concept in kb.graph.concepts()}
@@ -87,7 +85,7 @@ CHANGES = [
 ]
 
 
-def test_a_change_without_a_date_is_of_the_day_it_is_told(kb: KnowledgeBase) -> None:
+def test_a_change_without_a_date_is_of_the_day_it_is_told(kb):
     later = {"2024-06-03": "Jellyfin runs on badger."}
     noted(kb, [{"2024-05-10T11:30": text, **(later if name == "Jellyfin" else {})} for name, _, _, text in CHANGES])
     for story, (name, relation, new, text) in enumerate(CHANGES):
@@ -95,7 +93,7 @@ def test_a_change_without_a_date_is_of_the_day_it_is_told(kb: KnowledgeBase) -> 
         assert holds(kb, name, relation, "2024-05-11", story) == [new], text
 
 
-def test_what_was_over_before_it_was_noted_gives_way_and_the_past_takes_nobodys_place(kb: KnowledgeBase) -> None:
+def test_what_was_over_before_it_was_noted_gives_way_and_the_past_takes_nobodys_place(kb):
     stories = [
         {"2024-03-01": "Lena works at Siemens.", "2024-03-02": "Since February Lena works at Bosch."},
         {"2024-05-10T09:00": "Jellyfin runs on otter.", "2024-05-10T11:00": "Moved Jellyfin to badger."},

@@ -1,7 +1,5 @@
 """Revoking takes back exactly what only the revoked memories supported."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import psycopg

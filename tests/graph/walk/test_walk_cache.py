@@ -1,7 +1,5 @@
 """The cache: current while the version stands, old while it is read again, never torn, bounded."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 
@@ -65,9 +63,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, list[in
     return go, asked
 
 
-def test_the_old_one_is_given_while_anothers_change_is_read(
-    cache: MatrixCache, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_old_one_is_given_while_anothers_change_is_read(cache, store, monkeypatch):
     first = given(cache, store)
     elsewhere(store)
     go, asked = held_back(monkeypatch)
@@ -81,9 +77,7 @@ def test_the_old_one_is_given_while_anothers_change_is_read(
     assert len(asked) <= 2, "whoever finds it being read has nothing read again"
 
 
-def test_what_this_process_wrote_is_waited_for_but_not_for_long(
-    cache: MatrixCache, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_this_process_wrote_is_waited_for_but_not_for_long(cache, store, monkeypatch):
     first = given(cache, store)
     with store.transaction() as connection:
         version.bump(connection)
@@ -97,7 +91,7 @@ def test_what_this_process_wrote_is_waited_for_but_not_for_long(
     go.set()
 
 
-def test_a_scopes_matrix_outlives_what_others_change(kb: KnowledgeBase) -> None:
+def test_a_scopes_matrix_outlives_what_others_change(kb):
     def own() -> GraphMatrix:
         with kb.store.transaction() as connection:
             return kb.graph_leg.matrices.get(connection, View(("a",)))
@@ -120,7 +114,7 @@ def test_a_scopes_matrix_outlives_what_others_change(kb: KnowledgeBase) -> None:
         assert own() is not before
 
 
-def test_nothing_is_told_of_what_another_process_took_away(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_told_of_what_another_process_took_away(kb, monkeypatch):
     kb.add(
         Memory("a", "Ada Byron lives in London."),
         Memory("b", "Ada Byron owns the Whimbrel."),
@@ -142,7 +136,7 @@ def test_nothing_is_told_of_what_another_process_took_away(kb: KnowledgeBase, mo
     go.set()
 
 
-def test_views_are_bounded_by_their_bytes(cache: MatrixCache, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_views_are_bounded_by_their_bytes(cache, store, monkeypatch):
     now, before, after = (View(as_of=moment) for moment in (None, day(2), day(4)))
     matrices = [given(cache, store, config) for config in (now, before)]
     monkeypatch.setattr(module, "MOST_BYTES", 2 * matrices[0].bytes)

@@ -1,7 +1,5 @@
 """The matrix: what is loaded is what the tables hold, seen from one point of view."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 
@@ -55,15 +53,7 @@ def connection(dsn: str) -> Any:
     superseded=st.booleans(),
 )  # fmt: skip
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_the_adjacency_is_what_the_rows_say(
-    connection: psycopg.Connection[Any],
-    edges: list[Edge],
-    mentions: dict[tuple[int, int], tuple[float, str]],
-    times: dict[int, tuple[datetime | None, datetime | None, bool]],
-    as_of: datetime | None,
-    known_at: datetime | None,
-    superseded: bool,
-) -> None:
+def test_the_adjacency_is_what_the_rows_say(connection, edges, mentions, times, as_of, known_at, superseded):
     connection.execute("DELETE FROM concept_edges")
     connection.execute("DELETE FROM memory_concepts")
     write_edges(connection, edges)
@@ -109,7 +99,7 @@ def test_the_adjacency_is_what_the_rows_say(
 
 
 @given(ids=st.sets(st.integers(-50, 3000)), wanted=st.lists(st.integers(-60, 3100)), many=st.booleans())
-def test_positions_are_where_ids_stand(ids: set[int], wanted: list[int], many: bool) -> None:
+def test_positions_are_where_ids_stand(ids, wanted, many):
     ascending = sorted(ids)
     asked = wanted * (1 + many * (2000 // max(1, len(wanted))))
     found = positions(np.array(ascending, np.int64), np.array(asked, np.int64))
@@ -117,7 +107,7 @@ def test_positions_are_where_ids_stand(ids: set[int], wanted: list[int], many: b
     assert found.tolist() == [places.get(each, -1) for each in asked]
 
 
-def test_concepts_of_equal_name_are_one_node_over_several_scopes(kb) -> None:
+def test_concepts_of_equal_name_are_one_node_over_several_scopes(kb):
     kb.add(
         hopgate.Memory("a", "Ada Byron works at Atlas Labs.", scope="a"),
         hopgate.Memory("b", "Ada Byron lives in Zephyr House.", scope="b"),

@@ -1,7 +1,5 @@
 """PageRank against the equation, and walks near their seeds against whole ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,7 +18,7 @@ from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_
     damping=st.sampled_from([0.2, 0.5, 0.85]),
     memories=st.integers(0, 10),
 )
-def test_any_graph_sums_to_one_and_satisfies_the_equation(edges, restart, damping, memories) -> None:
+def test_any_graph_sums_to_one_and_satisfies_the_equation(edges, restart, damping, memories):
     source, target, weight = zip(*edges, strict=True) if edges else ((), (), ())
     graph = edge_graph(10, source, target, weight, memories=memories)
     dense = graph.matrix.toarray().astype(float)
@@ -33,7 +31,7 @@ def test_any_graph_sums_to_one_and_satisfies_the_equation(edges, restart, dampin
         graph.weights[:] = 1
 
 
-def test_walks_without_arcs_stay_where_they_start_and_no_seed_is_no_walk() -> None:
+def test_walks_without_arcs_stay_where_they_start_and_no_seed_is_no_walk():
     assert np.allclose(pagerank(edge_graph(4, [], []), [0, 1, 0, 3]), [0, 0.25, 0, 0.75])
     assert pagerank(edge_graph(0, [], []), np.zeros(0)).shape == (0,)
     both = pagerank(mention_graph(3, 2, Pairs([0, 1], [0, 0])), [0, 0, 0, 1, 1])
@@ -46,7 +44,7 @@ def test_walks_without_arcs_stay_where_they_start_and_no_seed_is_no_walk() -> No
     [{"restart": wrong} for wrong in ([1, 0], [1, 0, -1], [1, 0, np.nan], [1, 0, np.inf])]
     + [{"damping": 1.0}, {"damping": np.nan}, {"tolerance": 0.0}],
 )
-def test_wrong_arguments_are_refused(arguments) -> None:
+def test_wrong_arguments_are_refused(arguments):
     with pytest.raises(HopgateError, match=r"finite|below 1"):
         pagerank(edge_graph(3, [0, 1], [1, 2], [0.1, 0.7]), **{"restart": [1, 0, 0], **arguments})
 
@@ -70,7 +68,7 @@ def some_graph(memories: int, concepts: int, mentions: int) -> WalkGraph:
     )
 
 
-def test_the_first_memories_are_right_and_all_mass_is_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_memories_are_right_and_all_mass_is_somewhere(monkeypatch):
     monkeypatch.setattr(module, "PUSH_ARCS", 0)
     monkeypatch.setattr(module, "BUDGET", 10)
     graph = some_graph(20_000, 10_000, 60_000)
@@ -88,7 +86,7 @@ def test_the_first_memories_are_right_and_all_mass_is_somewhere(monkeypatch: pyt
     assert np.mean(shares) >= 0.99 and min(shares) >= 0.96
 
 
-def test_a_small_graph_and_a_far_walk_are_left_to_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_graph_and_a_far_walk_are_left_to_the_solver(monkeypatch):
     graph = some_graph(40, 60, 150)
     restart = np.eye(1, graph.nodes)[0]
     assert near_walks(graph, restart, damping=0.1, top=1) is None

@@ -1,10 +1,8 @@
 """A graph without a part is what was made without it."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matrix_world import EDGES, MENTIONS, TITLE, Edges, Mentions, matrix_of, mentions_of
+from matrix_world import EDGES, MENTIONS, TITLE, matrix_of, mentions_of
 
 from hopgate.graph.walk.config import PARTS
 from hopgate.graph.walk.parts import parts_of, with_parts
@@ -12,7 +10,7 @@ from hopgate.graph.walk.parts import parts_of, with_parts
 
 @settings(deadline=None, max_examples=100)
 @given(MENTIONS, EDGES, st.sets(st.sampled_from(["titles", "names", "facts"])))
-def test_parts_are_what_was_made_with_them_alone(mentions: Mentions, edges: Edges, parts: set[str]) -> None:
+def test_parts_are_what_was_made_with_them_alone(mentions, edges, parts):
     matrix = matrix_of(mentions, edges)
     titled = {concept for (_, concept), weight in mentions.items() if weight == TITLE}
     kept_mentions = {

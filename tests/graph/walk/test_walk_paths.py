@@ -12,7 +12,6 @@ from scipy.sparse.csgraph import dijkstra
 from hopgate.graph.walk.paths import strongest_path
 from hopgate.graph.walk.seeds import memory_mass, starts
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 
 
@@ -24,7 +23,7 @@ def restart(
 
 @settings(deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([0.3, 0.8]))
-def test_no_other_path_is_stronger(seed: int, damping: float) -> None:
+def test_no_other_path_is_stronger(seed, damping):
     random = np.random.default_rng(seed)
     graph = edge_graph(7, random.integers(0, 7, 9), random.integers(0, 7, 9), random.random(9) + 0.1, memories=3)
     start = restart(graph, names=[int(concept) for concept in random.integers(0, 4, 2)])
@@ -40,7 +39,7 @@ def test_no_other_path_is_stronger(seed: int, damping: float) -> None:
             assert steps - np.log(start[path[0]]) == pytest.approx(wanted, rel=1e-5)
 
 
-def test_a_concept_is_preferred_to_a_memory_and_another_memory_to_itself() -> None:
+def test_a_concept_is_preferred_to_a_memory_and_another_memory_to_itself():
     graph = mention_graph(3, 2, Pairs([0, 1, 1, 2], [0, 0, 1, 1]))
     assert strongest_path(graph, restart(graph, names=[0], memories=[(1, 0.9), (2, 0.2)]), 1) == (3, 1)
     assert strongest_path(graph, restart(graph, memories=[(0, 0.5), (1, 0.9)]), 1) == (0, 3, 1)
@@ -49,7 +48,7 @@ def test_a_concept_is_preferred_to_a_memory_and_another_memory_to_itself() -> No
     assert strongest_path(graph, restart(graph, names=[0]), 0, damping=0) == ()
 
 
-def test_a_path_tells_the_edge_with_most_evidence_its_direction_and_its_memories(kb: KnowledgeBase) -> None:
+def test_a_path_tells_the_edge_with_most_evidence_its_direction_and_its_memories(kb):
     hosting = [("hazel", "hosts", "Immich")]
     kb.add(*(Memory(key, key) for key in "abcde"))
     kb.build(

@@ -1,7 +1,5 @@
 """Where walks start, how they are mixed, and how memories are ranked by them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -43,9 +41,7 @@ MEMORIES = st.lists(st.tuples(st.integers(0, 3), COSINES), max_size=4, unique_by
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 3), max_size=4), FACTS, MEMORIES)
-def test_mass_is_one_or_nothing_in_the_shares_of_what_found_something(
-    names: list[int], facts: list[NearFact], memories: list[tuple[int, float]]
-) -> None:
+def test_mass_is_one_or_nothing_in_the_shares_of_what_found_something(names, facts, memories):
     graph = town()
     start = start_of(graph, names=names, facts=facts, memories=memories)
     assert sum(start.values()) == pytest.approx(1.0 if names or facts or memories else 0.0)
@@ -55,9 +51,7 @@ def test_mass_is_one_or_nothing_in_the_shares_of_what_found_something(
 
 
 @given(st.dictionaries(st.integers(0, 9), st.integers(30, 90).map(lambda each: each / 100), min_size=2), st.booleans())
-def test_by_cosine_hits_weigh_as_near_as_they_are_and_one_without_moves_as_they_do(
-    cosines: dict[int, float], blind: bool
-) -> None:
+def test_by_cosine_hits_weigh_as_near_as_they_are_and_one_without_moves_as_they_do(cosines, blind):
     most, least = max(cosines.values()), min(cosines.values())
     base = [(memory, 0.7 * (cosine - least) / (most - least or 1)) for memory, cosine in cosines.items()]
     mass = memory_mass(by_cosine([*base, (99, 0.35)] if blind else base, cosines, 1, dense=0.7))
@@ -67,7 +61,7 @@ def test_by_cosine_hits_weigh_as_near_as_they_are_and_one_without_moves_as_they_
         assert mass[memory] / mass[first] == pytest.approx(math.exp((cosine - most) / COSINE_TEMPERATURE))
 
 
-def test_a_memory_with_a_neighbour_does_not_stand_alone() -> None:
+def test_a_memory_with_a_neighbour_does_not_stand_alone():
     plain = matrix_of({(0, 0): 1.0, (1, 0): 1.0, (2, 1): 1.0}, [], memories=4, concepts=2)
     assert part_alone(plain, {0: 0.5, 2: 0.5}) == 1 and part_alone(plain, {}) == 0
     joined = mention_graph(4, 2, Pairs([0, 1, 2], [0, 0, 1], [1.0, 1.0, 1.0]), neighbours=Pairs([0], [1], [1.0]))
@@ -82,14 +76,14 @@ def chain(length: int) -> WalkGraph:
     return mention_graph(length, length, Pairs(at, at), edges=Pairs(at[:-1], at[1:]))
 
 
-def test_mass_outside_the_graph_stays_outside() -> None:
+def test_mass_outside_the_graph_stays_outside():
     graph = chain(3)
     half, whole = (walk_scores(graph, starts(graph, memories={0: mass}), Walk(tolerance=1e-9)) for mass in (0.5, 1.0))
     assert whole.sum() == pytest.approx(1)
     assert half == pytest.approx(whole / 2)
 
 
-def test_what_seeds_nothing_is_an_empty_leg() -> None:
+def test_what_seeds_nothing_is_an_empty_leg():
     graph, bare, half = chain(3), mention_graph(3, 2, Pairs([], [])), mention_graph(2, 2, Pairs([0], [0]))
     assert not walk_scores(graph, start_of(graph), Walk()).any()
     assert not walk_scores(bare, start_of(bare, names=[0], memories=[(2, 0.5), (0, 0.4)]), Walk()).any()
@@ -100,14 +94,14 @@ def test_what_seeds_nothing_is_an_empty_leg() -> None:
 
 
 @pytest.mark.parametrize("shares", [(-1, 1, 1), (0, 0, 0), (1, 1), "guessed"])
-def test_shares_that_mean_nothing_are_refused(shares: Any) -> None:
+def test_shares_that_mean_nothing_are_refused(shares):
     with pytest.raises(HopgateError):
         Walk(shares=shares)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.booleans())
-def test_the_best_of_many_are_those_of_a_sort(seed: int, k: int, some: bool) -> None:
+def test_the_best_of_many_are_those_of_a_sort(seed, k, some):
     rng = np.random.default_rng(seed)
     # Most scores tie, some are 0, and many may not be given.
     scores = rng.integers(0, 4, int(rng.integers(1, 2000))) / 4

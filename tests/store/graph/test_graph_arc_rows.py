@@ -1,7 +1,5 @@
 """Neighbours: who is joined to whom, with which weight, and what a hole in a thread does."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -18,7 +16,7 @@ START = datetime(2024, 5, 1, 9, tzinfo=UTC)
 
 
 def turn(name: str, minute: float, *, thread: str | None = "t", **fields: object) -> Memory:
-    return Memory(name, f"turn {name}", created_at=START + timedelta(minutes=minute), thread=thread, **fields)  # type: ignore[arg-type]
+    return Memory(name, f"turn {name}", created_at=START + timedelta(minutes=minute), thread=thread, **fields)
 
 
 def filed(name: str, minute: float, category: str = "homelab") -> Memory:
@@ -79,12 +77,12 @@ def pairs(kb: KnowledgeBase, view: View = WHOLE) -> set[str]:
         ),
     ],
 )  # fmt: skip
-def test_who_is_joined_to_whom(kb: KnowledgeBase, made: list[Memory], expected: dict[str, float]) -> None:
+def test_who_is_joined_to_whom(kb, made, expected):
     kb.add(*made)
     assert joined(kb) == pytest.approx(expected)
 
 
-def test_a_sensitive_turn_is_not_bridged_over_and_a_deleted_one_leaves_no_hole(kb: KnowledgeBase) -> None:
+def test_a_sensitive_turn_is_not_bridged_over_and_a_deleted_one_leaves_no_hole(kb):
     kb.add(*(turn(name, minute) for minute, name in enumerate("abcde")))
     kb.mark_sensitive(["c"])
     assert pairs(kb) == {"a b", "d e"}
@@ -95,7 +93,7 @@ def test_a_sensitive_turn_is_not_bridged_over_and_a_deleted_one_leaves_no_hole(k
     assert {"b between", "between d", "a between"} <= set(joined(kb)) and "a d" not in joined(kb)
 
 
-def test_whatever_changes_neighbours_makes_a_new_version(kb: KnowledgeBase) -> None:
+def test_whatever_changes_neighbours_makes_a_new_version(kb):
     kb.add(turn("a", 0), turn("b", 1, reply_to="a"), turn("c", 1))
     assert [(memory.thread, memory.reply_to) for memory in kb.export()][1] == ("t", "a")
     kb.build("phrases")
@@ -106,7 +104,7 @@ def test_whatever_changes_neighbours_makes_a_new_version(kb: KnowledgeBase) -> N
     assert before < moved < loaded(kb).stamp.version
 
 
-def test_a_thread_is_the_same_to_the_graph_to_extraction_and_to_who_reads_its_turns(kb: KnowledgeBase) -> None:
+def test_a_thread_is_the_same_to_the_graph_to_extraction_and_to_who_reads_its_turns(kb):
     """Turns of one time follow each other as they came: what is read with one that turns sensitive must go."""
     categories = ["session_3", "Session 12", "CHAT-7", "thread1", "conversation_2 b", "chat", "my session_3", "s 3", ""]
     asked = [Memory("m", "x", category=category) for category in categories] + [Memory("m", "x", thread="t")]

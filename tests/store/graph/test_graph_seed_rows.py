@@ -1,7 +1,5 @@
 """What a query starts from: near facts exactly and by the index, in a scope and at a time, in one round trip."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -54,16 +52,14 @@ def nearest(query: NDArray[np.float32], among: list[int], count: int = 20) -> li
     return sorted(among, key=lambda n: (-cosine[n].round(7), n))[:count]
 
 
-def test_every_fact_that_holds_is_compared_and_equal_ones_go_by_id(connection: Any) -> None:
+def test_every_fact_that_holds_is_compared_and_equal_ones_go_by_id(connection):
     found = near(connection, ROWS[0], exact=True)
     assert found == nearest(ROWS[0], HOLD) and found[:2] == [0, 1]
     then = near(connection, ROWS[0], View(as_of=datetime(2023, 1, 1, tzinfo=UTC)), exact=True)
     assert then == nearest(ROWS[0], BEFORE)
 
 
-def test_facts_get_an_index_when_they_are_many_and_it_finds_the_same(
-    connection: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_facts_get_an_index_when_they_are_many_and_it_finds_the_same(connection, monkeypatch):
     for least, has_index in ((FACTS, False), (FACTS - 1, True)):
         monkeypatch.setattr(graph_vectors, "EXACT_BELOW", least)
         graph_vectors.ensure_index(connection)

@@ -1,15 +1,13 @@
 """Statements in a store: they seed walks within their scope."""
 
 import json
-from pathlib import Path
 
 from hopgate import Memory
-from hopgate.kb import KnowledgeBase
 
 STATED = "Quillon plays the bassoon in the village orchestra."
 
 
-def test_a_statement_leads_to_its_memory_in_its_scope(kb: KnowledgeBase, tmp_path: Path) -> None:
+def test_a_statement_leads_to_its_memory_in_its_scope(kb, tmp_path):
     path = tmp_path / "statements.jsonl"
     rows = [
         {"doc_id": "turn", "subject": "Quillon", "statement": STATED},

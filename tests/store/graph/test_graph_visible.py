@@ -1,7 +1,5 @@
 """What the graph shows at a time: SQL and the rule in Python agree, points and naive times included."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 
@@ -54,9 +52,7 @@ def shown(connection: psycopg.Connection[Any], as_of: datetime | None, known_at:
 @example(edges=[Edge(1, 2, "point", 1.0, day(2), day(2), day(1))], as_of=day(2), known_at=None)
 @example(edges=[Edge(1, 2, "met", 1.0, day(1), day(2), day(1))], as_of=day(2), known_at=day(1))
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_sql_shows_what_the_rule_says(
-    connection: psycopg.Connection[Any], edges: list[Edge], as_of: datetime | None, known_at: datetime | None
-) -> None:
+def test_sql_shows_what_the_rule_says(connection, edges, as_of, known_at):
     connection.execute("DELETE FROM concept_edges")
     write_edges(connection, edges)
     expected = sorted(
