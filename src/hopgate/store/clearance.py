@@ -24,11 +24,11 @@ def open_memories(connection: Connection, ids: Sequence[int], *, lock: bool = Fa
     if lock:
         shared = "SELECT id FROM memories WHERE id = ANY(%s) AND NOT is_sensitive ORDER BY id FOR SHARE"
         ids = values(connection, shared, (list(ids),))
-    found = memories.fetch_by_id(connection, ids)
+    known = memories.fetch_by_id(connection, ids)
     # After the memories: a rule that came meanwhile holds, too.
     rules = setting_rows.sensitivity(connection)
     return {
-        key: memory for key, memory in found.items() if not (memory.is_sensitive or (rules and rules.meets(memory)))
+        key: memory for key, memory in known.items() if not (memory.is_sensitive or (rules and rules.meets(memory)))
     }
 
 

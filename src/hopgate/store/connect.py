@@ -135,11 +135,11 @@ def pool(dsn: str) -> ConnectionPool[Connection]:
 def address_of(connections: ConnectionPool[Connection]) -> str:
     """The address that a pool of the caller's connects to, for a connection beside it: part may be in its options."""
     known = {setting.keyword.decode() for setting in psycopg.pq.Conninfo.get_defaults()}
-    given, written = connections.kwargs or {}, connections.conninfo
+    options, written = connections.kwargs or {}, connections.conninfo
     # Newer pools take functions for both.
-    given, written = given() if callable(given) else given, written() if callable(written) else written
-    options = {name: value for name, value in given.items() if name in known}
-    return make_conninfo(**{**conninfo_to_dict(str(written)), **options})
+    options, written = options() if callable(options) else options, written() if callable(written) else written
+    connecting = {name: value for name, value in options.items() if name in known}
+    return make_conninfo(**{**conninfo_to_dict(str(written)), **connecting})
 
 
 @contextlib.contextmanager

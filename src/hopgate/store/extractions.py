@@ -54,9 +54,9 @@ class StoreCache:
         def work(connection: Connection) -> None:
             known = readable(connection, [source for source, _ in made])
             rows = [
-                _Cached(known[name].id, identity.hash, source.text_hash, asdict(extraction))
-                for name, source, extraction in ((str(source.memory_id), source, one) for source, one in made)
-                if name in known
+                _Cached(known[str(source.memory_id)].id, identity.hash, source.text_hash, asdict(extraction))
+                for source, extraction in made
+                if str(source.memory_id) in known
             ]
             insert(connection, "extraction_cache", rows, key="memory_id, extractor_hash")
 

@@ -123,13 +123,13 @@ class Embedding:
         """Embed everything anew into the cache, then change over; resumable, and recall goes on meanwhile."""
         embedder = resolved(spec)
         with self._store.transaction() as connection:
-            found = vectors.space(connection)
-        if found is None or found.identity.key == embedder.identity.key:
+            space = vectors.space(connection)
+        if space is None or space.identity.key == embedder.identity.key:
             return self.fill(spec, progress)
         for batch in self._read_here(embedder, None, self._pages(memories.open_ids)):
             if progress:
                 progress(len(batch))
-        self._store.run(lambda connection: vectors.change_over(connection, found.identity, embedder.identity))
+        self._store.run(lambda connection: vectors.change_over(connection, space.identity, embedder.identity))
         with self._making:
             self._embedder = embedder
         return self._fill(embedder, self.late())
@@ -184,8 +184,8 @@ class Embedding:
     def index(self) -> None:
         """Build the HNSW index once the table is large enough to need it."""
         with self._store.transaction() as connection:
-            found = vectors.space(connection)
-            if found is None or found.indexed or memories.count_from_words(connection) < vectors.EXACT_BELOW:
+            space = vectors.space(connection)
+            if space is None or space.indexed or memories.count_from_words(connection) < vectors.EXACT_BELOW:
                 return
         with connect.explained(), connect.connect(self._store.dsn) as connection:
             connection.autocommit = True

@@ -93,12 +93,12 @@ def listed(connection: Connection, *, limit: int, only: int | None = None) -> li
 
 def taken(connection: Connection, entry_id: int) -> JournalRow:
     """Take an entry to undo it; nobody else undoes it meanwhile. An unknown one, or one undone already, is refused."""
-    found = select(connection, JournalRow, "journal WHERE id = %s FOR UPDATE", (entry_id,))
-    if not found:
+    rows = select(connection, JournalRow, "journal WHERE id = %s FOR UPDATE", (entry_id,))
+    if not rows:
         raise UnknownError(f"the log has no entry {entry_id}")
-    if found[0].undone_at is not None:
+    if rows[0].undone_at is not None:
         raise HopgateError(f"entry {entry_id} of the log was undone already")
-    return found[0]
+    return rows[0]
 
 
 def undone(connection: Connection, entry_id: int) -> None:

@@ -73,13 +73,13 @@ def upsert(connection: Connection, memories: Iterable[Memory], within: Sequence[
             if within is not None and any(memory.scope not in within for memory in stored.values()):
                 what = f"the id {remaining[0].external_id[:80]!r}" if len(remaining) == 1 else "one of the ids"
                 raise TakenError(f"{what} is taken: choose another")
-            given = {memory.external_id: memory for memory in remaining}
-            written += _update(connection, [(key, old, given.pop(old.external_id)) for key, old in stored.items()])
-            added = _insert(connection, list(given.values()))
-            came_sensitive = sum(memory.is_sensitive for name, memory in given.items() if name in added)
+            incoming = {memory.external_id: memory for memory in remaining}
+            written += _update(connection, [(key, old, incoming.pop(old.external_id)) for key, old in stored.items()])
+            added = _insert(connection, list(incoming.values()))
+            came_sensitive = sum(memory.is_sensitive for name, memory in incoming.items() if name in added)
             written += Written(len(added), len(added), sensitive=came_sensitive)
             # What another process added meanwhile is stored now, and looked at once more.
-            remaining = [memory for name, memory in given.items() if name not in added]
+            remaining = [memory for name, memory in incoming.items() if name not in added]
     return written
 
 
@@ -140,7 +140,7 @@ def _update(connection: Connection, pairs: Sequence[tuple[int, Memory, Memory]])
 
 def _as_json(memories: Iterable[Memory]) -> str:
     """Memories as `_ROWS` reads them."""
-    given = (
+    rows_of_memories = (
         {name: getattr(memory, name, None) for name in _INCOMING}
         | {
             "title_length": len(memory.title),
@@ -150,7 +150,7 @@ def _as_json(memories: Iterable[Memory]) -> str:
         }
         for memory in memories
     )
-    return json.dumps(list(given), ensure_ascii=False)
+    return json.dumps(list(rows_of_memories), ensure_ascii=False)
 
 
 def _differs(new: Memory, old: Memory) -> bool:
@@ -388,9 +388,9 @@ def turns_before(connection: Connection, memory_id: int, *, limit: int) -> list[
     return rows.select(
         connection,
         Memory,
-        "memory_fields WHERE id IN (SELECT t.id FROM turns told JOIN turns t ON t.thread = told.thread "
-        "AND t.scope IS NOT DISTINCT FROM told.scope AND (t.created_at, t.id) < (told.created_at, told.id) "
-        "WHERE told.id = %(id)s AND NOT t.is_sensitive ORDER BY t.created_at DESC, t.id DESC LIMIT %(limit)s) "
+        "memory_fields WHERE id IN (SELECT t.id FROM turns this JOIN turns t ON t.thread = this.thread "
+        "AND t.scope IS NOT DISTINCT FROM this.scope AND (t.created_at, t.id) < (this.created_at, this.id) "
+        "WHERE this.id = %(id)s AND NOT t.is_sensitive ORDER BY t.created_at DESC, t.id DESC LIMIT %(limit)s) "
         "ORDER BY created_at, id",
         {"id": memory_id, "limit": limit},
     )

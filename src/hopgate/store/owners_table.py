@@ -109,7 +109,7 @@ def notices(connection: Connection, owners: OwnersTable) -> list[str]:
     if any(conflicts(connection, owners)):
         return []
     table = _look_up(connection, owners)
-    told = [
+    sentences = [
         f"hopgate cannot add memories to {owners.name}, because it has no value for its column {name}: give that a "
         "default, or add rows by your own programs"
         for name in table.unfilled
@@ -122,8 +122,8 @@ def notices(connection: Connection, owners: OwnersTable) -> list[str]:
     )
     if names:
         fire = "triggers of yours fire where hopgate adds, changes or deletes a memory, and never else"
-        told.append(f"{fire}: {', '.join(names)}")
-    return told
+        sentences.append(f"{fire}: {', '.join(names)}")
+    return sentences
 
 
 def copy_vectors(connection: Connection, column: str, identity: Identity) -> int:
@@ -157,8 +157,8 @@ def statements(connection: Connection, owners: OwnersTable) -> str:
     """The SQL that follows a table and makes a memory of each of its rows, with `search_path` at hopgate's schema."""
     table = _look_up(connection, owners)
     text = files("hopgate.store").joinpath("owners_table.sql").read_text(encoding="utf-8")
-    given = {**_followed(owners, table), **_written_back(table)}
-    return re.sub(r"@(\w+)", lambda name: given[name[1]], text)
+    parts = {**_followed(owners, table), **_written_back(table)}
+    return re.sub(r"@(\w+)", lambda name: parts[name[1]], text)
 
 
 def release(connection: Connection) -> None:

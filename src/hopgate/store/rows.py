@@ -116,13 +116,13 @@ def read(
     grouped = f"SELECT {key}, count(*), {gathered} FROM ({statement}) AS rows GROUP BY 1"
     with connection.cursor(binary=True) as cursor:
         # Sorted here: with ORDER BY the server would sort every row by its key, and by the rules of a language.
-        found = sorted(cursor.execute(grouped, parameters).fetchall(), key=lambda row: row[0])
-    number = np.repeat(np.arange(len(found), dtype=np.int32), [row[1] for row in found])
+        groups = sorted(cursor.execute(grouped, parameters).fetchall(), key=lambda row: row[0])
+    number = np.repeat(np.arange(len(groups), dtype=np.int32), [row[1] for row in groups])
     arrays = {
         # Over the wire the first byte is the highest; `astype` turns it into the machine's own order.
-        name: np.frombuffer(b"".join(row[place] or b"" for row in found), ">" + kind).astype(kind)
+        name: np.frombuffer(b"".join(row[place] or b"" for row in groups), ">" + kind).astype(kind)
         for place, (name, kind) in enumerate(types.items(), start=2)
     }
     if any(len(array) != len(number) for array in arrays.values()):
         raise HopgateError(f"one of the columns {', '.join(types)} holds a null, which no array can: read others")
-    return arrays, number, tuple(row[0] for row in found)
+    return arrays, number, tuple(row[0] for row in groups)

@@ -69,8 +69,8 @@ def create(connection: Connection, memories: str | OwnersTable | None = None) ->
     if status(connection).current is not None:
         return
     owners = _owners(connection, memories)
-    if found := conflicts(connection, owners):
-        raise HopgateError(f"nothing was changed, because of {len(found)} things in the way: {'; '.join(found)}")
+    if reasons := conflicts(connection, owners):
+        raise HopgateError(f"nothing was changed, because of {len(reasons)} things in the way: {'; '.join(reasons)}")
     for statement in _statements(connection, owners):
         # No parameters: `%` stands in it as it is.
         connection.execute(statement.encode())
@@ -101,8 +101,11 @@ def guards(connection: Connection) -> list[str]:
         return []
     connection.execute(f"SET LOCAL search_path = {SCHEMA}, public")
     rules = setting_rows.sensitivity(connection)
-    given = [f"--sensitive-tag {tag}" for tag in rules.tags] + [f"--sensitive-match {one}" for one in rules.patterns]
-    lost = [f"the rules of sensitivity: give the next store {' '.join(given)}"] if given else []
+    flags = [
+        *(f"--sensitive-tag {tag}" for tag in rules.tags),
+        *(f"--sensitive-match {pattern}" for pattern in rules.patterns),
+    ]
+    lost = [f"the rules of sensitivity: give the next store {' '.join(flags)}"] if flags else []
     if owners_table.followed(connection):
         marks = value(
             connection,

@@ -196,8 +196,8 @@ def throwaway_folder() -> Iterator[Path]:
 
 def linger_seconds(default: float = 0.0) -> float:
     """How long a server outlives its last user, by the environment or else by default; 0 stops it at once."""
-    given = environment().linger
-    return default if given is None else given
+    seconds = environment().linger
+    return default if seconds is None else seconds
 
 
 def watched(directory: Path) -> bool:

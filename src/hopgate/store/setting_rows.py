@@ -75,7 +75,7 @@ def own(connection: Connection, name: str) -> str:
 def check_own(connection: Connection, name: str, value: str) -> None:
     """Refuse what a setting of the store's alone cannot be, or can no longer be; do what a change of it asks for."""
     values = STORE_SETTINGS[name].values
-    if value not in values and not value.startswith(tuple(one for one in values if one.endswith(":"))):
+    if value not in values and not value.startswith(tuple(prefix for prefix in values if prefix.endswith(":"))):
         raise HopgateError(f"{name} must be {' or '.join(values)}, not {value!r}")
     if own(connection, name) == value:
         return

@@ -68,31 +68,31 @@ def has_space(connection: Connection) -> bool:
 
 def claim(connection: Connection, identity: Identity, late: Identity | None = None) -> None:
     """Make the store these models', or refuse by name when it is others'; without `late` it keeps no tokens."""
-    found = space(connection)
-    if found is None:
+    current = space(connection)
+    if current is None:
         # Two processes may claim at once: the second waits here, and then finds the first one's claim.
         _lock_columns(connection)
-        found = space(connection)
-    if found is None:
+        current = space(connection)
+    if current is None:
         connection.execute("SELECT hopgate_set_dimension(%s)", (identity.dimension,))
         connection.execute(
             "INSERT INTO embedding_space (identity, late) VALUES (%s, %s)",
             (json.dumps(identity.to_dict()), late and json.dumps(late.to_dict())),
         )
         return
-    check(found, identity, late)
+    check(current, identity, late)
 
 
-def check(found: EmbeddingSpace, identity: Identity | None = None, late: Identity | None = None) -> None:
+def check(current: EmbeddingSpace, identity: Identity | None = None, late: Identity | None = None) -> None:
     """Refuse an embedder, or a late-interaction model, other than those that made the space."""
-    if identity is not None and found.identity.key != identity.key:
-        detail = ", with other prompts or weights" if str(found.identity) == str(identity) else ""
+    if identity is not None and current.identity.key != identity.key:
+        detail = ", with other prompts or weights" if str(current.identity) == str(identity) else ""
         raise HopgateError(
-            f"this store was embedded by {found.identity}, not by {identity}{detail}: "
+            f"this store was embedded by {current.identity}, not by {identity}{detail}: "
             "use that embedder, or run hopgate embed --change to change it"
         )
-    if late is not None and (found.late is None or found.late.key != late.key):
-        made = f"made by {found.late}" if found.late else "switched off"
+    if late is not None and (current.late is None or current.late.key != late.key):
+        made = f"made by {current.late}" if current.late else "switched off"
         raise HopgateError(
             f"late interaction in this store is {made}, not {late}: use a new store for that, and ingest there"
         )
@@ -234,10 +234,10 @@ def search_wide(connection: Connection, depth: int) -> None:
 def change_over(connection: Connection, before: Identity, identity: Identity) -> None:
     """Make the store another embedder's: vectors go, and memories wait for new ones; others are `hopgate build`'s."""
     _lock_columns(connection)
-    found = space(connection)
-    if found is not None and found.identity.key == identity.key:
+    current = space(connection)
+    if current is not None and current.identity.key == identity.key:
         return  # another process changed over to the same one
-    if found is None or found.identity.key != before.key:
+    if current is None or current.identity.key != before.key:
         raise HopgateError("another process changed this store's embedder meanwhile: run hopgate embed --change again")
     connection.execute("SELECT hopgate_set_dimension(%s)", (identity.dimension,))
     connection.execute(

@@ -81,9 +81,9 @@ def memory_scopes(
     Memories without a concept are among them; those without a scope share one, "".
     """
     statement = f"SELECT id, coalesce(scope, '') AS scope FROM memories WHERE {view.memories(superseded=superseded)}"
-    found, number, scopes = read(connection, {"id": "i8"}, statement, view.parameters(), key="scope")
-    order = np.argsort(found["id"])
-    return found["id"][order], number[order], scopes
+    columns, number, scopes = read(connection, {"id": "i8"}, statement, view.parameters(), key="scope")
+    order = np.argsort(columns["id"])
+    return columns["id"][order], number[order], scopes
 
 
 def concept_ids(connection: Connection, view: View = _ALL) -> NDArray[np.int64]:
@@ -103,9 +103,9 @@ def namesakes(connection: Connection, view: View = _ALL) -> tuple[NDArray[np.int
         "FROM concepts c JOIN concept_names n ON n.concept_id = c.id AND n.name = c.canonical_name "
         f"WHERE {view.concepts('c')}) AS called WHERE id <> first"
     )
-    found, _, _ = read(connection, {"id": "i8", "first": "i8"}, statement, view.parameters())
-    order = np.argsort(found["id"])
-    return found["id"][order], found["first"][order]
+    columns, _, _ = read(connection, {"id": "i8", "first": "i8"}, statement, view.parameters())
+    order = np.argsort(columns["id"])
+    return columns["id"][order], columns["first"][order]
 
 
 def mentions(connection: Connection, view: View = _ALL) -> Links:
@@ -114,8 +114,8 @@ def mentions(connection: Connection, view: View = _ALL) -> Links:
         "SELECT memory_id AS source, concept_id AS target, weight, relation FROM memory_concepts "
         f"WHERE {view.mentions()}"
     )
-    found, kind, kinds = read(connection, _ENDS, statement, view.parameters(), key="relation")
-    return Links(**found, kind=kind, kinds=kinds, id=_NO_IDS)
+    columns, kind, kinds = read(connection, _ENDS, statement, view.parameters(), key="relation")
+    return Links(**columns, kind=kind, kinds=kinds, id=_NO_IDS)
 
 
 def edges(connection: Connection, view: View = _ALL) -> Links:
@@ -123,9 +123,9 @@ def edges(connection: Connection, view: View = _ALL) -> Links:
     statement = (
         f"SELECT id, src_id AS source, dst_id AS target, weight, relation FROM concept_edges WHERE {view.edges()}"
     )
-    found, kind, kinds = read(connection, {"id": "i8", **_ENDS}, statement, view.parameters(), key="relation")
-    order = found["id"].argsort()
-    return Links(**{name: column[order] for name, column in found.items()}, kind=kind[order], kinds=kinds)
+    columns, kind, kinds = read(connection, {"id": "i8", **_ENDS}, statement, view.parameters(), key="relation")
+    order = columns["id"].argsort()
+    return Links(**{name: column[order] for name, column in columns.items()}, kind=kind[order], kinds=kinds)
 
 
 def evidence(connection: Connection, edge_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
@@ -158,8 +158,8 @@ def arcs(connection: Connection, scopes: Sequence[str] | None = None) -> Links:
     """
     kinds = {"source": "i8", "target": "i8", "kind": "i4", "steps": "i4", "gap": "f8"}
     statement = "SELECT * FROM hopgate_arcs(%(scopes)s)"
-    found, _, _ = read(connection, kinds, statement, {"scopes": None if scopes is None else list(scopes)})
-    left = np.maximum(LEAST, 0.5 ** (found.pop("gap") / HALF_S))
-    found["weight"] = (FULL_WEIGHT * STEP ** found.pop("steps") * left).astype(np.float32)
-    order = np.lexsort((found["target"], found["source"], found["kind"]))
-    return Links(**{name: column[order] for name, column in found.items()}, kinds=ARC_KINDS, id=_NO_IDS)
+    columns, _, _ = read(connection, kinds, statement, {"scopes": None if scopes is None else list(scopes)})
+    left = np.maximum(LEAST, 0.5 ** (columns.pop("gap") / HALF_S))
+    columns["weight"] = (FULL_WEIGHT * STEP ** columns.pop("steps") * left).astype(np.float32)
+    order = np.lexsort((columns["target"], columns["source"], columns["kind"]))
+    return Links(**{name: column[order] for name, column in columns.items()}, kinds=ARC_KINDS, id=_NO_IDS)

@@ -82,11 +82,11 @@ def late_arrivals(connection: Connection, memory_ids: Sequence[int]) -> list[int
 
 def with_changes(connection: Connection, memory_ids: Sequence[int]) -> set[int]:
     """Those of some memories that tell a change already."""
-    told = (
+    statement = (
         "SELECT memory_id FROM facts WHERE memory_id = ANY(%(ids)s) AND read_with IS NOT NULL AND valid_to IS NULL "
         "UNION SELECT read_with FROM facts WHERE read_with = ANY(%(ids)s) AND valid_to IS NOT NULL"
     )
-    return set(values(connection, told, {"ids": list(memory_ids)}))
+    return set(values(connection, statement, {"ids": list(memory_ids)}))
 
 
 def rivals(connection: Connection, memory_ids: Sequence[int]) -> list[Rival]:
@@ -102,12 +102,12 @@ def open_facts(connection: Connection, memory_ids: Sequence[int], *, limit: int)
     return open_by_memory
 
 
-def set_beside(connection: Connection, found: Iterable[Rival]) -> None:
+def set_beside(connection: Connection, rows: Iterable[Rival]) -> None:
     """Let facts not count, beside a memory of which each ends nothing."""
     connection.execute(
         "UPDATE facts f SET beside = b.earlier FROM unnest(%s::bigint[], %s::bigint[]) AS b (fact, earlier) "
         "WHERE f.id = b.fact",
-        columns_of([(row.fact_id, row.earlier_id) for row in found], 2),
+        columns_of([(row.fact_id, row.earlier_id) for row in rows], 2),
     )
 
 

@@ -131,8 +131,8 @@ def visible(
         "e.relation = %(relation)s": relation is not None,
     }
     where = " AND ".join([view.edges("e"), *(condition for condition, is_asked in asked.items() if is_asked)])
-    given = {"concepts": list(concept_ids or ()), "memories": list(memory_ids or ()), "relation": relation}
-    return _read(connection, view, where, _HEAVIEST, limit, **given)
+    parameters = {"concepts": list(concept_ids or ()), "memories": list(memory_ids or ()), "relation": relation}
+    return _read(connection, view, where, _HEAVIEST, limit, **parameters)
 
 
 def versions(connection: Connection, view: View, concept_ids: Sequence[int], *, limit: int) -> list[Edge]:
@@ -234,15 +234,14 @@ class TimeSpan:
 
 def span(connection: Connection, view: View) -> TimeSpan:
     """How far the two times reach."""
-    (found,) = fetch(
+    return fetch(
         connection,
         TimeSpan,
         "SELECT least(min(valid_from), min(valid_to)) AS valid_from, greatest(max(valid_from), max(valid_to)) "
         "AS valid_to, min(recorded_at) AS known_from, greatest(max(recorded_at), max(retired_at)) AS known_to "
         f"FROM concept_edges WHERE {view.edges_of_scopes()}",
         view.parameters(),
-    )
-    return found
+    )[0]
 
 
 def intervals(connection: Connection, concept_ids: Sequence[int]) -> list[tuple[datetime | None, datetime | None]]:

@@ -56,7 +56,7 @@ def guard(store: Store, rows: Rows) -> StoreGuard:
     """Guard names, facts and statements on their way to an embedder: texts that are still what was read."""
 
     def all_unchanged(connection: Connection) -> bool:
-        return all(len(_unchanged(connection, table, own)) == len(own) for table, own in rows.items() if own)
+        return all(len(_unchanged(connection, table, pairs)) == len(pairs) for table, pairs in rows.items() if pairs)
 
     return name_rows.guard(store, all_unchanged)
 
@@ -71,10 +71,10 @@ def _unchanged(connection: Connection, table: Table, rows: Sequence[tuple[int, s
 def write_unchanged(rows: Rows, made: NDArray[np.float32], connection: Connection) -> None:
     """Store the vectors of texts, table after table, except of rows that changed while they were embedded."""
     version.lock(connection)
-    for table, own in rows.items():
-        vectors_of, made = made[: len(own)], made[len(own) :]
-        places = _unchanged(connection, table, own) if own else []
-        vectors.set_vectors(connection, table, [own[place][0] for place in places], vectors_of[places])
+    for table, pairs in rows.items():
+        vectors_of, made = made[: len(pairs)], made[len(pairs) :]
+        places = _unchanged(connection, table, pairs) if pairs else []
+        vectors.set_vectors(connection, table, [pairs[place][0] for place in places], vectors_of[places])
 
 
 def count_pending(connection: Connection, table: Table) -> int:
