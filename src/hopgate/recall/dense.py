@@ -131,14 +131,7 @@ def near_passages(
 
 
 def as_text(vector: NDArray[np.float32]) -> str:
-    """A vector as pgvector reads it; one that is not a direction is refused.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> as_text(np.array([0.5, -0.75], dtype=np.float32))
-    '[0.5,-0.75]'
-    """
+    """A vector as pgvector reads it; one that is not a direction is refused."""
     length = float((vector * vector).sum())
     if not 0 < length < float("inf"):
         raise HopgateError("the query's vector is zero or not a number: its embedder is broken, try another query")

@@ -162,11 +162,5 @@ def parse(text: str) -> Fuser:
 
 
 def number(value: float) -> str:
-    """Print a number the shortest way that reads back as itself.
-
-    Examples
-    --------
-    >>> number(60.0), number(1.2)
-    ('60', '1.2')
-    """
+    """Print a number the shortest way that reads back as itself."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))

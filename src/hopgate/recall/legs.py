@@ -165,13 +165,7 @@ def _searched(
 
 
 def pool_of(lists: Mapping[str, Sequence[tuple[Id, float]]]) -> set[Id]:
-    """Give the union of the legs' candidates.
-
-    Examples
-    --------
-    >>> sorted(pool_of({"lexical": [(1, 0.5)], "dense": [(2, 0.9), (1, 0.1)]}))
-    [1, 2]
-    """
+    """Give the union of the legs' candidates."""
     return {key for leg in lists.values() for key, _ in leg}
 
 

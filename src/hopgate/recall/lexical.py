@@ -102,13 +102,7 @@ SELECT word FROM unnest(%(words)s::text[]) AS word, LATERAL (
 
 @dataclass(frozen=True, slots=True)
 class QueryWords:
-    """A query's words as the store knows them, in each of its languages: those that some memory holds, rarest first.
-
-    Examples
-    --------
-    >>> QueryWords(2, 3.0, "'it' & 'hum'", ("it's",), (1,)).any_of(0, 1)
-    "'it''s'"
-    """
+    """A query's words as the store knows them, in each of its languages: those that some memory holds, rarest first."""
 
     memories: int  # how many there are in the scopes asked
     mean_length: float  # how many words these have on average
@@ -140,13 +134,7 @@ def query_words(connection: Connection, query: str, filters: Filters) -> QueryWo
 
 
 def quoted_lexeme(lexeme: str) -> str:
-    r"""A lexeme as a tsquery.
-
-    Examples
-    --------
-    >>> print(quoted_lexeme("c:\\it's"))
-    'c:\\it''s'
-    """
+    """A lexeme as a tsquery."""
     return "'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
@@ -253,13 +241,7 @@ def holds_all(content: str, phrases: Collection[str]) -> bool:
 
 
 def idf(count: int, held_by: int) -> float:
-    """How much a word says: more, the fewer memories hold it, and never less than nothing.
-
-    Examples
-    --------
-    >>> round(idf(1000, 10), 3), round(idf(10, 10), 3)
-    (4.557, 0.047)
-    """
+    """How much a word says: more, the fewer memories hold it, and never less than nothing."""
     return math.log(1 + (count - held_by + 0.5) / (held_by + 0.5))
 
 

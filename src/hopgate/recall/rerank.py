@@ -41,13 +41,7 @@ class RerankCutShort(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class RerankCost:
-    """What re-ranking cost: pairs of the query and a text that were read, of those asked for, and milliseconds.
-
-    Examples
-    --------
-    >>> print(RerankCost(40, 50, 500.0))
-    40 of 50 pairs in 500 ms
-    """
+    """What re-ranking cost: pairs of the query and a text that were read, of those asked for, and milliseconds."""
 
     pairs: int = 0
     asked: int = 0

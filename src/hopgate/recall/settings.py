@@ -84,24 +84,12 @@ class Settings:
 
     @property
     def reads(self) -> int:
-        """How many of the fused top the cross-encoder reads: none unless relevance, which it judges, is the order.
-
-        Examples
-        --------
-        >>> Settings().reads, Settings(rerank=True).reads, Settings(rerank=True, sort_by="recency").reads
-        (0, 30, 0)
-        """
+        """How many of the fused top the cross-encoder reads: none unless relevance, which it judges, is the order."""
         return self.rerank_depth if self.rerank and self.sort_by == "relevance" else 0
 
     @property
     def floor(self) -> float:
-        """What a memory of importance 0 keeps of its score: nothing where importance is the order.
-
-        Examples
-        --------
-        >>> Settings().floor, Settings(sort_by="importance").floor
-        (0.7, 0.0)
-        """
+        """What a memory of importance 0 keeps of its score: nothing where importance is the order."""
         return 0.0 if self.sort_by == "importance" else self.prior
 
     def replaced(self, changes: Mapping[str, Any]) -> Settings:
