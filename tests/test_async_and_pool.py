@@ -35,6 +35,21 @@ def test_recall_and_add_do_not_block_the_loop(kb, monkeypatch):
     assert asyncio.run(both()) == ["m1"]
 
 
+def test_many_calls_hold_few_threads(kb):
+    kb.add(Memory("m1", "Ada keeps the spare key."))
+    before = threading.active_count()
+
+    async def all_at_once():
+        calls = [asyncio.create_task(kb.arecall(f"spare key {number}")) for number in range(64)]
+        await asyncio.sleep(0.05)
+        held = threading.active_count() - before
+        return held, [[hit.external_id for hit in await call] for call in calls]
+
+    held, answers = asyncio.run(all_at_once())
+    assert held <= 8 and answers == [["m1"]] * 64
+    assert asyncio.run(kb.arecall_many(["spare key", "Ada"], k=1))[0][0].external_id == "m1"
+
+
 def test_an_own_pool_is_used_as_it_is_and_stays_open(dsn):
     options = {"autocommit": True, "row_factory": dict_row}
     with ConnectionPool(dsn, kwargs=options, min_size=1, max_size=4) as pool:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from serving import TOKEN, Running, serving
 
+from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.serve import ServeSettings, create_app
 from hopgate.serve.middleware import HEADERS
+from hopgate.serve.settings import read_bearers
 
 HEALTH = "/api/v1/health"
 PATHS = ("/", "/index.html", "/graph/17", HEALTH, "/api/v1/openapi.json", "/api/v1/nothing", "/docs")
@@ -122,3 +127,68 @@ def test_a_web_socket_is_refused(shared_kb: KnowledgeBase) -> None:
     scope = {"type": "websocket", "path": HEALTH, "query_string": b"", "headers": headers}
     asyncio.run(create_app(shared_kb, ServeSettings(TOKEN))(scope, receive, send))
     assert sent == [{"type": "websocket.close", "code": 1008}]
+
+
+TOKENS = """
+[reader]
+token = "a-token-that-only-reads"
+scopes = ["home"]
+read_only = true
+
+[seldom]
+token = "a-token-for-now-and-then"
+rate = 2
+"""
+
+
+def test_each_token_of_a_file_opens_what_it_is_for(shared_kb: KnowledgeBase, tmp_path: Path) -> None:
+    path = tmp_path / "tokens.toml"
+    path.write_text(TOKENS)
+    path.chmod(0o600)
+    with serving(shared_kb, bearers=read_bearers(path), mcp=True) as running:
+
+        def ask(token: str, method: str, path: str, body: object = None) -> httpx.Response:
+            return running.stranger.request(method, path, headers={"Authorization": f"Bearer {token}"}, json=body)
+
+        reader = partial(ask, "a-token-that-only-reads")
+        assert reader("GET", HEALTH).json()["scopes"] == ["home"] and reader("GET", HEALTH).json()["read_only"]
+        assert reader("GET", "/api/v1/memories/m3").status_code == 404
+        assert reader("GET", "/api/v1/memories/m1").status_code == 200
+        assert reader("POST", "/api/v1/memories", {"text": "x"}).status_code == 403
+        # What is about the whole store is for the server's own token.
+        assert reader("GET", "/metrics").status_code == reader("POST", "/mcp").status_code == 403
+        # In a browser, too, it stays what it is.
+        let_in = running.stranger.get("/?token=a-token-that-only-reads")
+        assert let_in.status_code == 303 and running.stranger.get(HEALTH).json()["scopes"] == ["home"]
+        running.stranger.cookies.clear()
+        seldom = [ask("a-token-for-now-and-then", "GET", HEALTH) for _ in range(3)]
+        assert [answer.status_code for answer in seldom] == [200, 200, 429]
+        assert 1 <= int(seldom[2].headers["retry-after"]) <= 30 and "2 times a minute" in seldom[2].json()["detail"]
+        assert running.get("health").json()["scopes"] is None
+    with pytest.raises(HopgateError, match="a token is for 'home', and this server is bound"):
+        create_app(shared_kb, ServeSettings(TOKEN, scopes=("work",), bearers=read_bearers(path)))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[a", "is not TOML"),
+        ("a = 1", "is to be a table with a token"),
+        ("[a]\nscopes = ['x']", "is to be a table with a token"),
+        ("[a]\ntoken = 'short'", r"\[a\]: a token has 16 to 512"),
+        ("[a]\ntoken = 1", "token is a text"),
+        ("[a]\ntoken = 'sixteen-letters-x'\nscope = 'home'", "has 'scope': it may have"),
+        ("[a]\ntoken = 'sixteen-letters-x'\nrate = 0", "rate"),
+        ("[a]\ntoken = 'sixteen-letters-x'\nscopes = []", "name at least one scope"),
+        ("[a]\ntoken = 'sixteen-letters-x'\n[b]\ntoken = 'sixteen-letters-x'", "a token twice"),
+    ],
+)
+def test_a_file_of_tokens_that_is_wrong_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "tokens.toml"
+    path.write_text(text)
+    path.chmod(0o600)
+    with pytest.raises(HopgateError, match=sentence):
+        read_bearers(path)
+    path.chmod(0o640)
+    with pytest.raises(HopgateError, match="chmod 600"):
+        read_bearers(path)

@@ -45,6 +45,24 @@ def test_recall_takes_filters_weights_and_legs(reading: Running) -> None:
     assert newest[0] == "new"
 
 
+def test_many_are_recalled_and_remembered_at_once(writing: Running, own_kb: KnowledgeBase) -> None:
+    queries = ["who lives in London", "where is the printer", "who lives in London"]
+    answers = writing.post("recall:batch", {"queries": queries, "k": 3, "scope": "home"}).json()["answers"]
+    alone = [own_kb.recall(query, k=3, scope="home") for query in queries]
+    assert [[(hit["memory"]["id"], hit["score"]) for hit in hits] for hits in answers] == [
+        [(hit.external_id, hit.score) for hit in hits] for hits in alone
+    ]
+    assert answers[0] == answers[2] and len(own_kb.recall_many([])) == 0
+    new = [{"text": "Cyd Moore sails the harbour."}, {"id": "m1", "text": "Ada Lovelace lives in Paris."}]
+    written = writing.post("memories:batch", {"memories": new}).json()
+    assert [written[name] for name in ("added", "updated", "embedded", "linked")] == [1, 1, 2, 2]
+    assert [memory["content"] for memory in written["memories"]] == [memory["text"] for memory in new]
+    # All or none.
+    twice = writing.post("memories:batch", {"memories": [{"id": "n1", "text": "x"}, {"id": "n1", "text": "y"}]})
+    assert twice.status_code == 422 and own_kb.get("n1") is None
+    assert writing.post("recall:batch", {"queries": []}).status_code == 422
+
+
 def test_settings_are_given_and_changed_from_the_next_request_on(writing: Running) -> None:
     def rows() -> dict[str, dict[str, object]]:
         return {row["name"]: row for row in writing.get("settings").json()["settings"]}

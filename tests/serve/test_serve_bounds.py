@@ -38,6 +38,8 @@ def everything(running: Running) -> Iterator[httpx.Response]:
     for query in ("the code of the vault", "vault", "Gitea printer London"):
         for further in ({}, {"legs": ["lexical"]}, {"graph": 0}, {"include_superseded": True}):
             yield running.post("recall", {"query": query, "k": 50, **further})
+    yield running.post("recall:batch", {"queries": ["the code of the vault", "vault"], "explain": True})
+    yield running.post("context", {"query": "the code of the vault"})
     for key in (*SECRET, "m1"):
         yield running.post("explain", {"query": "the code of the vault", "id": key})
         yield running.get(f"memories/{quote(key)}")
@@ -101,6 +103,7 @@ def test_sensitive_texts_are_shown_where_the_server_was_started_so(own_kb: Knowl
 WRITES: tuple[tuple[str, str, Any], ...] = (
     ("PATCH", "settings", {"k": 5}),
     ("POST", "memories", {"text": "x"}),
+    ("POST", "memories:batch", {"memories": [{"text": "x"}]}),
     ("DELETE", "memories/m1", None),
     ("POST", "memories/m1/sensitive", {"sensitive": True}),
 )
@@ -139,8 +142,9 @@ def test_a_server_that_is_bound_to_a_scope_shows_and_changes_nothing_of_another(
             ("PATCH", "settings", {"k": 5}),
         ):
             assert running.client.request(method, f"/api/v1/{path}", json=body).status_code == 403, path
-        taken = running.post("memories", {"id": "m3", "text": "mine"})
-        assert taken.status_code == 409
+        mine = {"id": "m3", "text": "mine"}
+        assert running.post("memories", mine).status_code == 409
+        assert running.post("memories:batch", {"memories": [{"text": "x"}, mine]}).status_code == 409
         own = running.post("memories", {"text": "The kettle is new.", "link": False})
         assert own.json()["memory"]["scope"] == "home"
         assert running.get("health").json()["store"] == {}

@@ -13,7 +13,7 @@ from hopgate.cli import parameters
 from hopgate.cli.output import say
 from hopgate.cli.parameters import Location, click_options, flag, on_store, path
 from hopgate.errors import HopgateError
-from hopgate.serve.settings import Bounds, ServeSettings, is_loopback, new_token
+from hopgate.serve.settings import Bounds, ServeSettings, is_loopback, new_token, own_text, read_bearers
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
@@ -24,23 +24,23 @@ ASKED = ("scopes", "read_only", "show_sensitive", "host", "port", "mcp")
 @click.command("serve", epilog="Example: hopgate serve --read-only --open")
 @click_options(ServeSettings, only=ASKED)
 @path("--token-file", "Read the token from this file, which only you may read.", show_default="a new one, printed once")
+@path("--tokens", "Let the tokens of this TOML file in, too, each with scopes, read_only and rate of its own.")
 @flag("--open", "Open it in the browser.", "open_browser")
 @on_store
-def serve(location: Location, token_file: Path | None, open_browser: bool, **given: Any) -> None:
+def serve(location: Location, token_file: Path | None, tokens: Path | None, open_browser: bool, **given: Any) -> None:
     """Show the store in a browser, and serve it to programs under /api/v1.
 
     Every request needs the token in the URL that is printed once. Ctrl-C ends it.
     """
     require_packages()
-    from hopgate.serve.launch import read_token
-
     host = given["host"]
     if token_file is None and host is not None and not is_loopback(host):
         raise HopgateError(
             f"others can reach {host}: write a token into a file that only you can read, and give it with --token-file"
         )
-    token = new_token() if token_file is None else read_token(token_file)
-    settings = ServeSettings(token, **parameters.values(given))
+    token = new_token() if token_file is None else own_text(token_file)
+    bearers = () if tokens is None else read_bearers(tokens)
+    settings = ServeSettings(token, bearers=bearers, **parameters.values(given))
     with location.opened() as kb:
         run(kb, settings, open_browser=open_browser, token_file=token_file)
 

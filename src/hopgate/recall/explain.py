@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from hopgate.errors import UnknownMemoryError
 from hopgate.memory import Memory
+from hopgate.recall.asked import Asked, AskOptions
 from hopgate.recall.dense import dense_scores
-from hopgate.recall.filters import Filters, Query, Scopes, check_query, read_filters
+from hopgate.recall.filters import Filters, Query, check_query
 from hopgate.recall.fusion import shared_ranks
 from hopgate.recall.legs import Legs, RecallPipeline, run_legs
 from hopgate.recall.recall import recall
-from hopgate.recall.settings import MAX_DEPTH, RecallOptions, Settings, StoreSettings
+from hopgate.recall.settings import MAX_DEPTH, Settings, StoreSettings
 from hopgate.store import memories
 from hopgate.store.rows import Connection
 from hopgate.store.store import Store
 from hopgate.store.vectors import tokens_of
-from hopgate.store.where import Conditions
-
-_FILTERS = ("scope", "exclude", "as_of", "known_at", "cluster", "where")
-
-
-class ExplainOptions(RecallOptions, total=False):
-    """What `KnowledgeBase.explain` takes: the filters and settings of a recall."""
-
-    legs: Sequence[str] | None
-    scope: Scopes
-    exclude: Sequence[str]
-    as_of: datetime | None
-    known_at: datetime | None
-    include_superseded: bool
-    cluster: int | None
-    where: Conditions | str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +72,11 @@ class Explanation:
 
 
 def explain(
-    pipeline: RecallPipeline, stored: StoreSettings, query: str, external_id: str, options: ExplainOptions
+    pipeline: RecallPipeline, stored: StoreSettings, query: str, external_id: str, options: AskOptions
 ) -> Explanation:
     """Ask a query as recall does, and look for one memory in all that happens; an unknown id is refused."""
-    text, given = check_query(query), dict[str, Any](options)
-    legs, superseded = given.pop("legs", None), bool(given.pop("include_superseded", False))
-    narrowed: dict[str, Any] = {name: given.pop(name) for name in _FILTERS if name in given}
-    settings = stored.resolve(given).settings
-    settings = settings if legs is None else settings.only(legs)
-    filters = read_filters(pipeline.store, superseded=superseded, **narrowed)
-    pipeline = pipeline.set_as(settings)
+    text, asked = check_query(query), Asked.of(pipeline, stored, options)
+    pipeline, settings, filters = asked.pipeline, asked.settings, asked.filters
     with pipeline.store.transaction() as connection:
         key, memory = _known(connection, external_id)
         if filters.scopes is not None and memory.superseded_by is not None:

@@ -33,6 +33,7 @@ from hopgate.store.vectors import tokens_of
 
 if TYPE_CHECKING:
     from hopgate.graph.walk.matrix import GraphMatrix
+    from hopgate.recall.asked import EmbeddedAhead
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
     from hopgate.store.vectors import MemoryTokens
@@ -43,7 +44,7 @@ class RecallPipeline:
     """What a query passes through. Each part is idle, and loads nothing, until a leg or a setting needs it."""
 
     store: Store
-    embedder: Embedding  # gives the query its vector, for the dense and the graph leg, and its tokens
+    embedder: Embedding | EmbeddedAhead  # gives the query its vector, for the dense and the graph leg, and its tokens
     graph: GraphLeg
     # Runs the lexical leg and reads the query's tokens while it is embedded, and looks up what the graph leg needs
     # while the dense leg runs.

@@ -29,6 +29,9 @@ SettingsRequest = request_model("SettingsRequest", OPTIONS.values(), walk=dict[s
 _ASKED = [option for option in OPTIONS.values() if option.name != "rerank_model"]
 QuerySettings = request_model("QuerySettings", _ASKED, walk=dict[str, Any])
 
+# Queries or memories of one request.
+MOST_AT_ONCE = 1000
+QueryText = Annotated[Text, Field(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
 MemoryId = Annotated[Key, Path(description="The memory's external id.")]
 Tags = Annotated[list[Annotated[Text, Field(max_length=1000)]], Field(max_length=1000)]
 # What is null of a memory whose texts are not shown.
@@ -54,10 +57,9 @@ class ContextAnswer(BaseModel):
     citations: list[CitationAnswer]
 
 
-class QueryRequest(QuerySettings):  # type: ignore[misc, valid-type]
-    """What to recall, which memories may be found, and the settings that are otherwise for this query."""
+class AskRequest(QuerySettings):  # type: ignore[misc, valid-type]
+    """Which memories may be found, and the settings that are otherwise for this request."""
 
-    query: Annotated[Text, Field(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
     legs: Annotated[list[Literal["lexical", "dense", "late", "graph"]], Field(min_length=1, max_length=4)] | None = None
     scope: Key | Annotated[list[Key], Field(max_length=100)] | None = None
     exclude: Annotated[list[Key], Field(max_length=1000, default_factory=list)]
@@ -71,9 +73,15 @@ class QueryRequest(QuerySettings):  # type: ignore[misc, valid-type]
         """Give the filters and settings as `KnowledgeBase.recall` and `explain` take them."""
         if self.k is not None:
             served.require_rows(self.k, "k")
-        given = self.model_dump(include={*OPTIONS, *QueryRequest.__annotations__} - {"query"}, exclude_none=True)
+        given = self.model_dump(include={*OPTIONS, *AskRequest.__annotations__}, exclude_none=True)
         where = served.conditions(self.where)
         return {**given, "scope": served.allowed_scopes(self.scope), "where": where}
+
+
+class QueryRequest(AskRequest):
+    """What to recall."""
+
+    query: QueryText
 
 
 class RecallRequest(QueryRequest):
@@ -82,13 +90,20 @@ class RecallRequest(QueryRequest):
     explain: bool = True
 
 
+class RecallManyRequest(AskRequest):
+    """Many recalls, alike in all but what they ask."""
+
+    queries: Annotated[list[QueryText], Field(min_length=1, max_length=MOST_AT_ONCE)]
+    explain: bool = False
+
+
 class ExplainRequest(QueryRequest):
     """A query as it was asked, and the memory that is looked for among its hits."""
 
     id: Key
 
 
-class MemoryRequest(Strict):
+class MemoryText(Strict):
     """A memory to remember; the same id again brings it up to date."""
 
     id: Key | None = None
@@ -103,7 +118,28 @@ class MemoryRequest(Strict):
     thread: Key | None = None
     reply_to: Key | None = None
     language: Annotated[Text, Field(max_length=80)] | None = None
-    link: Annotated[bool, Field(description="Embed and link it at once.")] = True
+
+    def memory(self) -> Memory:
+        """Give it as a memory; one without an id is called "new"."""
+        values = self.model_dump(include=_OF_MEMORY)
+        return Memory(self.id or "new", self.text, tags=tuple(self.tags), **values)
+
+
+_OF_MEMORY = MemoryText.model_fields.keys() - {"id", "text", "tags"}
+Link = Annotated[bool, Field(description="Embed and link at once.")]
+
+
+class MemoryRequest(MemoryText):
+    """A memory to remember."""
+
+    link: Link = True
+
+
+class MemoriesRequest(Strict):
+    """Memories to remember, all of them or, where one is refused, none."""
+
+    memories: Annotated[list[MemoryText], Field(min_length=1, max_length=MOST_AT_ONCE)]
+    link: Link = True
 
 
 class SensitiveRequest(Strict):
@@ -140,6 +176,16 @@ class WrittenAnswer(BaseModel):
     memory: MemoryAnswer
 
 
+class WrittenManyAnswer(BaseModel):
+    """What became of memories: how many are new or otherwise now, and how many were embedded and linked with them."""
+
+    added: int
+    updated: int
+    embedded: int
+    linked: int
+    memories: list[MemoryAnswer]
+
+
 class HitAnswer(BaseModel):
     """A recalled memory, and what put it there: as `hopgate.Hit`."""
 
@@ -171,6 +217,13 @@ class RecallAnswer(BaseModel):
     took_ms: float
 
 
+class RecallManyAnswer(BaseModel):
+    """The hits of each query, best first, in the order of the queries."""
+
+    answers: list[list[HitAnswer]]
+    took_ms: float
+
+
 @router.post("/recall")
 def recall(asked: RecallRequest, served: Served) -> RecallAnswer:
     """Recall the memories that answer a query, best first."""
@@ -185,6 +238,17 @@ def recall(asked: RecallRequest, served: Served) -> RecallAnswer:
         settings=repr(settings),
         origin=origin(resolved.sources),
         took_ms=round(took * 1000, 3),
+    )
+
+
+@router.post("/recall:batch")
+def recall_many(asked: RecallManyRequest, served: Served) -> RecallManyAnswer:
+    """Recall for many queries at once, which takes less time than one by one."""
+    begun = time.perf_counter()
+    answers = served.kb.recall_many(asked.queries, explain=asked.explain, **asked.options(served))
+    took = time.perf_counter() - begun
+    return RecallManyAnswer(
+        answers=[[_hit(hit, served) for hit in hits] for hits in answers], took_ms=round(took * 1000, 3)
     )
 
 
@@ -264,12 +328,24 @@ def list_memories(
 @memories.post("/memories", responses={201: {"model": WrittenAnswer}})
 def add_memory(asked: MemoryRequest, served: Served, response: Response) -> WrittenAnswer:
     """Remember one text, or bring the memory of that id up to date; 201 where it is new."""
-    values = asked.model_dump(exclude={"id", "text", "tags", "link"})
-    asked_for = Memory(asked.id or "new", asked.text, tags=tuple(asked.tags), **values)
-    new, added, done = served.write(asked_for, named=asked.id is not None, link=asked.link)
+    new, added, done = served.write(asked.memory(), named=asked.id is not None, link=asked.link)
     response.status_code = 201 if added else 200
     memory = shown(served.memory(new.external_id), served)
     return WrittenAnswer(new=added, embedded=done.embedded, linked=done.linked, memory=memory)
+
+
+@memories.post("/memories:batch")
+def add_memories(asked: MemoriesRequest, served: Served) -> WrittenManyAnswer:
+    """Remember many texts in one transaction, or bring the memories of their ids up to date."""
+    new = [(row.memory(), row.id is not None) for row in asked.memories]
+    ids, written, done = served.write_many(new, link=asked.link)
+    return WrittenManyAnswer(
+        added=written.added,
+        updated=written.updated,
+        embedded=done.embedded,
+        linked=done.linked,
+        memories=[shown(served.memory(key), served) for key in ids],
+    )
 
 
 @memories.get("/memories/{id:path}")

@@ -42,7 +42,7 @@ STATIC = Path(__file__).parent / "static"
 INDEX = "index.html"
 IN_STORE = ("memories", "sensitive", "superseded", "pending_vectors", "pending_graph", "failed_graph", "graph_version",
             "graph_built", "concepts", "edges", "extractor", "embedder", "late")  # fmt: skip
-BEARER, COOKIE = "The token that hopgate serve printed.", "Set by the URL that hopgate serve printed."
+TOKEN, COOKIE = "The token that hopgate serve printed.", "Set by the URL that hopgate serve printed."
 
 
 def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
@@ -69,11 +69,11 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
         redirect_slashes=False,
         # What the document says of the token; `Guard` asks for it.
         dependencies=[
-            Depends(HTTPBearer(scheme_name="bearer", description=BEARER, auto_error=False)),
+            Depends(HTTPBearer(scheme_name="bearer", description=TOKEN, auto_error=False)),
             Depends(APIKeyCookie(name=settings.cookie, scheme_name="cookie", description=COOKIE, auto_error=False)),
         ],
     )
-    app.state.service = Service(kb, settings)
+    app.state.services = {bearer.token: Service(kb, bearer, settings.max_k) for bearer in settings.everybody()}
     for router in ROUTERS:
         app.include_router(router, responses=responses(), dependencies=[Depends(refuse_unknown_parameters)])
     add_reference(app)

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
 from hopgate.memory import MAX_KEY_BYTES, YEARS
-from hopgate.serve.middleware import RefusedError
+from hopgate.serve.middleware import BEARER, RefusedError
 from hopgate.store.where import Conditions, read_conditions
 from hopgate.times import utc
 from hopgate.upkeep import CaughtUp
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
     from hopgate.memory import Memory
     from hopgate.options import Option
-    from hopgate.serve.settings import Bounds, ServeSettings
+    from hopgate.serve.settings import Bounds
     from hopgate.store.memories import Written
 
 # A rule of sensitivity that is added holds after so many seconds at the latest: requests ask for them all the time.
@@ -113,13 +113,7 @@ class BoundStore:
         is shown, since a short text could be guessed from it, nor whether there is such a memory already.
         """
         self.require_writing()
-        scopes = self.allowed_scopes(new.scope)
-        new = replace(new, scope=scopes[0] if scopes else None)
-        if not named:
-            new = replace(new, external_id=f"add#{self.kb.made_id(new.scope, new.title, new.text)}")
-            before = self.kb.get(new.external_id)
-            if new.is_sensitive or (before is not None and not self.sees(before)):
-                new = replace(new, external_id=random_id())
+        new = self._in_bounds(new, named)
         try:
             written = self.kb.add(new, within=self.bound)
         except TakenError:
@@ -128,26 +122,46 @@ class BoundStore:
             # Another scope has it by now: who is bound does not learn of it.
             new = replace(new, external_id=random_id())
             written = self.kb.add(new, within=self.bound)
-        return new, bool(written.added), self.caught_up(new.external_id, written) if link else CaughtUp(0, 0)
+        return new, bool(written.added), self.caught_up([new.external_id], written) if link else CaughtUp(0, 0)
 
-    def caught_up(self, key: str, written: Written) -> CaughtUp:
-        """Embed and link a memory that was just written, with whatever else waits.
+    def write_many(
+        self, new: Sequence[tuple[Memory, bool]], *, link: bool = True
+    ) -> tuple[list[str], Written, CaughtUp]:
+        """Store memories, each with whether it is named, as `write` does, all of them or none; give their ids."""
+        self.require_writing()
+        placed = [self._in_bounds(memory, named) for memory, named in new]
+        written, ids = self.kb.add(*placed, within=self.bound), [memory.external_id for memory in placed]
+        return ids, written, self.caught_up(ids, written) if link else CaughtUp(0, 0)
+
+    def _in_bounds(self, new: Memory, named: bool) -> Memory:
+        """Give a memory its scope, and an id where it has none."""
+        scopes = self.allowed_scopes(new.scope)
+        new = replace(new, scope=scopes[0] if scopes else None)
+        if named:
+            return new
+        new = replace(new, external_id=f"add#{self.kb.made_id(new.scope, new.title, new.text)}")
+        before = self.kb.get(new.external_id)
+        hidden = new.is_sensitive or (before is not None and not self.sees(before))
+        return replace(new, external_id=random_id()) if hidden else new
+
+    def caught_up(self, keys: Sequence[str], written: Written) -> CaughtUp:
+        """Embed and link memories that were just written, with whatever else waits.
 
         Who is bound to scopes learns nothing of that: what waits in others is not counted, and an error that may be
         about one of them is not told.
         """
         if self.bound is None:
-            return self.kb.upkeep.catch_up([key])
+            return self.kb.upkeep.catch_up(keys)
         try:
-            done = self.kb.upkeep.catch_up([key])
+            done = self.kb.upkeep.catch_up(keys)
         except HopgateError:
             raise RefusedError(
                 503,
                 "it is stored and waits to be embedded and linked: who runs this server learns why from hopgate embed",
             ) from None
-        known = self.kb.get(key)
-        new = bool(written.added or written.changed) and known is not None and not known.is_sensitive
-        return replace(done, embedded=min(done.embedded, int(new)), linked=min(done.linked, 1))
+        known = [memory for memory in map(self.kb.get, keys) if memory is not None and not memory.is_sensitive]
+        own = min(len(known), written.added + len(written.changed))
+        return replace(done, embedded=min(done.embedded, own), linked=min(done.linked, len(keys)))
 
     def require_writing(self) -> None:
         """Refuse what would change a store that is served for reading."""
@@ -175,9 +189,9 @@ def random_id() -> str:
 class Service(BoundStore):
     """A store as it is served by HTTP; an endpoint takes it as `served: Served`."""
 
-    def __init__(self, kb: KnowledgeBase, settings: ServeSettings) -> None:
-        super().__init__(kb, settings)
-        self._most = settings.max_k
+    def __init__(self, kb: KnowledgeBase, bounds: Bounds, max_k: int) -> None:
+        super().__init__(kb, bounds)
+        self._most = max_k
 
     def require_rows(self, count: int, name: str = "limit") -> int:
         """Refuse more rows than one answer may have."""
@@ -187,7 +201,8 @@ class Service(BoundStore):
 
 
 async def _served(request: Request) -> Service:
-    service = request.app.state.service
+    # The service of whose token the request carries: `Guard` looked.
+    service = request.app.state.services[request.scope[BEARER].token]
     assert isinstance(service, Service)
     return service
 

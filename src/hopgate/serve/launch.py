@@ -9,9 +9,7 @@ import math
 import os
 import resource
 import socket
-import stat
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import uvicorn
@@ -144,17 +142,3 @@ def url_of(settings: ServeSettings, listening: socket.socket, token: str) -> str
     """Give the address to open."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"http://{host}:{listening.getsockname()[1]}/?token={token}"
-
-
-def read_token(path: Path) -> str:
-    """Read a token from a file that only its owner can read."""
-    try:
-        with path.open(encoding="ascii") as file:
-            found = os.fstat(file.fileno())
-            if stat.S_IMODE(found.st_mode) & 0o077 or found.st_uid not in (os.geteuid(), 0):
-                raise HopgateError(f"run chmod 600 {path} first, since others can read it and it holds the token")
-            return file.read(4096).strip()
-    except UnicodeDecodeError:
-        raise HopgateError(f"{path} holds no token: write one of letters and digits into it") from None
-    except OSError as error:
-        raise HopgateError(f"the token file {path} cannot be read: {error.strerror or error}") from None

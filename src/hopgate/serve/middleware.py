@@ -6,8 +6,9 @@ import asyncio
 import hmac
 import json
 import logging
+import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -21,7 +22,7 @@ from starlette.responses import RedirectResponse, Response
 
 from hopgate.errors import ConflictError, HopgateError, TakenError, UnknownError, UnreachableError
 from hopgate.redact import redacted
-from hopgate.serve.settings import ServeSettings
+from hopgate.serve.settings import Bearer, ServeSettings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -52,6 +53,10 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 NO_TOKEN = "this needs the token that hopgate serve printed: open its URL, or send it in the header Authorization"
+# Where a request's scope holds whose token it carries.
+BEARER = "hopgate.bearer"
+# What is about the whole store, whatever a token is bound to.
+FOR_OWN_TOKEN = ("/metrics", "/mcp")
 API = "/api/"
 PREFIX = "/api/v1"
 _SAFE = ("GET", "HEAD")
@@ -73,6 +78,8 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: ServeSettings, registry: CollectorRegistry) -> None:
         self.app = app
         self._settings = settings
+        self._bearers = settings.everybody()
+        self._allowances = {bearer.token: Allowance(bearer.rate) for bearer in self._bearers if bearer.rate}
         self._at_work = 0
         self._seconds = Histogram(
             "hopgate_request_seconds", "Seconds of a request", ("method", "route", "status"), registry=registry
@@ -99,9 +106,7 @@ class Guard:
             await send(message)
 
         try:
-            answer = refusal(scope, self._settings)
-            if answer is None and self._at_work >= self._settings.concurrent:
-                answer = problem(503, "too many requests are at work: ask again in a moment", {"Retry-After": "1"})
+            answer = refusal(scope, self._settings, self._bearers) or self._too_much(scope)
             await (answer or self._in_time)(scope, receive, hardened)
         except Exception as error:
             # Its text may hold a memory's: the class and the path are enough to look for it.
@@ -116,6 +121,16 @@ class Guard:
             method = scope["method"] if scope["method"] in _METHODS else "other"
             route = getattr(scope.get("route"), "path", "")
             self._seconds.labels(method, route, status).observe(time.perf_counter() - begun)
+
+    def _too_much(self, scope: Scope) -> Response | None:
+        """Say that a request comes too soon, for its token or for the server."""
+        allowance = self._allowances.get(scope[BEARER].token)
+        if allowance is not None and (seconds := allowance.wait(time.monotonic())):
+            sentence = f"this token may ask {allowance.rate} times a minute: wait {seconds} seconds"
+            return problem(429, sentence, {"Retry-After": str(seconds)})
+        if self._at_work >= self._settings.concurrent:
+            return problem(503, "too many requests are at work: ask again in a moment", {"Retry-After": "1"})
+        return None
 
     async def _in_time(self, scope: Scope, receive: Receive, send: Send) -> None:
         started, over = False, False
@@ -149,20 +164,49 @@ class Guard:
             work.exception()
 
 
-def refusal(scope: Scope, settings: ServeSettings) -> Response | None:
-    """Say what a request is answered that is not let in, or that is led on; None where it may go on."""
+class Allowance:
+    """How many requests are left of so many a minute, which come back evenly."""
+
+    def __init__(self, rate: int) -> None:
+        self.rate, self._left, self._at = rate, float(rate), 0.0
+
+    def wait(self, now: float) -> int:
+        """Take one, and give 0; where none is left, the seconds until there is one.
+
+        Examples
+        --------
+        >>> two = Allowance(2)
+        >>> [two.wait(now) for now in (100.0, 100.0, 100.0, 131.0)]
+        [0, 0, 30, 0]
+        """
+        self._left, self._at = min(self.rate, self._left + (now - self._at) * self.rate / 60), now
+        if self._left < 1:
+            return max(1, math.ceil((1 - self._left) * 60 / self.rate))
+        self._left -= 1
+        return 0
+
+
+def refusal(scope: Scope, settings: ServeSettings, bearers: Sequence[Bearer]) -> Response | None:
+    """Say what a request is answered that is not let in, or that is led on; None where it may go on.
+
+    Then the scope holds who it is, under `BEARER`.
+    """
     headers = Headers(scope=scope)
     is_page = scope["method"] in _SAFE and not scope["path"].startswith(API)
     pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     in_address = [value for name, value in pairs if name == "token" and is_page][:1]
     tokens = in_address or [*_bearers(headers), *_cookies(headers, settings.cookie)]
-    if not any(_same(settings.token, token) for token in tokens):
+    known = [bearer for bearer in bearers if any(_same(bearer.token, token) for token in tokens)]
+    if not known:
         return problem(401, NO_TOKEN, {"WWW-Authenticate": "Bearer"})
+    scope[BEARER] = bearer = known[0]
     host = _only(headers, "host")
     if host is None or not settings.knows_host(host):
         return problem(421, "this server does not go by that name: open it by the address that hopgate serve said")
     if sentence := _foreign(headers, host, is_page):
         return problem(403, sentence)
+    if bearer.token != settings.token and scope["path"].startswith(FOR_OWN_TOKEN):
+        return problem(403, "this is for the server's own token: ask whoever runs the server")
     if not in_address:
         return None
     # The token is kept in a cookie, and the same page opened without it in the address.
@@ -170,7 +214,7 @@ def refusal(scope: Scope, settings: ServeSettings) -> Response | None:
     # One slash alone: two would begin the name of another host.
     where = "/" + quote(scope["path"].lstrip("/\\"), safe="/") + (f"?{rest}" if rest else "")
     answer = RedirectResponse(where, 303)
-    answer.set_cookie(settings.cookie, settings.token, httponly=True, samesite="strict", path="/")
+    answer.set_cookie(settings.cookie, bearer.token, httponly=True, samesite="strict", path="/")
     return answer
 
 
@@ -246,7 +290,7 @@ def responses() -> dict[int | str, dict[str, Any]]:
     schema = {"$ref": f"#/components/schemas/{Problem.__name__}"}
     return {
         status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": schema}}}
-        for status in (400, 401, 403, 404, 405, 409, 413, 421, 422, 503, 504)
+        for status in (400, 401, 403, 404, 405, 409, 413, 421, 422, 429, 503, 504)
     }
 
 

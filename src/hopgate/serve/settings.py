@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
+import os
 import re
 import secrets
 import socket
-from dataclasses import dataclass, field
+import stat
+import tomllib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from hopgate.errors import HopgateError
 from hopgate.options import check, setting
@@ -42,8 +46,65 @@ class Bounds:
             raise HopgateError("name at least one scope to bind requests to, or none to bind them to none")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Bearer(Bounds):
+    """Whoever carries a token: what they may see and do, and how often they may ask."""
+
+    token: str = field(repr=False)
+    rate: int | None = setting(None, "requests a minute; without it as many as come", low=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not _TOKEN.fullmatch(self.token):
+            raise HopgateError(
+                f"a token has 16 to 512 letters, digits or signs of ._~+/=-, and this has {len(self.token)}"
+            )
+
+
+def read_bearers(path: Path) -> tuple[Bearer, ...]:
+    """Read further tokens from a TOML file that only its owner can read: a table for each, by any name.
+
+    Each has a `token`, and may have `scopes`, `read_only` and `rate`, in requests a minute.
+    """
+    try:
+        tables = tomllib.loads(own_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise HopgateError(f"{path} is not TOML: {error}") from None
+    bearers = []
+    for name, table in tables.items():
+        where = f"{path}: [{name}]"
+        if not isinstance(table, dict) or "token" not in table:
+            raise HopgateError(f"{where} is to be a table with a token")
+        if unknown := table.keys() - {"token", "scopes", "read_only", "rate"}:
+            raise HopgateError(f"{where} has {min(unknown)!r}: it may have token, scopes, read_only and rate")
+        scopes = table.get("scopes")
+        if not isinstance(table["token"], str) or not (scopes is None or isinstance(scopes, list)):
+            raise HopgateError(f"{where}: token is a text, and scopes a list of texts")
+        try:
+            bearers.append(Bearer(**{**table, "scopes": None if scopes is None else tuple(scopes)}))
+        except HopgateError as error:
+            raise HopgateError(f"{where}: {error}") from None
+    if len({bearer.token for bearer in bearers}) < len(bearers):
+        raise HopgateError(f"{path} has a token twice: give each its own")
+    return tuple(bearers)
+
+
+def own_text(path: Path) -> str:
+    """Read a file with tokens, which only its owner may be able to read."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            found = os.fstat(file.fileno())
+            if stat.S_IMODE(found.st_mode) & 0o077 or found.st_uid not in (os.geteuid(), 0):
+                raise HopgateError(f"run chmod 600 {path} first, since others can read it and it holds the token")
+            return file.read(1 << 20).strip()
+    except UnicodeDecodeError:
+        raise HopgateError(f"{path} holds no token: write one of letters and digits into it") from None
+    except OSError as error:
+        raise HopgateError(f"the token file {path} cannot be read: {error.strerror or error}") from None
+
+
 @dataclass(frozen=True)
-class ServeSettings(Bounds):
+class ServeSettings(Bearer):
     """How a store is served.
 
     Examples
@@ -55,7 +116,8 @@ class ServeSettings(Bounds):
     hopgate.errors.HopgateError: a token has 16 to 512 letters, digits or signs of ._~+/=-, and this has 5
     """
 
-    token: str = field(repr=False)
+    token: str = field(repr=False, kw_only=False)
+    bearers: tuple[Bearer, ...] = field(default=(), repr=False)
     host: str = setting("127.0.0.1", "the address to listen on; beyond this machine with --token-file")
     port: int = setting(PORT, "the port; 0 takes any that is free", low=0, high=65535)
     mcp: bool = setting(False, "serve assistants, too, under /mcp")
@@ -66,12 +128,16 @@ class ServeSettings(Bounds):
     header_seconds: float = setting(10.0, "how long the head of a request may take to arrive", above=0)
     request_seconds: float = setting(60.0, "how long a request may take, its body included", above=0)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not _TOKEN.fullmatch(self.token):
-            raise HopgateError(
-                f"a token has 16 to 512 letters, digits or signs of ._~+/=-, and this has {len(self.token)}"
-            )
+    def everybody(self) -> tuple[Bearer, ...]:
+        """Who may come, and what they may do here: nobody more than the server's own token."""
+        return (self, *map(self._narrowed, self.bearers))
+
+    def _narrowed(self, bearer: Bearer) -> Bearer:
+        scopes = self.scopes if bearer.scopes is None else bearer.scopes
+        if self.scopes is not None and scopes is not None and (outside := set(scopes) - set(self.scopes)):
+            raise HopgateError(f"a token is for {min(outside)!r}, and this server is bound to other scopes")
+        read_only = bearer.read_only or self.read_only
+        return replace(bearer, scopes=scopes, read_only=read_only, show_sensitive=self.show_sensitive)
 
     @property
     def loopback(self) -> bool:

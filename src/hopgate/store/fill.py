@@ -51,9 +51,14 @@ class Embedding:
 
     def query(self, text: str, space: vectors.EmbeddingSpace | None = None) -> NDArray[np.float32]:
         """Embed a query with the embedder that made the store's vectors, which another process may have changed."""
-        vector: NDArray[np.float32] = self.embedder(space=space).queries([text])[0]
-        self.loaded = True
+        vector: NDArray[np.float32] = self.queries([text], space)[0]
         return vector
+
+    def queries(self, texts: Sequence[str], space: vectors.EmbeddingSpace | None = None) -> NDArray[np.float32]:
+        """Embed queries in one batch."""
+        rows = self.embedder(space=space).queries(texts)
+        self.loaded = True
+        return rows
 
     def embedder(self, spec: str | None = None, space: vectors.EmbeddingSpace | None = None) -> Embedder:
         """The store's embedder; a spec that names another is refused."""
