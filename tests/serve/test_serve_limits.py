@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import re
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 from patience import PATIENCE
+from psycopg.conninfo import make_conninfo
 from serving import TOKEN, serving
 
 from hopgate.kb import KnowledgeBase
+from hopgate.serve.launch import TOLD_AFTER_S
 
 
 def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(shared_kb: KnowledgeBase) -> None:
@@ -114,26 +121,61 @@ def test_limits_of_the_server_are_said(shared_kb: KnowledgeBase) -> None:
         assert "limit is at most 5" in running.get("memories?limit=6").json()["detail"]
 
 
-def test_sockets_that_ask_for_nothing_are_closed_and_shut_nobody_out(
-    shared_kb: KnowledgeBase, caplog: pytest.LogCaptureFixture
+HALF_OPEN = {
+    "nothing": b"",
+    "half a head": b"POST /x HTTP/1.1\r\nHost: a\r\n",
+    "half a body": b"POST /api/v1/recall HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\n{",
+}
+
+
+@pytest.mark.parametrize("descriptors", [4096, 200])
+def test_half_open_sockets_are_closed_shut_nobody_out_and_make_one_line(
+    filled: str, dsn: str, descriptors: int
 ) -> None:
-    with serving(shared_kb, connections=20, header_seconds=1.0) as running:
-        where = ("127.0.0.1", int(running.url.rpartition(":")[2]))
-        with contextlib.ExitStack() as stack:
-            silent = [stack.enter_context(socket.create_connection(where)) for _ in range(60)]
-            for number, one in enumerate(silent):
-                with contextlib.suppress(OSError):
-                    # Some begin a request, and one begins to send a body that nobody waits for.
-                    one.sendall(b"" if number % 2 else b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n")
-            assert running.get("health").status_code == 200
-            begun = time.monotonic()
-            for one in silent:
-                one.settimeout(PATIENCE)
-                with contextlib.suppress(ConnectionError):
-                    assert one.recv(1) == b""
-            assert time.monotonic() - begun < PATIENCE
-        assert running.get("health").status_code == 200
-    assert len([record for record in caplog.records if "asked for nothing" in record.getMessage()]) == 1
+    """300 strangers, who send a part of a request or nothing; where a process may open few files they are too many."""
+    store = make_conninfo(dsn, dbname=filled)
+    with (
+        served(store, descriptors) as (process, url),
+        httpx.Client(base_url=url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=PATIENCE) as client,
+        contextlib.ExitStack() as stack,
+    ):
+        where = ("127.0.0.1", int(url.rpartition(":")[2]))
+        assert client.get("/api/v1/health").status_code == 200
+        strangers = [stack.enter_context(socket.create_connection(where, PATIENCE)) for _ in range(300)]
+        for stranger, part in zip(strangers, itertools.cycle(HALF_OPEN.values())):
+            with contextlib.suppress(OSError):
+                stranger.sendall(part)
+        assert client.get("/api/v1/health").status_code == 200
+        for stranger in strangers:
+            with contextlib.suppress(ConnectionError):
+                while stranger.recv(4096):
+                    pass
+        with httpx.Client(base_url=url, headers=dict(client.headers), timeout=PATIENCE) as later:
+            assert later.get("/api/v1/health").status_code == 200
+        time.sleep(1.5 * TOLD_AFTER_S)
+        process.terminate()
+        _, log = process.communicate(timeout=PATIENCE)
+    assert re.fullmatch(r"closed or turned away \d{2,3} connections that asked for nothing\n", log), log[:500]
+
+
+@contextlib.contextmanager
+def served(store: str, descriptors: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A process that serves a store, may open so many files, and waits for a second for the head of a request."""
+    program = (
+        "import sys, hopgate; from hopgate.serve import ServeSettings; from hopgate.serve.launch import *\n"
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, ({descriptors}, {descriptors}))\n"
+        f"settings = ServeSettings({TOKEN!r}, port=0, header_seconds=1.0)\n"
+        "with hopgate.open(sys.argv[1]) as kb, bound_socket(settings) as listening:\n"
+        "    print(listening.getsockname()[1], flush=True)\n"
+        "    serve(kb, settings, listening)\n"
+    )
+    command, pipe = [sys.executable, "-c", program, store], subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process, f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        finally:
+            process.kill()
 
 
 def test_a_body_that_never_ends_is_given_up(shared_kb: KnowledgeBase) -> None:

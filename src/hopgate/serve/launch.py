@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import functools
 import logging
 import math
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
 
 LOG = logging.getLogger("hopgate.serve")
-# Sockets that were closed are counted, and told of once in so many seconds.
-TOLD_EVERY_S = 60.0
+# Connections that were closed or turned away are counted for a moment, and told of at most once in so many seconds.
+TOLD_AFTER_S, TOLD_EVERY_S = 1.0, 60.0
+# So many connections may wait in the kernel to be accepted. asyncio accepts so many in one go as it is told, before any
+# of them can be closed again: more than there are files to spare would shut everybody out.
+BACKLOG, ACCEPTED_AT_ONCE = 128, 16
 # What is at work when the server is told to end may take so long.
 GRACE_S = 3
 
@@ -39,12 +43,15 @@ def serve(kb: KnowledgeBase, settings: ServeSettings, listening: socket.socket) 
 
 def server_of(app: Starlette, settings: ServeSettings, lifespan: Literal["on", "off"] = "off") -> uvicorn.Server:
     """Make the server of an application; one that has to begin and to end something has a lifespan."""
-    return uvicorn.Server(
+    waiting = Waiting(settings)
+    return PromptServer(
+        waiting,
         uvicorn.Config(
             app,
-            http=functools.partial(PromptConnection, Waiting(settings)),  # type: ignore[arg-type]
+            http=functools.partial(PromptConnection, waiting),  # type: ignore[arg-type]
             ws="none",
             lifespan=lifespan,
+            backlog=ACCEPTED_AT_ONCE,
             # Of what is no request there is a count once a minute, and no line each.
             log_level="error",
             # An address may hold what somebody asked for.
@@ -52,8 +59,31 @@ def server_of(app: Starlette, settings: ServeSettings, lifespan: Literal["on", "
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=GRACE_S,
-        )
+        ),
     )
+
+
+class PromptServer(uvicorn.Server):
+    """A server that keeps files to spare, and a log to read, however many connect."""
+
+    def __init__(self, waiting: Waiting, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.waiting = waiting
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(BACKLOG)
+        asyncio.get_running_loop().set_exception_handler(self.failed)
+
+    def failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Count what found no file left; asyncio would write pages of each."""
+        error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            self.waiting.tell()
+        else:
+            loop.default_exception_handler(context)
 
 
 class Waiting:
@@ -66,6 +96,7 @@ class Waiting:
         self.seconds = settings.header_seconds
         self.since: dict[PromptConnection, asyncio.TimerHandle] = {}
         self._closed = 0
+        self._telling: asyncio.TimerHandle | None = None
         self._told_at = -math.inf
 
     def begin(self, connection: PromptConnection) -> None:
@@ -79,13 +110,21 @@ class Waiting:
             timer.cancel()
 
     def close(self, connection: PromptConnection) -> None:
-        """Close a connection that asks for nothing, and log how many were, once a minute."""
+        """Close a connection that asks for nothing."""
         self.end(connection)
         connection.transport.abort()
+        self.tell()
+
+    def tell(self) -> None:
+        """Count a connection that was closed or found no file, and log how many they were, once a minute."""
         self._closed += 1
-        if time.monotonic() - self._told_at > TOLD_EVERY_S:
-            LOG.warning("closed %d connections that asked for nothing", self._closed)
-            self._closed, self._told_at = 0, time.monotonic()
+        if self._telling is None:
+            pause = max(TOLD_AFTER_S, self._told_at + TOLD_EVERY_S - time.monotonic())
+            self._telling = asyncio.get_running_loop().call_later(pause, self._log)
+
+    def _log(self) -> None:
+        LOG.warning("closed or turned away %d connections that asked for nothing", self._closed)
+        self._closed, self._telling, self._told_at = 0, None, time.monotonic()
 
 
 class PromptConnection(H11Protocol):
