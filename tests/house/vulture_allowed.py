@@ -4,8 +4,7 @@ _.showwarning  # set on the module `warnings`, which calls it
 _.inter_op_num_threads, _.intra_op_num_threads, _.enable_mem_pattern  # an option of onnxruntime's session
 _.enable_mem_reuse, _.log_severity_level  # an option of onnxruntime's session
 _.ingest  # the library's way in; the command takes the source and the load apart
-_.aadd  # called by programs with an event loop
-_.arecall_many
+_.aadd, _.arecall_many  # called by programs with an event loop
 _.handle_starttag, _.handle_endtag, _.handle_data  # called by Python's HTML parser
 model_config  # read by pydantic
 reply_to  # a column of memories, which are made of all of their columns
