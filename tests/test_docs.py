@@ -162,7 +162,8 @@ def test_the_reference_of_commands_has_every_command_and_setting():
     assert [part for part in parts if part not in written] == []
 
 
-def test_the_demo_shows_what_the_graph_brings(example, capsys):
+def test_the_demo_shows_what_the_graph_brings(example, capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
     made = corpus()
     with hopgate.open(example) as kb:
         for title, (key, top) in SHOWN.items():

@@ -1,5 +1,6 @@
 """One rule for time: a date without a zone is UTC, wherever one comes in."""
 
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -74,25 +75,30 @@ def test_everything_that_takes_a_time_takes_a_naive_one(moved, naive, city):
 
 
 @pytest.mark.parametrize("name", ["as_of", "known_at"])
-def test_a_text_where_a_time_belongs_is_one_sentence(kb, name):
-    """The command line, HTTP and MCP read texts; in Python the types say datetime."""
-    text: Any = "2024-02-01"
-    when = {name: text}
+def test_a_text_is_taken_where_a_time_is_and_what_is_no_date_is_one_sentence(kb, name):
     kb.add(Memory("m1", "Ada Lovelace lives in London.", scope="home"))
     kb.build()
-    for call in (
-        lambda: Memory("z", "x", created_at=text),
-        lambda: Memory("z", "x", superseded_by="m1", superseded_at=text),
-        lambda: kb.written(text),
-        lambda: kb.written(datetime(2024, 1, 1), text),
-        lambda: kb.graph.changes(text, datetime(2024, 1, 1)),
-        lambda: kb.recall("Ada", **when),
-        lambda: kb.explain("Ada", "m1", **when),
-        lambda: kb.graph.edges(**when),
-        lambda: kb.graph.concepts(scope="home", **when),
-        lambda: kb.graph.concept("Ada Lovelace", **when),
-        lambda: kb.graph.neighbourhood(**when),
-        lambda: kb.graph.to_networkx(**when),
-    ):
-        with pytest.raises(HopgateError, match=r"a time is a datetime, not '2024-02-01'"):
-            call()
+
+    def calls(text: Any) -> Iterator[Callable[[], object]]:
+        when = {name: text}
+        yield lambda: Memory("z", "x", created_at=text)
+        yield lambda: Memory("z", "x", superseded_by="m1", superseded_at=text)
+        yield lambda: kb.written(text)
+        yield lambda: kb.written("1024", text)
+        yield lambda: kb.graph.changes("1024", text)
+        yield lambda: kb.graph.curate(since=text)
+        yield lambda: kb.recall("Ada", **when)
+        yield lambda: kb.explain("Ada", "m1", **when)
+        yield lambda: kb.graph.edges(**when)
+        yield lambda: kb.graph.concepts(scope="home", **when)
+        yield lambda: kb.graph.concept("Ada Lovelace", **when)
+        yield lambda: kb.graph.neighbourhood(**when)
+        yield lambda: kb.graph.to_networkx(**when)
+
+    for call in calls("2924-02"):
+        call()
+    for wrong in ("soon", 5):
+        for call in calls(wrong):
+            with pytest.raises(HopgateError, match=rf"{wrong}'? is no date: write one like 2024-05-01"):
+                call()
+    assert Memory("z", "x", created_at="2024-02").created_at == datetime(2024, 2, 1, tzinfo=UTC)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
@@ -20,7 +19,7 @@ from hopgate.store import journal, memories, superseded
 from hopgate.store.graph import concept_rows, edge_rows, fact_rows, name_rows
 from hopgate.store.graph.visible import View, view_of
 from hopgate.store.rows import Connection
-from hopgate.times import utc
+from hopgate.times import When, utc
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -47,8 +46,8 @@ class Part(TypedDict, total=False):
     """Which part of a graph is looked at."""
 
     scope: Scopes  # one or several: only what their memories say, as they call it
-    as_of: datetime | None  # when it was true
-    known_at: datetime | None  # when it was known
+    as_of: When | None  # when it was true
+    known_at: When | None  # when it was known
 
 
 class ConceptGraph:
@@ -217,7 +216,7 @@ class ConceptGraph:
             return edge_rows.versions(connection, view, inspect.named(connection, view, name), limit=limit)
 
     def changes(
-        self, since: datetime, until: datetime, *, axis: str = "valid", scope: Scopes = None, limit: int = 200
+        self, since: When, until: When, *, axis: str = "valid", scope: Scopes = None, limit: int = 200
     ) -> inspect.EdgeChanges:
         """Give what began and what ended after `since` and up to `until`.
 
@@ -249,7 +248,7 @@ class ConceptGraph:
     # The whole graph, for other programs.
 
     def node_link(
-        self, *, as_of: datetime | None = None, known_at: datetime | None = None, memories: bool = False
+        self, *, as_of: When | None = None, known_at: When | None = None, memories: bool = False
     ) -> dict[str, Any]:
         """Give the graph as node-link data: concepts and edges, and with `memories` what talks about them."""
         with self._looking(as_of=as_of, known_at=known_at) as (connection, view):
@@ -259,7 +258,7 @@ class ConceptGraph:
             )
 
     def to_networkx(
-        self, *, as_of: datetime | None = None, known_at: datetime | None = None, memories: bool = False
+        self, *, as_of: When | None = None, known_at: When | None = None, memories: bool = False
     ) -> nx.MultiDiGraph[str]:
         """Give the graph for networkx, which the extra plot installs."""
         try:
@@ -327,7 +326,7 @@ class ConceptGraph:
             merged, apart = merged + (decided is True), apart + (decided is False)
         return merged, apart
 
-    def curate(self, *, since: datetime | None = None, apply: bool = False) -> list[Proposal]:
+    def curate(self, *, since: When | None = None, apply: bool = False) -> list[Proposal]:
         """Propose what new memories mean for older ones (ADD, UPDATE, DELETE, NOOP); carry it out only with `apply`."""
         from hopgate.graph.build import curate
 

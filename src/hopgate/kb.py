@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -25,11 +26,11 @@ from hopgate.recall.hit import Hit
 from hopgate.recall.legs import Legs, RecallPipeline, pool_of, preload, run_legs
 from hopgate.recall.reachability import BarredLegWarning, warn_if_barred
 from hopgate.recall.settings import RecallOptions, Settings, StoreSettings
-from hopgate.store import memories, setting_rows, vectors
+from hopgate.store import folder_notes, memories, setting_rows, vectors
 from hopgate.store.fill import Embedding
 from hopgate.store.memories import listed, written_between
 from hopgate.store.where import Conditions, Where
-from hopgate.times import utc
+from hopgate.times import When, utc
 
 if TYPE_CHECKING:
     from hopgate.answers.answer import Answer
@@ -39,11 +40,12 @@ if TYPE_CHECKING:
     from hopgate.progress import Advance, Progress
     from hopgate.recall.explain import Explanation
     from hopgate.scale.backfill import Backfilled, BackfillOptions
+    from hopgate.sources.read import FoundSource
     from hopgate.sources.source import ReadOptions
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
     from hopgate.sync import Synced
-    from hopgate.upkeep import Upkeep
+    from hopgate.upkeep import Remembered, Upkeep
 
 # In the class `list` is a method.
 Hits: TypeAlias = list[Hit]
@@ -102,16 +104,103 @@ class KnowledgeBase:
         """
         return self._writer.write(once_each(new), within)
 
+    def remember(
+        self,
+        what: str | Sequence[Mapping[str, Any]],
+        *,
+        id: str | None = None,
+        scope: str | None = None,
+        thread: str | None = None,
+        at: When | None = None,
+        link: bool = True,
+        extractor: str | Extractor | None = None,
+        **fields: Any,
+    ) -> Remembered:
+        """Remember a text, or the messages of a conversation in their order; embed and link it at once.
+
+        Ids are made, so that the same again, in the same scope and thread, is brought up to date and not doubled.
+
+        Parameters
+        ----------
+        what : str or sequence of mapping
+            A text, or messages such as `{"role": "user", "content": "I moved to Oslo."}`; those of the system and of
+            tools are left out, and roles are kept in `extra`.
+        id : str, optional
+            A text's own id.
+        thread : str, optional
+            The conversation it is part of; messages are one of their own by default.
+        at : date or str, optional
+            When it was said, where a message does not say so itself; by default now.
+        link : bool
+            Whether to embed and link it now; else `kb.upkeep.catch_up()` does.
+        extractor : str or Extractor, optional
+            What links, see `kb.upkeep.catch_up`.
+        **fields
+            Further fields of a `Memory`: `title`, `tags`, `is_sensitive`, ….
+
+        Examples
+        --------
+        >>> import tempfile, hopgate
+        >>> with tempfile.TemporaryDirectory() as folder, hopgate.open(folder) as kb:
+        ...     _ = kb.remember("Ada has the spare key.", scope="home", at="2024-05-01")
+        ...     turns = [{"role": "user", "content": "Who is Ada?"}, {"role": "assistant", "content": "A neighbour."}]
+        ...     len(kb.remember(turns, scope="home").ids), [memory.text for memory in kb.list(scope="home")]
+        (2, ['Ada has the spare key.', 'Who is Ada?', 'A neighbour.'])
+        """
+        from hopgate.corpus import parse_memory
+        from hopgate.sources.chats import turn_of
+        from hopgate.sources.source import Repeated
+
+        if isinstance(what, str):
+            made = [Memory(id or f"add#{self.made_id(scope, fields.get('title', ''), what)}", what)]
+        else:
+            thread = thread or f"chat#{self.made_id(scope, list(what))}"
+            key, numbered = self.store.run(setting_rows.id_key), Repeated()
+            made = [parse_memory(turn) for message in what for turn in turn_of(message, thread, key, numbered)]
+        if not any(memory.text.strip() for memory in made):
+            raise HopgateError("there is nothing to remember: give a text")
+        placed = {**fields, "scope": scope, "thread": thread}
+        new = [replace(memory, created_at=memory.created_at or utc(at), **placed) for memory in made]
+        ids = [memory.external_id for memory in new]
+        return self._linked(ids, self.add(*new), link=link, extractor=extractor)
+
+    def update(
+        self, external_id: str, *, link: bool = True, extractor: str | Extractor | None = None, **changes: Any
+    ) -> Remembered:
+        """Change some fields of a memory; what was made of its text is made anew at once. An unknown id is refused.
+
+        Parameters
+        ----------
+        **changes
+            Fields of a `Memory`: `text`, `tags`, `created_at`, ….
+        """
+        written = self._writer.update(external_id, changes)
+        return self._linked([external_id], written, link=link, extractor=extractor)
+
+    def _linked(
+        self, ids: Sequence[str], written: Written, *, link: bool, extractor: str | Extractor | None
+    ) -> Remembered:
+        from hopgate.upkeep import Remembered
+
+        done = self.upkeep.catch_up(ids, extractor=extractor) if link else None
+        counts = (done.embedded, done.linked, done.left) if done else (0, 0, "")
+        return Remembered(*counts, tuple(ids), written.added, written.kept_sensitive)
+
     def ingest(
         self,
-        path: str | Path,
+        path: str | Path | FoundSource,
         *,
         form: str | None = None,
         options: ReadOptions | None = None,
         limit: int | None = None,
+        prune: bool = False,
         progress: Advance | None = None,
     ) -> Written:
-        """Read a file, a folder or a query's rows into the store, all or nothing; `-` is standard input.
+        """Read a file, a folder or a query's rows into the store; `-` is standard input.
+
+        It goes in wholly or not at all, but for notes of a folder, mails and chats of an export: one that cannot be
+        read is set aside, which a warning says and `rejected` of what is given lists; with `strict` options it is
+        refused like the rest.
 
         Parameters
         ----------
@@ -123,11 +212,23 @@ class KnowledgeBase:
             A field map, a query, and how else the source is read.
         limit : int, optional
             Only the first so many memories.
+        prune : bool
+            Whether notes go that came from this folder and are there no more.
         """
+        named = isinstance(path, str | Path)
+        source = self.source(path, form, options) if isinstance(path, str | Path) else path
+        if prune and (limit is not None or not (source.root and Path(source.path).is_dir())):
+            raise HopgateError(f"only a folder of notes that is read to its end can be pruned, and not {source.path}")
+        written = self._writer.load(itertools.islice(source.memories, limit), progress, source=source)
+        if source.rejected and named:
+            warnings.warn(f"{len(source.rejected):,} set aside, first {source.rejected[0]}", stacklevel=2)
+        return replace(written, pruned=self._writer.prune(source) if prune else 0, rejected=tuple(source.rejected))
+
+    def source(self, path: str | Path, form: str | None = None, options: ReadOptions | None = None) -> FoundSource:
+        """Recognise what a path is, to be read for this store: see `ingest`, which takes what is given."""
         from hopgate.sources.read import read_source
 
-        read = read_source(path, form, self.keyed(options))
-        return self.load(itertools.islice(read.memories, limit), progress=progress)
+        return read_source(path, form, self.keyed(options))
 
     def load(self, new: Iterable[Memory], *, progress: Advance | None = None) -> Written:
         """Write a stream of memories, all or nothing, and tidy up after a large one."""
@@ -157,10 +258,11 @@ class KnowledgeBase:
         return digest(self.store.run(setting_rows.id_key), *parts)
 
     def keyed(self, options: ReadOptions | None) -> ReadOptions:
-        """Let a source be read for this store: ids that it does not have itself are made with the store's secret."""
+        """Let a source be read for this store: with its secret, of which ids are made, and the folders it knows."""
         from hopgate.sources.source import ReadOptions
 
-        return replace(options or ReadOptions(), id_key=self.store.run(setting_rows.id_key))
+        key, folders = self.store.run(setting_rows.id_key), self.store.run(folder_notes.folders)
+        return replace(options or ReadOptions(), id_key=key, folders=folders)
 
     def sensitivity(self) -> SensitivityRules:
         """The rules by which this store's memories are sensitive whatever their own flag says."""
@@ -194,8 +296,8 @@ class KnowledgeBase:
 
     def written(
         self,
-        since: datetime,
-        until: datetime | None = None,
+        since: When,
+        until: When | None = None,
         *,
         scope: Scopes = None,
         sensitive: bool = False,
@@ -251,8 +353,8 @@ class KnowledgeBase:
         legs: Sequence[str] | None = None,
         scope: Scopes = None,
         exclude: Sequence[str] = (),
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
+        as_of: When | None = None,
+        known_at: When | None = None,
         include_superseded: bool = False,
         cluster: int | None = None,
         where: Conditions | str | None = None,
@@ -416,12 +518,12 @@ class KnowledgeBase:
         *,
         settings: Settings | None = None,
         scope: str | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
+        as_of: When | None = None,
+        known_at: When | None = None,
         exact: bool | None = None,
     ) -> tuple[Legs, dict[int, float]]:
         """Run the legs alone, before fusion: their lists by the store's ids, and the importance of what they found."""
-        text, filters = check_query(query), Filters(scope, as_of=as_of, known_at=known_at)
+        text, filters = check_query(query), Filters(scope, as_of=utc(as_of), known_at=utc(known_at))
         settings = settings or self.store_settings.resolve().settings
         legs = run_legs(self._pipeline.set_as(settings), Query(text, filters, exact=exact), settings)
         with self.store.transaction() as connection:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from functools import reduce
 from operator import or_
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.guard import SensitivityRules
 from hopgate.memory import Memory
-from hopgate.store import clearance, journal, memories, setting_rows, superseded, vectors
+from hopgate.store import clearance, folder_notes, journal, memories, setting_rows, superseded, vectors
 from hopgate.store.graph import version
 from hopgate.store.superseded import Superseding
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.progress import Advance
+    from hopgate.sources.read import FoundSource
     from hopgate.store.fill import Embedding
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
@@ -49,15 +52,44 @@ class MemoryWriter:
 
         return self._store.run(work)
 
-    def load(self, new: Iterable[Memory], progress: Advance | None = None) -> Written:
-        """Write a stream of memories, all or none, and tidy the tables after a large one."""
+    def update(self, external_id: str, changes: Mapping[str, Any]) -> Written:
+        """Change some fields of a memory, as `write` does; an unknown id, and what is no field, are refused."""
+        names = [field.name for field in fields(Memory) if field.name not in ("external_id", "source")]
+        if unknown := [name for name in changes if name not in names]:
+            raise HopgateError(f"{unknown[0]!r} is no field to update: there are {', '.join(names)}")
+
+        def work(connection: Connection[Any]) -> Written:
+            known = memories.require(connection, [external_id])
+            return self._write(connection, [replace(memory, **changes) for memory in known.values()])
+
+        return self._store.run(work)
+
+    def load(
+        self, new: Iterable[Memory], progress: Advance | None = None, *, source: FoundSource | None = None
+    ) -> Written:
+        """Write a stream of memories, all or none, and tidy the tables after a large one; note whose notes they are."""
         # A stream cannot be read twice: it goes alone, so that it need not begin again.
         with self._store.transaction() as connection:
             memories.take_turns(connection, alone=True)
             written = self._write(connection, _with_progress(new, progress))
+            if source is not None and source.root:
+                folder_notes.record(connection, source.root, source.places)
         if written.rows >= TIDY_ABOVE:
             self._store.run(memories.tidy)
         return written
+
+    def prune(self, source: FoundSource) -> int:
+        """Delete the notes that a folder, which was read to its end, has no more; give how many.
+
+        Those of a file that could not be read stay.
+        """
+
+        def work(connection: Connection[Any]) -> int:
+            files = [str(Path(item.where).resolve()) for item in source.rejected]
+            gone = folder_notes.gone(connection, str(Path(source.path).resolve()), source.places, files)
+            return self._delete(connection, gone) if gone else 0
+
+        return self._store.run(work)
 
     def _write(
         self, connection: Connection[Any], new: Iterable[Memory], within: Sequence[str] | None = None
@@ -81,15 +113,16 @@ class MemoryWriter:
 
         Unknown ids are refused, and those of other scopes than `within`.
         """
+        return self._store.run(lambda connection: self._delete(connection, external_ids, within))
 
-        def work(connection: Connection[Any]) -> int:
-            known = memories.require(connection, external_ids, within)
-            self._forget(connection, list(known), [memory.content for memory in known.values()])
-            memories.remove(connection, list(known))
-            journal.record(connection, journal.DELETE, memories=len(known))
-            return len(known)
-
-        return self._store.run(work)
+    def _delete(
+        self, connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None
+    ) -> int:
+        known = memories.require(connection, external_ids, within)
+        self._forget(connection, list(known), [memory.content for memory in known.values()])
+        memories.remove(connection, list(known))
+        journal.record(connection, journal.DELETE, memories=len(known))
+        return len(known)
 
     def mark_sensitive(self, external_ids: Sequence[str], within: Sequence[str] | None = None) -> int:
         """Mark memories as sensitive and remove all that was ever made of their text; unknown ids are refused."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
-from typing import overload
+from typing import TypeAlias, overload
 
 from hopgate.errors import HopgateError
 
@@ -14,12 +14,16 @@ _MILLISECONDS = 10**11
 _PARTIAL = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 
 
+When: TypeAlias = date | str
+"""A date or a time, or either as ISO text: "2024-05-01", "2024-05", "2024-05-01T12:30"."""
+
+
 @overload
 def utc(given: None) -> None: ...
 @overload
-def utc(given: date) -> datetime: ...
-def utc(given: date | None) -> datetime | None:
-    """Give a date or time its zone: UTC where it has none; one that has a zone is left as it is.
+def utc(given: When) -> datetime: ...
+def utc(given: When | None) -> datetime | None:
+    """Give a date or time, or its text, a zone: UTC where it has none; one that has a zone is left as it is.
 
     PostgreSQL knows no zone 16 hours or more from UTC, Python does: such a time is told in UTC.
 
@@ -31,16 +35,15 @@ def utc(given: date | None) -> datetime | None:
     >>> from datetime import timedelta, timezone
     >>> print(utc(datetime(2024, 5, 1, 12)), utc(date(2024, 5, 1)), utc(None))
     2024-05-01 12:00:00+00:00 2024-05-01 00:00:00+00:00 None
-    >>> print(utc(datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=2)))))
-    2024-05-01 12:00:00+02:00
+    >>> print(utc(datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=2)))), utc("2024-05"))
+    2024-05-01 12:00:00+02:00 2024-05-01 00:00:00+00:00
     """
     if given is None:
         return None
-    if not isinstance(given, date):
-        # Types say so, and who writes a text in the place of a time is no fault of the program's.
-        raise HopgateError(
-            f"a time is a datetime, not {given!r:.60}: write datetime.fromisoformat('2024-02-01'), for example"
-        )
+    read = moment(given) if isinstance(given, str) else given
+    if not isinstance(read, date):
+        raise HopgateError(f"{given!r:.60} is no date: write one like 2024-05-01, or a time like 2024-05-01T12:30")
+    given = read
     if not isinstance(given, datetime):
         given = datetime(given.year, given.month, given.day)
     offset = given.utcoffset()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +43,15 @@ class CaughtUp:
     embedded: int  # how many memories got a vector
     linked: int  # how many got an extraction
     left: str = ""  # the extractor that made the graph, where linking needs it named
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered(CaughtUp):
+    """What was remembered, and what was brought up to date with it."""
+
+    ids: tuple[str, ...] = ()  # the memories', in their order
+    added: int = 0  # how many of them are new
+    kept_sensitive: int = 0  # how many stay sensitive, as they were marked
 
 
 class Upkeep:
@@ -113,19 +122,30 @@ class Upkeep:
     def _link(self, extractor: Extractor, external_ids: Sequence[str] | None) -> int:
         return self._builder.build(extractor, only=external_ids).extraction.memories
 
-    def watch(self, *, extractor: str | Extractor | None = None, wait: float | None = None) -> Iterator[CaughtUp]:
+    def watch(
+        self,
+        *,
+        extractor: str | Extractor | None = None,
+        wait: float | None = None,
+        look: Callable[[], object] | None = None,
+    ) -> Iterator[CaughtUp]:
         """Embed and link what other programs write into the table, as it comes in; give what was done each time.
 
         Parameters
         ----------
         wait : float, optional
             End when nothing came for so many seconds; by default never.
+        look : callable, optional
+            Called first, and each second: what else may have something to write.
         """
+        look = look or (lambda: None)
         # Listening begins before the first look, so that no row comes in between.
         with self._store.listening(CHANNEL) as notified:
+            look()
             yield self.catch_up(extractor=extractor)
             idle = 0.0
             while wait is None or idle < wait:
+                look()
                 patience = PATIENCE if wait is None else min(PATIENCE, wait - idle)
                 if notified(patience):
                     idle = 0.0

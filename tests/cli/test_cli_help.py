@@ -63,7 +63,7 @@ def test_shells_complete_commands_and_options(bare, monkeypatch):
         monkeypatch.setenv("COMP_CWORD", str(at))
         return bare().out.split()
 
-    assert completed("hopgate re", 1) == ["plain,restore", "plain,recall", "plain,report"]
+    assert completed("hopgate re", 1) == ["plain,recall", "plain,restore", "plain,report"]
     assert completed("hopgate recall x --sort-by rel", 4) == ["plain,relevance"]
     assert "plain,--lexical-ranker" in completed("hopgate recall x --lex", 3)
 

@@ -47,7 +47,8 @@ def exported(run: Runner) -> dict[str, dict[str, Any]]:
 
 def test_what_goes_in_comes_out(run, tmp_path, monkeypatch):
     path = written(tmp_path / "corpus.jsonl", *RECORDS)
-    assert run("ingest", path, "--later", "--json").json == {"path": path, "source": "jsonl", "rows": 3, "added": 3}
+    counts = {"rows": 3, "added": 3, "pruned": 0, "rejected": []}
+    assert run("ingest", path, "--later", "--json").json == {"path": path, "source": "jsonl", **counts}
     assert list(exported(run).values()) == RECORDS
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(path).read_bytes())))
     assert "3 memories, 0 of them new" in run("ingest", "-", "--later").out

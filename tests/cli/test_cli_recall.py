@@ -74,13 +74,13 @@ def test_settings_are_shown_set_and_unset(run, kb):
     rows = {row["name"]: row for row in run("settings", "--json").json["settings"]}
     assert (rows["k"]["value"], rows["k"]["source"]) == (5, "hopgate settings")
     assert rows["graph"]["source"] == "default" and all(row["meaning"] for row in rows.values())
-    assert re.search(r"parts +threads,titles\S+ +default", run("settings").out)
+    assert re.search(r"parts\tthreads,titles\S+\tdefault", run("settings").out)
     assert run("settings", "unset", "k").out == "k comes from default again\n"
     kb.add(Memory("a", "Ada runs Immich."))
     kb.store_settings.apply_gate("1f3c", fuser="RRF(k=60)", depth=30, parts=())
     kb.build()
     shown = run("settings").out
-    assert re.search(r"parts +none +gate 1f3c", shown) and "the graph was changed since gate 1f3c" in shown
+    assert re.search(r"parts\tnone\tgate 1f3c", shown) and "the graph was changed since gate 1f3c" in shown
 
 
 @pytest.mark.usefixtures("filled")

@@ -28,6 +28,7 @@ vault = partial(_copied, "vault")
 text = partial(_copied, "todo.txt")
 csv = partial(_copied, "notes.csv")
 records = partial(_copied, "notes.json")
+messages = partial(_copied, "messages.json")
 claude = partial(_copied, "claude-export")
 slack = partial(_copied, "slack")
 whatsapp = partial(_copied, "WhatsApp Chat with Ada.txt")
@@ -50,7 +51,7 @@ def sqlite(folder: Path) -> Path:
 
 # Every sample, and the options that it is read with.
 ALL: list[tuple[Callable[[Path], Path], dict[str, object]]] = [
-    *((make, {}) for make in (vault, text, chatgpt, claude, slack, whatsapp, telegram, mbox)),
+    *((make, {}) for make in (vault, text, messages, chatgpt, claude, slack, whatsapp, telegram, mbox)),
     (csv, {"fields": parse_map(CSV_MAP)}),
     (records, {"fields": parse_map(RECORDS_MAP)}),
     (sqlite, {"query": "SELECT id AS _id, body AS text FROM notes"}),

@@ -10,7 +10,7 @@ from hopgate.answers.context import DEFAULT_TOKENS
 from hopgate.cli import parameters
 from hopgate.cli.graph import extractor_options, make_extractor
 from hopgate.cli.output import Shown
-from hopgate.cli.parameters import with_store
+from hopgate.cli.parameters import read_text, with_store
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
@@ -21,7 +21,7 @@ tokens = click.option(
 
 
 @click.command("context", epilog='Example: hopgate context "where does the backup job run" --tokens 500')
-@click.argument("query", help="What to write about, in plain words.")
+@click.argument("query", help="What to write about, in plain words; - for standard input.", callback=read_text)
 @tokens
 @parameters.filters
 @with_store
@@ -32,7 +32,7 @@ def context(kb: KnowledgeBase, query: str, tokens: int, **given: Any) -> Shown:
 
 
 @click.command("ask", epilog='Example: hopgate ask "Who maintains the backup?" --extractor llama --model MODEL.gguf')
-@click.argument("query", help="A question.")
+@click.argument("query", help="A question; - for standard input.", callback=read_text)
 @tokens
 @extractor_options
 @parameters.filters

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hopgate.cli.output import counted, one_line, progress, say, stages, table
+from hopgate.cli.output import Table, counted, one_line, progress, say, stages
 from hopgate.cli.parameters import flag, path
 from hopgate.times import moment, utc
 
@@ -124,7 +124,7 @@ def answer(kb: KnowledgeBase, title: str, query: Question, synthetic: Corpus, to
 
     rows = [[str(rank), *map(shown, pair)] for rank, pair in enumerate(zip(*sides, strict=False), 1)][:top]
     heads = ("", "without the graph", "with the graph")
-    say(table(heads, rows, title=f"{query.text}  ({title}; ● answers it)"))
+    say(Table(heads, rows, title=f"{query.text}  ({title}; ● answers it)"))
     if as_of is None:
         for hit in sides[1][:top]:
             if hit.external_id in gold and hit.path:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hopgate.cli.output import Shown, counted, pairs, progress, stages, table
+from hopgate.cli.output import Shown, Table, counted, pairs, progress, stages
 from hopgate.cli.parameters import PATH, Location, click_options, count, flag, on_store, path, printed, several, values
 from hopgate.errors import HopgateError
 from hopgate.eval import Dataset, Judgement, Plan, gate_runs, gate_store, read_dataset, record, run_gate
@@ -121,9 +121,9 @@ def _lines(judgement: Judgement) -> list[object]:
     return [
         judgement.headline,
         f"what to do now: {judgement.todo}",
-        table(("part", "verdict", "gain", "interval", "over", "cost"), claims, title="parts", right=("gain",)),
-        table(("check", "status", "finding"), checks, title="checks"),
-        table(("arm", *measures), arms, title="arms", right=measures),
+        Table(("part", "verdict", "gain", "interval", "over", "cost"), claims, title="parts", right=("gain",)),
+        Table(("check", "status", "finding"), checks, title="checks"),
+        Table(("arm", *measures), arms, title="arms", right=measures),
         f"{judgement.looks}; fingerprint {judgement.fingerprint}",
     ]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -13,15 +14,18 @@ import click
 from hopgate.cli import output, parameters
 from hopgate.cli.output import Shown, counted, json_line, progress, say
 from hopgate.cli.parameters import (
+    PATH,
     Location,
-    as_json,
     click_options,
     count,
     date,
     flag,
+    formatted,
     on_store,
     path,
+    read_text,
     several,
+    with_new_store,
     with_store,
 )
 from hopgate.corpus import to_record
@@ -29,16 +33,19 @@ from hopgate.errors import HopgateError
 from hopgate.exports.memories import write_csv, write_parquet, write_vault
 from hopgate.files import private_opener
 from hopgate.guard import SensitivityRules
+from hopgate.jsonl import parse_json
 from hopgate.memory import Memory
 from hopgate.redact import redacted
-from hopgate.sources.read import FoundSource, read_source
-from hopgate.sources.source import ReadOptions
+from hopgate.sources.notes import written_when
+from hopgate.sources.read import FoundSource
+from hopgate.sources.source import ReadOptions, Rejected
 from hopgate.sources.tables import parse_map
 from hopgate.store.sqlite import create
 
 if TYPE_CHECKING:
     from hopgate.graph.inspect import MemoryDetail
     from hopgate.kb import KnowledgeBase
+    from hopgate.store.memories import Written
     from hopgate.upkeep import CaughtUp
 
 # So many memories are shown by --dry-run.
@@ -54,47 +61,53 @@ ids = parameters.arguments("ids", "The memories' _id.", "ID…")
 form = click.option(
     "--as",
     "form",
-    help="What it is: jsonl, markdown, obsidian, text, csv, json, chatgpt, claude, slack, whatsapp, telegram, mbox, "
-    "parquet or sqlite.",
+    help="What it is: jsonl, markdown, obsidian, text, csv, json, chatgpt, claude, slack, whatsapp, telegram, "
+    "messages, mbox, parquet or sqlite.",
     show_default="recognised",
 )
 fields = several("--map", "Which column holds a memory's field; again for more.", "fields", metavar="FIELD=COLUMN")
 
 
 @click.command("add", epilog='Example: hopgate add "The NAS moved to the cellar." --tags homelab --at 2024-03-01')
-@click.argument("text", help="What to remember.")
+@click.argument(
+    "text",
+    help='What to remember, - for standard input; or messages, [{"role": …, "content": …}, …].',
+    callback=read_text,
+)
 @click.option("--id", "key", help="The memory's id.", show_default="made of scope, title and text")
 @click.option("--title", default="", help="Its title.")
 @click.option("--scope", help="The session, user or conversation it belongs to.")
 @several("--tags", "A tag, or several parted by commas; again for more.")
 @click.option("--category", help="Its category.")
 @click.option("--importance", type=float, default=0.5, help="A prior between 0 and 1.")
-@click.option("--at", "created_at", type=date, help="When it became known.", show_default="now")
+@click.option("--at", type=date, help="When it became known.", show_default="now")
 @click.option("--thread", help="The conversation it is part of.")
 @click.option("--reply-to", help="The id of the memory that it answers.")
 @flag("--sensitive", "Never embed, extract or send it.", "is_sensitive")
 @later
 @parameters.extractor
-@with_store
-def add(
-    kb: KnowledgeBase, text: str, key: str | None, tags: Sequence[str], later: bool, extractor: str | None, **given: Any
-) -> Shown:
-    """Remember one text: it is stored, embedded and linked at once.
+@with_new_store
+def add(kb: KnowledgeBase, text: str, key: str | None, tags: Sequence[str], later: bool, **given: Any) -> Shown:
+    """Remember a text, or the messages of a conversation: stored, embedded and linked at once.
 
     The same text in the same scope is the same memory: it is brought up to date, not doubled.
     """
-    if not text.strip():
-        raise HopgateError("there is nothing to remember: give a text")
     words = tuple(tag.strip() for part in tags for tag in part.split(",") if tag.strip())
-    key = key or f"add#{kb.made_id(given['scope'], given['title'], text)}"
-    written = kb.add(Memory(key, text, tags=words, **given))
-    done = None if later else link(kb, [key], extractor)
-    value: dict[str, Any] = {"_id": key, "new": bool(written.added)}
-    lines = [f"{'added' if written.added else 'updated'} {key}", *_kept_lines(written.kept_sensitive)]
-    if done is not None:
-        value |= {"embedded": done.embedded, "linked": done.linked}
-        lines += _done_lines(done)
-    return value, lines
+    done = kb.remember(_messages(text) or text, id=key, tags=words, link=not later, **given)
+    value: dict[str, Any] = {"_id": done.ids[0], "ids": done.ids, "new": bool(done.added)}
+    value |= {} if later else {"embedded": done.embedded, "linked": done.linked}
+    what = done.ids[0] if len(done.ids) == 1 else f"{done.added} of {counted(len(done.ids), 'message')}"
+    lines = [f"{'added' if done.added else 'updated'} {what}", *_kept_lines(done.kept_sensitive)]
+    return value, [*lines, *_done_lines(done)]
+
+
+def _messages(text: str) -> list[dict[str, Any]]:
+    """The messages that a text is as JSON; none where it is something else."""
+    with contextlib.suppress(ValueError, HopgateError):
+        rows = parse_json(text)
+        if isinstance(rows, list) and all(isinstance(row, dict) and "role" in row for row in rows):
+            return rows
+    return []
 
 
 @click.command("ingest", epilog="Example: hopgate ingest notes/ chatgpt-export.zip")
@@ -105,52 +118,68 @@ def add(
 @several("--sensitive-tag", "A tag that makes a memory sensitive, from now on; again for more.")
 @several("--sensitive-match", "A regular expression that makes a memory sensitive, from now on; again for more.")
 @flag("--dry-run", "Show the first five memories and store nothing.")
+@flag("--prune", "Delete the notes that came from this folder and are there no more.")
 @later
 @parameters.extractor
 @on_store
-@as_json
+@formatted
 def ingest(
     location: Location,
     paths: Sequence[str],
     form: str | None,
     dry_run: bool,
+    prune: bool,
     later: bool,
     extractor: str | None,
-    as_json: bool,
     **given: Any,
 ) -> None:
     """Read memories from files, folders, exports or a query, each all or nothing, and embed and link them.
 
     What a path is, is recognised and said. A memory that is known already is brought up to date, not doubled. A field
-    that is not a memory's is refused by name. Sensitive memories are stored and never embedded nor linked; rules of
-    sensitivity are kept in the store, and count for all that comes later.
+    that is not a memory's is refused by name. Of a folder of notes, a mailbox or an export of chats, what cannot be
+    read is set aside and listed at the end, and the exit status is 1. Sensitive memories are stored and never embedded
+    nor linked; rules of sensitivity are kept in the store, and count for all that comes later.
     """
     options = parameters.made(ReadOptions, given, fields=parse_map(given["fields"]))
+    rejected: list[Rejected] = []
     rules = SensitivityRules(given["sensitive_tag"], given["sensitive_match"])
-    with location.opened() as kb:
+    with location.opened(create=True) as kb:
         if rules and not dry_run:
             kb.add_sensitivity(rules, source="hopgate ingest")
         for path in paths:
-            source = read_source(path, form, kb.keyed(options))
+            source = kb.source(path, form, options)
             if dry_run:
-                _show_first(path, source, (kb.sensitivity() | rules).applied(source.memories), as_json)
+                _show_first(path, source, (kb.sensitivity() | rules).applied(source.memories))
+                rejected += source.rejected
                 continue
             with progress(f"reading {redacted(path)}") as advance:
-                written = kb.load(source.memories, progress=advance)
-            read = f"{counted(written.rows, 'memory')}, {written.added:,} of them new"
-            output.show(
-                as_json,
-                {"path": redacted(path), "source": source.name, "rows": written.rows, "added": written.added},
-                [f"{redacted(path)}: {source.title}, {read}", *_kept_lines(written.kept_sensitive)],
-            )
+                written = kb.ingest(source, prune=prune, progress=advance)
+            output.show(*_read_lines(redacted(path), source, written))
+            rejected += written.rejected
         if not (dry_run or later):
             # All that waits: what an ingest that was killed left is finished by the next.
             done = link(kb, None, extractor)
-            for line in () if as_json else _done_lines(done):
-                say(line)
+            _say_besides(_done_lines(done))
+    if rejected:
+        _say_besides([f"set aside, {counted(len(rejected), 'item')}:", *(f"  {item}" for item in rejected)])
+        sys.exit(1)
 
 
-def _show_first(path: str, source: FoundSource, memories: Iterable[Memory], as_json: bool) -> None:
+def _say_besides(lines: Iterable[str]) -> None:
+    """Print lines for a person, of which JSON has nothing."""
+    for line in () if output.chosen_format() == "json" else lines:
+        say(line)
+
+
+def _read_lines(path: str, source: FoundSource, written: Written) -> tuple[dict[str, Any], list[str]]:
+    """What came of a source."""
+    counts = {"rows": written.rows, "added": written.added, "pruned": written.pruned, "rejected": written.rejected}
+    read = f"{path}: {source.title}, {counted(written.rows, 'memory')}, {written.added:,} of them new"
+    read += f", {written.pruned:,} gone" if written.pruned else ""
+    return {"path": path, "source": source.name, **counts}, [read, *_kept_lines(written.kept_sensitive)]
+
+
+def _show_first(path: str, source: FoundSource, memories: Iterable[Memory]) -> None:
     """The first memories as they would be stored; what is sensitive is named and not shown."""
     records = []
     for memory in itertools.islice(memories, SHOWN):
@@ -161,7 +190,6 @@ def _show_first(path: str, source: FoundSource, memories: Iterable[Memory], as_j
         records.append(record)
     first = f"{redacted(path)}: {source.title}; the first {counted(len(records), 'memory')}, nothing is stored"
     output.show(
-        as_json,
         {"path": redacted(path), "source": source.name, "memories": records},
         [first, *(json_line(record).rstrip() for record in records)],
     )
@@ -230,7 +258,7 @@ def list_memories(kb: KnowledgeBase, **asked: Any) -> Shown:
         [memory.external_id, f"{memory.created_at:%Y-%m-%d}", memory.scope or "", output.one_line(memory)]
         for memory in found
     ]
-    return [to_record(memory) for memory in found], [output.table(["memory", "date", "scope", "content"], cells)]
+    return [to_record(memory) for memory in found], [output.Table(["memory", "date", "scope", "content"], cells)]
 
 
 @click.command("sensitive", epilog="Example: hopgate sensitive m17")
@@ -304,22 +332,40 @@ def _write_file(kb: KnowledgeBase, form: str, out: Path) -> str:
     return counted((write_parquet(kb.export(), out) if form == "parquet" else create(out, kb.export())), "memory")
 
 
-@click.command("watch", epilog="Example: hopgate watch --dsn postgresql://me@localhost/notes")
+@click.command("watch", epilog="Example: hopgate watch vault/")
+@click.argument("folders", help="Folders of notes to keep in step.", metavar="[FOLDER]…", nargs=-1, type=PATH)
 @flag("--once", "Do what waits now, and end.")
 @parameters.extractor
 @on_store
-@as_json
-def watch(location: Location, once: bool, extractor: str | None, as_json: bool) -> None:
+@formatted
+def watch(location: Location, folders: Sequence[Path], once: bool, extractor: str | None) -> None:
     """Embed and link new memories as they come into the table, whoever writes them, until interrupted.
 
     The table notifies (LISTEN/NOTIFY), so that nothing is asked for in vain, and whoever writes never waits. Rules of
-    sensitivity are applied before anything is embedded.
+    sensitivity are applied before anything is embedded. Of folders of notes what is written, changed, renamed or
+    deleted is in the store a second later.
     """
-    with location.opened() as kb:
-        if not once and not as_json:
-            say("watching for new memories; Ctrl-C ends it")
-        for done in kb.upkeep.watch(extractor=extractor, wait=0 if once else None):
-            output.show(as_json, done, _done_lines(done))
+    with location.opened(create=bool(folders)) as kb:
+        if not once:
+            _say_besides([f"watching {', '.join(map(str, folders)) or 'for new memories'}; Ctrl-C ends it"])
+        for done in kb.upkeep.watch(extractor=extractor, wait=0 if once else None, look=keeper(kb, folders)):
+            output.show(done, _done_lines(done))
+
+
+def keeper(kb: KnowledgeBase, folders: Sequence[Path]) -> Callable[[], None]:
+    """Make what reads those of some folders in which something changed since it was called before."""
+    before: dict[Path, dict[str, int]] = {}
+
+    def look() -> None:
+        for folder in folders:
+            now = written_when(folder)
+            if now != before.get(folder):
+                source = kb.source(folder)
+                value, lines = _read_lines(str(folder), source, kb.ingest(source, prune=True))
+                output.show(value, [*lines, *(f"  set aside: {item}" for item in source.rejected)])
+                before[folder] = now
+
+    return look
 
 
 @click.command("status", epilog="Example: hopgate status")

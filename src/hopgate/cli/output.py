@@ -4,32 +4,57 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from rich.table import Table
+import click
 
+if TYPE_CHECKING:
     from hopgate.memory import Memory
     from hopgate.progress import Advance
 
 # What a command gives to be shown besides a plain value: its lines, and the exit status where that is not 0.
 Shown = tuple[Any, str | Iterable[object]] | tuple[Any, str | Iterable[object], int]
+FORMATS = ("text", "tsv", "json")
 # Control characters but for line ends and tabs, and those that turn the direction of writing.
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def show(as_json: bool, value: Any, lines: str | Iterable[object] | None = None, status: int = 0) -> None:
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows in columns below their heads; one with a title is part of a report."""
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    title: str = ""
+    right: Collection[str] = ()  # the heads of the columns that stand to the right
+
+
+def choose_format(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """Note how the command prints, for `--format` and `--json`."""
+    if value:
+        context.meta["hopgate.format"] = "json" if parameter.name == "json" else value
+
+
+def chosen_format() -> str:
+    """How this command prints: as it was told; else text on a terminal, and lines of tab-separated cells on a pipe."""
+    context = click.get_current_context(silent=True)
+    default = "text" if sys.stdout.isatty() else "tsv"
+    return str(context.meta.get("hopgate.format", default)) if context else default
+
+
+def show(value: Any, lines: str | Iterable[object] | None = None, status: int = 0) -> None:
     """Print a result and end with a status that is not 0.
 
     It is printed as one JSON value, or for a person as its lines: by default the names and values of a mapping, or what
     the value says of itself.
     """
-    if as_json:
+    if chosen_format() == "json":
         print_json(value)
     else:
         if lines is None:
@@ -69,13 +94,30 @@ def _plain(value: Any) -> Any:
 
 def say(line: object) -> None:
     """Print a line or a table for a person; what a terminal would obey is shown."""
-    if hasattr(line, "__rich_console__"):
-        from rich.console import Console
-
-        # A pipe has no width, and nobody sees columns there.
-        Console(width=None if sys.stdout.isatty() else 120, highlight=False).print(line)
-    else:
+    if not isinstance(line, Table):
         sys.stdout.write(printable(str(line)) + "\n")
+    elif not line.title and chosen_format() == "tsv":
+        for row in line.rows:
+            say("\t".join(" ".join(cell.split()) for cell in row))
+    else:
+        _draw(line)
+
+
+def _draw(table: Table) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as Drawing
+    from rich.text import Text
+
+    title = table.title or None
+    drawn = Drawing(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+    for head in table.heads:
+        drawn.add_column(head, overflow="fold", justify="right" if head in table.right else "left")
+    for row in table.rows:
+        drawn.add_row(*(Text(printable(text)) for text in row))
+    # A pipe has no width.
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    Console(width=None if known else 120, highlight=False).print(drawn)
 
 
 def printable(text: str) -> str:
@@ -140,20 +182,6 @@ def one_line(memory: Memory) -> str:
     'Project Tern: Led by Ada. From Bremen.'
     """
     return ": ".join(filter(None, (" ".join(part.split()) for part in (memory.title, memory.text))))
-
-
-def table(heads: Iterable[str], rows: Iterable[Iterable[str]], *, title: str = "", right: Iterable[str] = ()) -> Table:
-    """Make a table of rows in columns below their heads; those named in `right` stand to the right."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    drawn, numbers = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left"), set(right)
-    for head in heads:
-        drawn.add_column(head, overflow="fold", justify="right" if head in numbers else "left")
-    for row in rows:
-        drawn.add_row(*(Text(printable(text)) for text in row))
-    return drawn
 
 
 @contextlib.contextmanager

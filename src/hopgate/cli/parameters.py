@@ -15,7 +15,7 @@ import click
 from hopgate.cli import output
 from hopgate.errors import HopgateError
 from hopgate.options import Option, options_of
-from hopgate.times import moment
+from hopgate.times import utc
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
@@ -121,10 +121,16 @@ def date(text: str) -> datetime:
     >>> date("2024-05-01").isoformat()
     '2024-05-01T00:00:00+00:00'
     """
-    read = moment(text)
-    if read is None:
-        raise HopgateError(f"{text!r} is no date: write one like 2024-05-01, or a time like 2024-05-01T12:30")
-    return read
+    return utc(text)
+
+
+def read_text(_context: click.Context, _parameter: click.Parameter, text: str) -> str:
+    """Give an argument that is a text; `-` stands for what is on standard input."""
+    if text != "-":
+        return text
+    if sys.stdin is None:
+        raise HopgateError("standard input is closed: give the text, or pipe it in")
+    return sys.stdin.read().strip()
 
 
 class Location:
@@ -140,21 +146,31 @@ class Location:
             raise HopgateError("--data and --dsn name two stores: give one of them")
         self.place = check_folder(data) if data is not None else check_address(str(dsn))
 
-    def opened(self) -> KnowledgeBase:
+    def opened(self, *, create: bool = False) -> KnowledgeBase:
         """Open the knowledge base; an embedded server stays up, so that the next command finds it."""
         import hopgate
         from hopgate.store.server import COMMAND_S, linger_seconds
 
+        self.located(create=create)
         return hopgate.open(self.place, linger=linger_seconds(COMMAND_S))
 
+    def located(self, *, create: bool) -> str | Path:
+        """The server's address, or the folder: one that is no store is refused where none is to be made."""
+        from hopgate.store.connect import located
+
+        at = located(self.place)
+        if not create and isinstance(at, Path) and not at.is_file() and not (at / "pg").exists():
+            raise HopgateError(f"there is no store in {at}: hopgate add or ingest makes one, --data names another")
+        return at
+
     @contextlib.contextmanager
-    def reached(self) -> Iterator[Store]:
+    def reached(self, *, create: bool = False) -> Iterator[Store]:
         """Reach the database, whose schema may be of any version, or not be there."""
-        from hopgate.store.connect import explained, located
+        from hopgate.store.connect import explained
         from hopgate.store.server import EmbeddedServer
         from hopgate.store.store import Store
 
-        at = located(self.place)
+        at = self.located(create=create)
         server = EmbeddedServer(at) if isinstance(at, Path) else None
         with explained(), Store(server.dsn if server else str(at), server) as store:
             yield store
@@ -175,31 +191,43 @@ def on_store(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def printed(function: Callable[..., Any]) -> Any:
-    """Give a command `--json`, and print what it returns: a value, or what `output.show` takes besides."""
+    """Give a command `--format` and `--json`, and print what it returns: a value, or what `output.show` takes."""
 
-    @as_json
+    @formatted
     @functools.wraps(function)
-    def shown(as_json: bool, **given: Any) -> None:
+    def shown(**given: Any) -> None:
         result = function(**given)
-        output.show(as_json, *(result if isinstance(result, tuple) else (result,)))
+        if result is not None:
+            output.show(*(result if isinstance(result, tuple) else (result,)))
 
     return shown
 
 
-def with_store(function: Callable[..., Any]) -> Any:
-    """Give a command an open store as its first argument, and print what it returns."""
-
+def _with_store(create: bool, function: Callable[..., Any]) -> Any:
     @on_store
     @printed
     @functools.wraps(function)
     def opened(location: Location, **given: Any) -> Any:
-        with location.opened() as kb:
+        with location.opened(create=create) as kb:
             return function(kb, **given)
 
     return opened
 
 
-as_json = flag("--json", "Print one JSON value for a program to read.", "as_json")
+# Give a command an open store as its first argument, and print what it returns; the second makes one where none is.
+with_store = functools.partial(_with_store, False)
+with_new_store = functools.partial(_with_store, True)
+formatted = together(
+    click.option(
+        "--format",
+        type=click.Choice(output.FORMATS),
+        help="How it is printed: for a person, as lines of cells parted by tabs, or as one JSON value.",
+        show_default="text on a terminal, tsv on a pipe",
+        expose_value=False,
+        callback=output.choose_format,
+    ),
+    flag("--json", "The same as --format json.", expose_value=False, callback=output.choose_format),
+)
 yes = flag("--yes", "Do it without asking, as a script must.")
 backup_first = click.option("--backup/--no-backup", "backup", default=True, help="Write a backup first.")
 limit = count("--limit", "How many.", 50)

@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hopgate.cli import output, parameters
-from hopgate.cli.output import Shown, one_line, progress, table
-from hopgate.cli.parameters import Location, as_json, click_options, flag, on_store, path, printed, with_store
+from hopgate.cli import parameters
+from hopgate.cli.output import Shown, Table, one_line, progress
+from hopgate.cli.parameters import (
+    Location,
+    click_options,
+    flag,
+    on_store,
+    path,
+    printed,
+    read_text,
+    with_new_store,
+    with_store,
+)
 from hopgate.errors import HopgateError
 from hopgate.options import typed
 from hopgate.recall.filters import check_query
@@ -28,7 +38,7 @@ AUDITED = ("fuser", "lexical", "dense", "late", "graph", "k", "depth", "prior", 
 
 
 @click.command("recall", epilog='Example: hopgate recall "where does the backup job run" --k 5 --explain')
-@click.argument("query", help="What to recall, in plain words.")
+@click.argument("query", help="What to recall, in plain words; - for standard input.", callback=read_text)
 @click_options(OPTIONS.values(), switchable=True)
 @parameters.filters
 @click.option("--cluster", type=int, help="Only memories linked to this cluster of concepts: see concepts clusters.")
@@ -80,7 +90,7 @@ def _hit_lines(query: str, hits: list[Hit], explain: bool) -> Iterator[object]:
         snippet = content if len(content) <= SNIPPET else content[: SNIPPET - 1] + "…"
         rows.append([str(hit.rank), hit.external_id, f"{hit.score:.4f}", snippet, *([why(hit)] if explain else [])])
     heads = ["", "memory", "score", "content", *(["why"] if explain else [])]
-    yield table(heads, rows, right=("", "score"))
+    yield Table(heads, rows, right=("", "score"))
     # A query has one date, whatever the hit.
     if as_of := max(hit.as_of for hit in hits):
         yield f"as of {as_of}"
@@ -133,28 +143,28 @@ def why(hit: Hit) -> str:
 
 @click.group("settings", invoke_without_command=True, epilog="Example: hopgate settings --json")
 @on_store
-@as_json
+@printed
 @click.pass_context
-def settings(context: click.Context, location: Location, as_json: bool) -> None:
+def settings(context: click.Context, location: Location) -> Shown | None:
     """Show every setting of recall, where its value comes from, and what it is for.
 
     Defaults come first, then what the store holds (set here, or by a gate), then settings.toml, then the environment;
     the later one wins.
     """
     if context.invoked_subcommand is not None:
-        return
+        return None
     with location.opened() as kb:
         rows, stale = kb.store_settings.rows(), kb.store_settings.stale_gate()
     cells = [[row["name"], typed(row["value"]), row["source"], row["meaning"]] for row in rows]
     changed = f"the graph was changed since {stale}: run hopgate gate again to see whether it still holds"
-    lines = [table(["setting", "value", "from", "what it is"], cells), *([changed] if stale else [])]
-    output.show(as_json, {"settings": rows, "graph_changed_since": stale}, lines)
+    lines = [Table(["setting", "value", "from", "what it is"], cells), *([changed] if stale else [])]
+    return {"settings": rows, "graph_changed_since": stale}, lines
 
 
 @settings.command("set", epilog="Example: hopgate settings set graph 0")
 @click.argument("name", help="The setting, as hopgate settings names it.")
 @click.argument("value", help="Its value.")
-@with_store
+@with_new_store
 def set_value(kb: KnowledgeBase, name: str, value: str) -> Shown:
     """Set a value for this store, from the next query on."""
     kb.store_settings.set({name: OPTIONS[name].read(value) if name in OPTIONS else value})

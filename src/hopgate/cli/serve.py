@@ -1,4 +1,4 @@
-"""`hopgate serve` and `mcp`: the store in a browser, by HTTP, and for assistants; and `completion` for shells."""
+"""`hopgate serve` and `mcp`: the store in a browser, by HTTP, and for assistants."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def serve(location: Location, token_file: Path | None, tokens: Path | None, open
     token = new_token() if token_file is None else own_text(token_file)
     bearers = () if tokens is None else read_bearers(tokens)
     settings = ServeSettings(token, bearers=bearers, **parameters.values(given))
-    with location.opened() as kb:
+    with location.opened(create=not settings.read_only) as kb:
         run(kb, settings, open_browser=open_browser, token_file=token_file)
 
 
@@ -79,7 +79,7 @@ def mcp(location: Location, **given: Any) -> None:
     from hopgate.serve.mcp import create_mcp, run_stdio
 
     bounds = Bounds(**parameters.values(given))
-    with location.opened() as kb:
+    with location.opened(create=not bounds.read_only) as kb:
         run_stdio(create_mcp(kb, bounds))
 
 

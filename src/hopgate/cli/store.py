@@ -15,7 +15,17 @@ from hopgate.cli import parameters
 from hopgate.cli.graph import extractor_options, make_extractor
 from hopgate.cli.memories import fields, form
 from hopgate.cli.output import Shown, counted, progress, progress_line, say
-from hopgate.cli.parameters import PATH, Location, click_options, count, flag, on_store, printed, with_store
+from hopgate.cli.parameters import (
+    PATH,
+    Location,
+    click_options,
+    count,
+    flag,
+    on_store,
+    printed,
+    with_new_store,
+    with_store,
+)
 from hopgate.errors import HopgateError
 from hopgate.scale.engine import Engine
 from hopgate.sources.source import ReadOptions
@@ -88,7 +98,7 @@ def embed(kb: KnowledgeBase, embedder: str | None, change: bool, yes: bool, back
 @count("--batch", "Memories that become visible together.", 512)
 @flag("--rows-only", "Rows and vectors; hopgate build makes the graph.")
 @flag("--rebuild", "Bring all names together anew at the end.")
-@with_store
+@with_new_store
 def backfill(kb: KnowledgeBase, sources: Sequence[str], fields: Sequence[str], rows_only: bool, **given: Any) -> Shown:
     """Bring shards of many memories in, embedded and linked; run again, it goes on where it stopped.
 
@@ -133,7 +143,7 @@ def backup(kb: KnowledgeBase, file: Path) -> Shown:
 
 @click.command("restore", epilog="Example: hopgate restore notes.hopgate --data new-store")
 @click.argument("file", help="A file of hopgate backup.", type=PATH)
-@with_store
+@with_new_store
 def restore(kb: KnowledgeBase, file: Path) -> Shown:
     """Load a backup into a store without memories, and compare every table with it before it counts.
 
@@ -202,9 +212,9 @@ def _owners(given: dict[str, Any]) -> OwnersTable | str | None:
 
 
 @contextlib.contextmanager
-def _connected(location: Location) -> Iterator[Any]:
+def _connected(location: Location, *, create: bool = False) -> Iterator[Any]:
     """A connection to a database whose schema may be of any version."""
-    with location.reached() as store, contextlib.closing(connect.connect(store.dsn)) as connection:
+    with location.reached(create=create) as store, contextlib.closing(connect.connect(store.dsn)) as connection:
         yield connection
 
 
@@ -227,7 +237,7 @@ def upgrade(location: Location, embedder: str | None, **given: Any) -> Shown:
         raise HopgateError("say both which column holds vectors and who made them: --embedding-column and --embedder")
     owners = _owners(given)
     if isinstance(owners, OwnersTable):
-        with _connected(location) as connection:
+        with _connected(location, create=True) as connection:
             for notice in owners_table.notices(connection, owners):
                 sys.stderr.write(f"hopgate: {notice}\n")
     with open_store(location.place, upgrade=True, memories=owners) as store:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.recall.filters import Filters, Query, Scopes, read_filters
@@ -16,6 +15,7 @@ from hopgate.recall.settings import RecallOptions, Settings, StoreSettings
 from hopgate.store import vectors
 from hopgate.store.store import retried
 from hopgate.store.where import Conditions
+from hopgate.times import When
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,8 +36,8 @@ class AskOptions(RecallOptions, total=False):
     legs: Sequence[str] | None
     scope: Scopes
     exclude: Sequence[str]
-    as_of: datetime | None
-    known_at: datetime | None
+    as_of: When | None
+    known_at: When | None
     include_superseded: bool
     cluster: int | None
     where: Conditions | str | None

@@ -12,7 +12,7 @@ from hopgate.errors import HopgateError
 from hopgate.store import memories
 from hopgate.store.graph import concept_rows
 from hopgate.store.where import Conditions, Where
-from hopgate.times import utc
+from hopgate.times import When, utc
 
 if TYPE_CHECKING:
     import numpy as np
@@ -140,8 +140,8 @@ def read_filters(
     *,
     scope: Scopes = None,
     exclude: Sequence[str] = (),
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
+    as_of: When | None = None,
+    known_at: When | None = None,
     superseded: bool = False,
     cluster: int | None = None,
     where: Conditions | str | None = None,
@@ -157,7 +157,9 @@ def read_filters(
     """
     if cluster is not None and (isinstance(cluster, bool) or not isinstance(cluster, int)):
         raise HopgateError(f"cluster is a number, not {cluster!r}: hopgate concepts clusters shows them")
-    filters = Filters(scope, (), as_of, known_at, superseded, where=None if where is None else Where.of(where))
+    filters = Filters(
+        scope, (), utc(as_of), utc(known_at), superseded, where=None if where is None else Where.of(where)
+    )
     if not exclude and cluster is None and where is None:
         return filters
     with store.transaction() as connection:

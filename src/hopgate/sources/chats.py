@@ -1,4 +1,4 @@
-"""Exports of chats: ChatGPT, Claude, Telegram, Slack and WhatsApp."""
+"""Chats: messages as assistants have them, and exports of ChatGPT, Claude, Telegram, Slack and WhatsApp."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from hopgate.sources.source import (
     read_json,
     read_utf8,
     rows_of,
+    set_aside,
     shows,
 )
 from hopgate.times import from_epoch
@@ -35,11 +36,11 @@ def _turn(key: str, text: str, **fields: Any) -> Record:
     return {"_id": key, "text": text} | {name: value for name, value in fields.items() if value}
 
 
-def _answering(where: str, turns: Iterable[Record]) -> Records:
+def _answering(turns: Iterable[Record]) -> Iterator[Record]:
     """Turns of which each answers the one before."""
     before = ""
     for turn in turns:
-        yield where, turn | ({"reply_to": before} if before else {})
+        yield turn | ({"reply_to": before} if before else {})
         before = turn["_id"]
 
 
@@ -58,6 +59,41 @@ def shows_in(inner: str, *names: str) -> Callable[[Place], bool]:
     return recognises
 
 
+# ---- Messages as assistants are given them: [{"role": "user", "content": "…"}, …] ------------------------------------
+
+# The others' are instructions and what tools gave back.
+UNSPOKEN = ("system", "developer", "tool", "function")
+
+
+def is_messages(place: Place) -> bool:
+    """Whether a JSON file begins with objects that have a role and a content."""
+    return place.name.lower().endswith(".json") and shows(place, "role", "content")
+
+
+def messages(place: Place, options: ReadOptions) -> Records:
+    """Give the messages of a list, or of the `messages` of an object, as one thread that is called as the file is."""
+    whole, numbered = read_json(place, options.max_mb), Repeated()
+    rows = rows_of(whole.get("messages") if isinstance(whole, dict) else whole, place, "a list of messages")
+    for number, message in enumerate(rows, start=1):
+        yield from set_aside(f"message {number}", turn_of(message, place.name, options.id_key, numbered))
+
+
+def turn_of(message: Mapping[str, Any], thread: str, key: bytes, numbered: Repeated) -> Iterator[Record]:
+    """Give a message as a turn of a thread; nothing for an empty one, and for those of the system and of tools.
+
+    An id that is made is the same for the same message, and another for one that is said again.
+    """
+    role, content = message.get("role"), message.get("content")
+    if not isinstance(role, str) or not isinstance(content, str | list | None):
+        raise HopgateError("a message has a role and a content, both texts")
+    text = _joined(content if isinstance(content, list) else [content])
+    if text and role not in UNSPOKEN:
+        when = message.get("created_at") or message.get("timestamp")
+        more = {"created_at": from_epoch(when) if isinstance(when, int | float) else when, "extra": {"role": role}}
+        made = message.get("id") or digest(key, role, text)
+        yield _turn(numbered(f"{thread}#{made}"), text, thread=thread, **more)
+
+
 # ---- ChatGPT and Claude ----------------------------------------------------------------------------------------------
 
 CONVERSATIONS = "conversations.json"
@@ -73,7 +109,7 @@ def chatgpt(place: Place, options: ReadOptions) -> Records:
     file = _file_in(place, CONVERSATIONS)
     for number, one in enumerate(rows_of(read_json(file, options.max_mb), file, "a ChatGPT export"), start=1):
         thread = str(one.get("conversation_id") or one.get("id") or digest(options.id_key, one))
-        yield from _answering(f"conversation {number}", _chatgpt_turns(one, f"chatgpt:{thread}"))
+        yield from set_aside(f"conversation {number}", _answering(_chatgpt_turns(one, f"chatgpt:{thread}")))
 
 
 def _chatgpt_turns(conversation: dict[str, Any], thread: str) -> Iterator[Record]:
@@ -105,13 +141,12 @@ def claude(place: Place, options: ReadOptions) -> Records:
     """Give what the person and the assistant wrote; empty messages are left out."""
     file = _file_in(place, CONVERSATIONS)
     for number, one in enumerate(rows_of(read_json(file, options.max_mb), file, "a Claude export"), start=1):
-        messages = rows_of(one.get("chat_messages") or [], file, "a Claude export")
-        yield from _answering(f"conversation {number}", _claude_turns(one, messages))
+        yield from set_aside(f"conversation {number}", _answering(_claude_turns(one, file)))
 
 
-def _claude_turns(conversation: dict[str, Any], messages: Sequence[dict[str, Any]]) -> Iterator[Record]:
+def _claude_turns(conversation: dict[str, Any], file: Place) -> Iterator[Record]:
     title = str(conversation.get("name") or "").strip()[:MAX_CATEGORY]
-    for message in messages:
+    for message in rows_of(conversation.get("chat_messages") or [], file, "a Claude export"):
         content = message.get("content")
         parts = content if isinstance(content, list) else []
         if text := _joined(parts) or str(message.get("text") or "").strip():
@@ -139,22 +174,23 @@ def telegram(place: Place, options: ReadOptions) -> Records:
     for chat in rows_of(chats, file, "a Telegram export"):
         name, key = str(chat.get("name") or chat.get("type") or "chat"), f"telegram:{chat.get('id')}"
         for message in rows_of(chat.get("messages") or [], file, "a Telegram export"):
-            text = _telegram_text(message.get("text"))
-            if message.get("type") != "message" or not text:
-                continue
-            author, stamp = message.get("from") or message.get("from_id"), message.get("date_unixtime")
-            answered = message.get("reply_to_message_id")
-            yield (
-                f"message {message['id']} of {name!r}",
-                _turn(
-                    f"{key}:{message['id']}",
-                    f"{author}: {text}" if author else text,
-                    thread=key,
-                    category=name[:MAX_CATEGORY],
-                    created_at=from_epoch(int(stamp)) if stamp else message.get("date"),
-                    reply_to=answered and f"{key}:{answered}",
-                ),
-            )
+            yield from set_aside(f"message {message.get('id')} of {name!r}", _telegram_turn(message, key, name))
+
+
+def _telegram_turn(message: dict[str, Any], chat: str, name: str) -> Iterator[Record]:
+    """The message as a memory, or nothing."""
+    text = _telegram_text(message.get("text"))
+    if message.get("type") == "message" and text:
+        author, stamp = message.get("from") or message.get("from_id"), message.get("date_unixtime")
+        answered = message.get("reply_to_message_id")
+        yield _turn(
+            f"{chat}:{message['id']}",
+            f"{author}: {text}" if author else text,
+            thread=chat,
+            category=name[:MAX_CATEGORY],
+            created_at=from_epoch(int(stamp)) if stamp else message.get("date"),
+            reply_to=answered and f"{chat}:{answered}",
+        )
 
 
 def _telegram_text(value: Any) -> str:
@@ -193,26 +229,26 @@ def slack(place: Place, options: ReadOptions) -> Records:
     """
     users = _slack_users(place, options)
     for path, channel, file in _slack_days(place):
-        messages = rows_of(read_json(file, options.max_mb), file, "a day of a Slack export")
-        for number, message in enumerate(messages, start=1):
-            text = _slack_plain(str(message.get("text") or ""), users)
-            if str(message.get("subtype", "")).endswith(SLACK_NOTICES) or not text or "ts" not in message:
-                continue
-            stamp, root = str(message["ts"]), str(message.get("thread_ts") or message["ts"])
-            key, profile = str(message.get("user") or ""), message.get("user_profile") or {}
-            author = users.get(key) or profile.get("real_name") or message.get("username") or key
-            first = f"slack:{channel}:{root}"
-            yield (
-                f"{path}, message {number}",
-                _turn(
-                    f"slack:{channel}:{stamp}",
-                    f"{author}: {text}" if author else text,
-                    thread=f"slack:{channel}" if root == stamp else first,
-                    category=channel,
-                    created_at=from_epoch(float(stamp)),
-                    reply_to=first if root != stamp else None,
-                ),
-            )
+        yield from set_aside(path, _slack_day(channel, file, options, users))
+
+
+def _slack_day(channel: str, file: Place, options: ReadOptions, users: Mapping[str, str]) -> Iterator[Record]:
+    for message in rows_of(read_json(file, options.max_mb), file, "a day of a Slack export"):
+        text = _slack_plain(str(message.get("text") or ""), users)
+        if str(message.get("subtype", "")).endswith(SLACK_NOTICES) or not text or "ts" not in message:
+            continue
+        stamp, root = str(message["ts"]), str(message.get("thread_ts") or message["ts"])
+        key, profile = str(message.get("user") or ""), message.get("user_profile") or {}
+        author = users.get(key) or profile.get("real_name") or message.get("username") or key
+        first = f"slack:{channel}:{root}"
+        yield _turn(
+            f"slack:{channel}:{stamp}",
+            f"{author}: {text}" if author else text,
+            thread=f"slack:{channel}" if root == stamp else first,
+            category=channel,
+            created_at=from_epoch(float(stamp)),
+            reply_to=first if root != stamp else None,
+        )
 
 
 def _slack_users(place: Place, options: ReadOptions) -> dict[str, str]:

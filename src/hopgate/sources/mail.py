@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.sources.source import Place, ReadOptions, Record, Records, Repeated, digest, head, read_bytes
+from hopgate.sources.source import Place, ReadOptions, Record, Records, Repeated, digest, head, read_bytes, set_aside
 
 # Of one header so many characters are read: anybody may write it, and Python takes the square of its length over some.
 MAX_HEADER = 1000
@@ -46,30 +46,35 @@ def records(place: Place, options: ReadOptions) -> Records:
     """Give the messages: subject as the title, body without what it quotes, sender as a keyword, thread and answer."""
     numbered = Repeated()
     for number, message in enumerate(_messages(place, options), start=1):
-        text = _body(message)
-        subject = str(message.get("subject") or "").strip()
-        if not text and not subject:
-            continue
-        own = _ids(message, "message-id")
-        before = _ids(message, "in-reply-to")[:1]
-        chain = [*_ids(message, "references"), *before, *own]
-        key = own[0] if own else digest(options.id_key, subject, text, str(message.get("date")))
-        sender = _sender(message)
-        record: Record = {"_id": numbered(f"mail:{key}"), "title": subject, "text": text}
-        record["thread"] = f"mail:{chain[0] if chain else key}"
-        if before:
-            record["reply_to"] = f"mail:{before[0]}"
-        if when := _date(message):
-            record["created_at"] = when.isoformat()
-        if sender:
-            record["expanded_keywords"] = [sender]
-        if tags := _words_of(message, "keywords"):
-            record["tags"] = tags
-        # "Personal", "Private" and "Company-Confidential": whoever wrote it wanted few to read it.
-        if any(word.casefold() != "normal" for word in _words_of(message, "sensitivity")):
-            record["is_sensitive"] = True
-        people = {name: str(message[name]) for name in ("from", "to", "cc") if message[name]}
-        yield f"message {number}", record | ({"extra": people} if people else {})
+        yield from set_aside(f"message {number}", _record(message, options, numbered))
+
+
+def _record(message: EmailMessage, options: ReadOptions, numbered: Repeated) -> Iterator[Record]:
+    """The message as a memory, or nothing."""
+    text = _body(message)
+    subject = str(message.get("subject") or "").strip()
+    if not text and not subject:
+        return
+    own = _ids(message, "message-id")
+    before = _ids(message, "in-reply-to")[:1]
+    chain = [*_ids(message, "references"), *before, *own]
+    key = own[0] if own else digest(options.id_key, subject, text, str(message.get("date")))
+    sender = _sender(message)
+    record: Record = {"_id": numbered(f"mail:{key}"), "title": subject, "text": text}
+    record["thread"] = f"mail:{chain[0] if chain else key}"
+    if before:
+        record["reply_to"] = f"mail:{before[0]}"
+    if when := _date(message):
+        record["created_at"] = when.isoformat()
+    if sender:
+        record["expanded_keywords"] = [sender]
+    if tags := _words_of(message, "keywords"):
+        record["tags"] = tags
+    # "Personal", "Private" and "Company-Confidential": whoever wrote it wanted few to read it.
+    if any(word.casefold() != "normal" for word in _words_of(message, "sensitivity")):
+        record["is_sensitive"] = True
+    people = {name: str(message[name]) for name in ("from", "to", "cc") if message[name]}
+    yield record | ({"extra": people} if people else {})
 
 
 def _messages(place: Place, options: ReadOptions) -> Iterator[EmailMessage]:

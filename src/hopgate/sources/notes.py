@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,17 @@ import yaml
 
 from hopgate.corpus import READERS, check_unknown, nearest
 from hopgate.errors import HopgateError
-from hopgate.sources.source import Place, ReadOptions, Record, Records, Repeated, files_below, read_utf8
+from hopgate.sources.source import (
+    IGNORE,
+    Place,
+    ReadOptions,
+    Record,
+    Records,
+    Repeated,
+    files_below,
+    read_utf8,
+    set_aside,
+)
 from hopgate.times import moment
 
 SUFFIXES = (".md", ".markdown")
@@ -55,18 +65,50 @@ def is_markdown(place: Place) -> bool:
 
 
 def markdown(place: Place, options: ReadOptions) -> Records:
-    """Give the notes; a note's id is its path in the folder, a section's that and its heading."""
-    notes = files_below(place, *SUFFIXES) if place.is_dir() else iter([(place.name, place)])
+    """Give the notes; a note's id is its path from the root of its folder, a section's that and its heading."""
+    root = root_of(place, options.folders) if isinstance(place, Path) else None
+    if place.is_dir():
+        notes = files_below(place, *SUFFIXES, root=root)
+    else:
+        alone = place.resolve().relative_to(root).as_posix() if isinstance(place, Path) and root else place.name
+        notes = iter([(alone, place)])
     for path, note in notes:
+        yield from set_aside(str(note), _memories_of(path, note, options))
+
+
+def root_of(place: Path, known: Collection[str] = ()) -> Path:
+    """Find where the ids of a folder or a note begin: at the nearest folder, it or above it, that shows itself a root.
+
+    That is a vault, one with a `.hopgateignore`, or one of those `known` from before; else it is the folder itself.
+    """
+    folder = place.resolve() if place.is_dir() else place.resolve().parent
+    for above in (folder, *folder.parents):
+        if str(above) in known or (above / ".obsidian").is_dir() or (above / IGNORE).is_file():
+            return above
+    return folder
+
+
+def written_when(folder: Path) -> dict[str, int]:
+    """When each note of a folder was written: other than before where one came, changed or went."""
+    if not folder.is_dir():
+        raise HopgateError(f"{folder} is no folder: give one of notes")
+    return {path: note.stat().st_mtime_ns for path, note in files_below(folder, *SUFFIXES) if isinstance(note, Path)}
+
+
+def _memories_of(path: str, note: Place, options: ReadOptions) -> Iterator[Record]:
+    written = read_utf8(note, min(options.max_mb, MAX_NOTE_MB))
+    front, text = split_front_matter(written)
+    record = _record(path, front, text, _written(note))
+    for name in front:
+        field = _CALLED.get(name, name)
         try:
-            front, text = split_front_matter(read_utf8(note, min(options.max_mb, MAX_NOTE_MB)))
-            record = _record(path, front, text, _written(note))
+            if field in READERS:
+                READERS[field](record.get(field), name)
         except HopgateError as error:
-            raise HopgateError(str(error) if str(note) in str(error) else f"{note}, {error}") from None
-        if options.sections:
-            yield from ((section["_id"], section) for section in _sections(record, path))
-        else:
-            yield path, record | _contents(record["text"], record)
+            lines = enumerate(written.splitlines(), start=1)
+            line = next((number for number, line in lines if line.lstrip("\ufeff\"' -").startswith(name)), 1)
+            raise HopgateError(f"line {line}: {error}") from None
+    yield from _sections(record, path) if options.sections else [record | _contents(record["text"], record)]
 
 
 def _record(path: str, front: dict[str, Any], text: str, written: datetime | None) -> Record:
@@ -186,7 +228,8 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         line = f"line {mark.line + above + 1}: " if mark else ""
-        raise HopgateError(f"{line}the front matter is no YAML ({problem or type(error).__name__})") from None
+        advice = f": if it is a template, list it in {IGNORE}" if "{{" in fence[1] else ""
+        raise HopgateError(f"{line}the front matter is no YAML ({problem or type(error).__name__}){advice}") from None
     except (RecursionError, ValueError):
         raise HopgateError("the front matter holds more than hopgate reads: make it smaller") from None
     if not isinstance(fields, dict | None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hopgate.corpus import parse_memory
@@ -13,21 +13,22 @@ from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.plugins import plugin, plugins
 from hopgate.sources import chats, database, mail, notes, tables
-from hopgate.sources.source import UNREADABLE, Place, ReadOptions, Records, SourceFormat
+from hopgate.sources.source import MISPLACED, Place, ReadOptions, Records, Rejected, SourceFormat
 
 # In the order in which they are tried: what shows more of itself comes first.
 FORMATS = (
-    SourceFormat("slack", "a Slack export", chats.is_slack, chats.slack),
-    SourceFormat("chatgpt", "a ChatGPT export", chats.is_chatgpt, chats.chatgpt),
-    SourceFormat("claude", "a Claude export", chats.is_claude, chats.claude),
-    SourceFormat("telegram", "a Telegram export", chats.is_telegram, chats.telegram),
-    SourceFormat("whatsapp", "a WhatsApp chat", chats.is_whatsapp, chats.whatsapp),
-    SourceFormat("obsidian", "an Obsidian vault", notes.is_vault, notes.markdown),
-    SourceFormat("markdown", "Markdown notes", notes.is_markdown, notes.markdown),
+    SourceFormat("slack", "a Slack export", chats.is_slack, chats.slack, of_items=True),
+    SourceFormat("chatgpt", "a ChatGPT export", chats.is_chatgpt, chats.chatgpt, of_items=True),
+    SourceFormat("claude", "a Claude export", chats.is_claude, chats.claude, of_items=True),
+    SourceFormat("telegram", "a Telegram export", chats.is_telegram, chats.telegram, of_items=True),
+    SourceFormat("whatsapp", "a WhatsApp chat", chats.is_whatsapp, chats.whatsapp, of_items=True),
+    SourceFormat("messages", "a list of messages", chats.is_messages, chats.messages, of_items=True),
+    SourceFormat("obsidian", "an Obsidian vault", notes.is_vault, notes.markdown, of_items=True),
+    SourceFormat("markdown", "Markdown notes", notes.is_markdown, notes.markdown, of_items=True),
     SourceFormat(
         "sqlite", "a SQLite file", database.recognises, database.records, takes_columns=True, takes_query=True
     ),
-    SourceFormat("mbox", "mail", mail.recognises, mail.records),
+    SourceFormat("mbox", "mail", mail.recognises, mail.records, of_items=True),
     SourceFormat("csv", "a table", tables.is_csv, tables.csv_rows, takes_columns=True),
     SourceFormat("parquet", "a Parquet table", tables.is_parquet, tables.parquet_rows, takes_columns=True),
     SourceFormat("jsonl", "a corpus.jsonl", tables.is_json_lines, tables.json_lines),
@@ -46,11 +47,42 @@ class FoundSource:
 
     name: str
     title: str
-    memories: Iterator[Memory]
+    path: str  # as errors call it
+    items: Iterator[tuple[str, Memory | HopgateError]] = field(repr=False)  # each with where it lies
+    sets_aside: bool = False  # whether an item that is no memory is set aside, and else refused
+    root: str = ""  # of notes the folder that their ids begin from
+    # As far as the memories were read: where each lies by its id, and what was set aside.
+    places: dict[str, str] = field(default_factory=dict, repr=False)
+    rejected: list[Rejected] = field(default_factory=list)
+
+    @property
+    def memories(self) -> Iterator[Memory]:
+        """The memories; what is none, or whose id stood there before, is set aside, or refused by name and place.
+
+        Where nothing else is there, it is refused, too.
+        """
+        for where, memory in self.items:
+            reason = str(memory) if isinstance(memory, HopgateError) else ""
+            if isinstance(memory, Memory) and memory.external_id in self.places:
+                reason = f"_id {memory.external_id!r} stands already on {self.places[memory.external_id]}"
+            if isinstance(memory, Memory) and not reason:
+                self.places[memory.external_id] = where
+                yield memory
+                continue
+            self.rejected.append(Rejected(where if where.startswith(self.path) else f"{self.path}, {where}", reason))
+            if not self.sets_aside:
+                break
+        if self.rejected and not (self.sets_aside and self.places):
+            raise HopgateError(str(self.rejected[0]))
+        if not self.places:
+            raise HopgateError(f"{self.path} holds no memories")
 
 
 def read_source(path: str | Path, form: str | None = None, options: ReadOptions | None = None) -> FoundSource:
-    r"""Recognise what a path is and read its memories; the first record that is none ends it.
+    r"""Recognise what a path is and read its memories.
+
+    The first record that is none ends it, but for an item of a folder of notes, of a mailbox or of an export of chats:
+    that is set aside, unless the options are strict.
 
     Parameters
     ----------
@@ -71,7 +103,10 @@ def read_source(path: str | Path, form: str | None = None, options: ReadOptions 
     options = options or ReadOptions()
     found, records = _records(path, form, options)
     name = {SERVER.name: "the query", STANDARD_INPUT.name: "standard input"}.get(found.name, str(path))
-    return FoundSource(found.name, found.title, _all_memories(_checked(records, options), name))
+    of_notes = found.records is notes.markdown and not zipfile.is_zipfile(path)
+    root = str(notes.root_of(Path(path), options.folders)) if of_notes else ""
+    sets_aside = found.of_items and not options.strict
+    return FoundSource(found.name, found.title, name, _checked(records, options), sets_aside, root)
 
 
 def checked_memories(
@@ -117,21 +152,6 @@ def _checked(records: Records, options: ReadOptions) -> Iterator[tuple[str, Memo
         yield where, made
 
 
-def _all_memories(read: Iterator[tuple[str, Memory | HopgateError]], name: str) -> Iterator[Memory]:
-    """Give the memories; the first that is none, or whose id stood there before, is refused by name and place."""
-    places: dict[str, str] = {}
-    for where, memory in read:
-        if isinstance(memory, HopgateError):
-            raise HopgateError(f"{name}, {where}: {memory}") from None
-        if memory.external_id in places:
-            first = places[memory.external_id]
-            raise HopgateError(f"{name}, {where}: _id {memory.external_id!r} stands already on {first}")
-        places[memory.external_id] = where
-        yield memory
-    if not places:
-        raise HopgateError(f"{name} holds no memories")
-
-
 def _place(path: Path) -> Place:
     try:
         path.stat()
@@ -160,8 +180,8 @@ def _recognised(place: Place, options: ReadOptions, formats: Mapping[str, Source
         # A pipe cannot be looked into beforehand.
         return formats["jsonl"]
     for form in formats.values():
-        # A field map says that lines are not hopgate's own.
-        if form.recognises(place) and not (form.name == "jsonl" and options.fields):
+        # A field map says that lines are not hopgate's own, and objects no messages.
+        if form.recognises(place) and not (form.name in ("jsonl", "messages") and options.fields):
             return form
     what = "a directory in which hopgate recognises nothing" if place.is_dir() else "nothing that hopgate recognises"
     *names, last = formats
@@ -172,5 +192,5 @@ def _in_layout(form: SourceFormat, place: Place, options: ReadOptions) -> Record
     """Refuse a file whose fields are not where its program puts them."""
     try:
         yield from form.records(place, options)
-    except (*UNREADABLE, LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+    except MISPLACED as error:
         raise HopgateError(f"{place} is not {form.title} in a known layout: {type(error).__name__} {error}") from None

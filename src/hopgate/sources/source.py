@@ -9,7 +9,7 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +23,10 @@ Place = Path | zipfile.Path
 
 # A file that is gone or may not be read; an archive that is damaged or locked by a password.
 UNREADABLE = (OSError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error)
+# What a reader meets in a file whose fields are not where its program puts them.
+MISPLACED = (*UNREADABLE, LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
+# What is left out of a folder, in the grammar of .gitignore; ids begin at the folder that it lies in.
+IGNORE = ".hopgateignore"
 
 Record = dict[str, Any]
 """A memory as a line of corpus.jsonl would have it."""
@@ -34,8 +38,10 @@ class ReadOptions:
 
     # A memory's field -> the column, or the path such as `message.body`, that holds it.
     fields: Mapping[str, str] = field(default_factory=dict)
-    # What ids are made with where a source has none: the secret of the store that its memories are for.
+    # Of the store that the memories are for: the secret that ids are made with where a source has none, and the folders
+    # that notes came from before.
     id_key: bytes = field(default=b"", repr=False)
+    folders: Collection[str] = field(default=(), repr=False)
     sections: bool = setting(False, "a memory for each section of a note, not for each note")
     date_order: Literal["dmy", "mdy"] | None = setting(None, "where a chat's dates can be read both ways")
     query: str | None = setting(
@@ -44,6 +50,7 @@ class ReadOptions:
     keep_unknown: bool = setting(False, "keep fields that are not a memory's, as extra, instead of refusing them")
     scope: str | None = setting(None, "the scope of every memory that names none")
     max_mb: int = setting(256, "the largest file that is read whole, in megabytes", low=1)
+    strict: bool = setting(False, "refuse all of a folder, a mailbox or an export of chats for one item that is wrong")
 
     def __post_init__(self) -> None:
         check(self)
@@ -66,6 +73,30 @@ class SourceFormat:
     records: Callable[[Place, ReadOptions], Records]  # the records of a place
     takes_columns: bool = False  # whether `--map` says which of its columns holds what
     takes_query: bool = False  # whether `--from-sql` says which rows
+    of_items: bool = False  # whether an item that is wrong is set aside, and the others are read
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An item of a source that was set aside: where it lies, and why it is no memory."""
+
+    where: str
+    reason: str
+
+    def __str__(self) -> str:
+        if self.reason.startswith(self.where):
+            return self.reason
+        return f"{self.where}{',' if self.reason.startswith('line ') else ':'} {self.reason}"
+
+
+def set_aside(where: str, records: Iterable[Record]) -> Records:
+    """Pass on the records of an item, such as a note or a chat; what ends them early stands in their place."""
+    try:
+        yield from ((where, record) for record in records)
+    except HopgateError as error:
+        yield where, error
+    except MISPLACED as error:
+        yield where, HopgateError(f"not in a known layout: {type(error).__name__} {error}")
 
 
 def digest(key: bytes, *parts: object) -> str:
@@ -103,10 +134,12 @@ def read_bytes(place: Place, max_mb: int) -> bytes:
 
 def read_utf8(place: Place, max_mb: int) -> str:
     """The text of a UTF-8 file without its byte-order mark."""
+    data = read_bytes(place, max_mb)
     try:
-        return read_bytes(place, max_mb).decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise HopgateError(f"{place} is not UTF-8 at byte {error.start}: save it as UTF-8") from None
+        line = data.count(b"\n", 0, error.start) + 1
+        raise HopgateError(f"{place}, line {line}: not UTF-8 at byte {error.start}: save it as UTF-8") from None
 
 
 def head(place: Place, size: int = 4096) -> str:
@@ -124,24 +157,41 @@ class LeftOutWarning(UserWarning):
 
 
 def files_below(place: Place, *suffixes: str, root: Path | None = None) -> Iterator[tuple[str, Place]]:
-    """The files of a folder with one of the suffixes, each with its path in it; hidden ones and their folders not.
+    """The files of a folder with one of the suffixes, each with its path from the root, by default the folder itself.
 
-    No link is followed: what it names inside the folder is read where it lies, and what lies outside is not read,
-    which a warning says.
+    Hidden ones are left out, and what the root's `.hopgateignore` lists. No link is followed: what it names inside the
+    folder is read where it lies, and what lies outside is not read, which a warning says.
     """
-    root = place.resolve() if root is None and isinstance(place, Path) else root
-    inside: list[Place] = list(place.iterdir())
-    for inner in sorted(inside, key=lambda entry: entry.name):
-        if inner.name.startswith((".", "__MACOSX")):
-            continue
-        if root and isinstance(inner, Path) and inner.is_symlink():
-            if not inner.resolve().is_relative_to(root) and (inner.is_dir() or inner.name.lower().endswith(suffixes)):
-                warnings.warn(f"{inner} is a link out of {root}: it was not read", LeftOutWarning, stacklevel=2)
-            continue
-        if inner.is_dir():
-            yield from ((f"{inner.name}/{path}", below) for path, below in files_below(inner, *suffixes, root=root))
-        elif inner.name.lower().endswith(suffixes):
-            yield inner.name, inner
+    folder = place.resolve() if isinstance(place, Path) else None
+    root = root or folder
+    ignored = _ignored(root or place)
+
+    def below(inside: Place, path: str) -> Iterator[tuple[str, Place]]:
+        entries: list[Place] = list(inside.iterdir())
+        for inner in sorted(entries, key=lambda entry: entry.name):
+            name, is_folder = path + inner.name, inner.is_dir()
+            if inner.name.startswith((".", "__MACOSX")) or ignored(name + "/" * is_folder):
+                continue
+            if folder and isinstance(inner, Path) and inner.is_symlink():
+                named = is_folder or inner.name.lower().endswith(suffixes)
+                if named and not inner.resolve().is_relative_to(folder):
+                    sentence = f"{inner} is a link out of {folder}: it was not read"
+                    warnings.warn(sentence, LeftOutWarning, stacklevel=2)
+            elif is_folder:
+                yield from below(inner, f"{name}/")
+            elif inner.name.lower().endswith(suffixes):
+                yield name, inner
+
+    yield from below(place, f"{folder.relative_to(root).as_posix()}/" if root and folder and folder != root else "")
+
+
+def _ignored(root: Place) -> Callable[[str], bool]:
+    """Say of paths from a folder whether its `.hopgateignore` lists them."""
+    if not (root / IGNORE).is_file():
+        return lambda _: False
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(read_utf8(root / IGNORE, 1).splitlines()).match_file
 
 
 def read_json(place: Place, max_mb: int) -> Any:

@@ -10,13 +10,16 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
 from hopgate.memory import Memory, check_several, thread_of
 from hopgate.store import rows, setting_rows
 from hopgate.store.graph import version
 from hopgate.store.rows import Connection
+
+if TYPE_CHECKING:
+    from hopgate.sources.source import Rejected
 
 NAMED = "external_id = ANY(%(names)s)"
 # The columns that a memory gives to a row that has its id already; whether that is sensitive, and its date, also depend
@@ -51,6 +54,8 @@ class Written:
     kept_sensitive: int = 0  # came as open, and stay sensitive as they were marked
     sensitive: int = 0  # are sensitive now
     followers: tuple[int, ...] = ()  # perhaps read with one that moved
+    pruned: int = 0  # were deleted, being notes that are no more in their folder
+    rejected: tuple[Rejected, ...] = ()  # items of the source that are no memories
 
     def __add__(self, other: Written) -> Written:
         return Written(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(Written)))

@@ -135,6 +135,13 @@ CREATE INDEX memories_category ON memories (category) WHERE category IS NOT NULL
 CREATE INDEX memories_created_at ON memories (created_at DESC, id);
 CREATE INDEX memories_superseded_by ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
 
+-- Which memories are notes of a folder on somebody's disk; the folder and the memory's id are the file's path. What is
+-- gone there is found by it, and where the ids of a note that is read alone begin.
+CREATE TABLE folder_notes (
+  memory_id bigint PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
+  folder text NOT NULL
+);
+
 -- Memories by the fields that they are made of.
 CREATE VIEW memory_fields AS
   SELECT id, external_id, left(content, title_length) AS title,

@@ -13,7 +13,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -27,7 +26,7 @@ from hopgate.store import journal, memories, superseded
 from hopgate.store.graph import version
 from hopgate.store.rows import Connection
 from hopgate.store.superseded import Superseding
-from hopgate.times import moment, utc
+from hopgate.times import When, moment, utc
 
 if TYPE_CHECKING:
     from hopgate.memory import Memory
@@ -171,7 +170,7 @@ def propose(newer: Stated, older: Sequence[Stated]) -> Iterator[Proposal]:
 
 
 def proposals(
-    connection: Connection, *, since: datetime | None = None, compared: dict[str, str] | None = None
+    connection: Connection, *, since: When | None = None, compared: dict[str, str] | None = None
 ) -> Iterator[Proposal]:
     """Go through memories in the order in which they became known and propose what each means for older ones.
 

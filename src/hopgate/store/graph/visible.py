@@ -9,7 +9,7 @@ from typing import Any
 
 from hopgate.store import setting_rows
 from hopgate.store.rows import Connection
-from hopgate.times import utc
+from hopgate.times import When, utc
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,9 @@ class View:
 def view_of(
     connection: Connection,
     scopes: Sequence[str] | None,
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
+    as_of: When | None = None,
+    known_at: When | None = None,
 ) -> View:
     """Look at some scopes, or all, as the store's owner joins or parts them."""
     shared = setting_rows.shares_scopes(connection)
-    return View(None if scopes is None else tuple(scopes), as_of, known_at, shared)
+    return View(None if scopes is None else tuple(scopes), utc(as_of), utc(known_at), shared)
