@@ -148,16 +148,16 @@ def borrowed(connections: ConnectionPool[Connection], reach: Callable[[], object
     from psycopg_pool import PoolTimeout
 
     with contextlib.ExitStack() as stack:
-        try:
-            connection = stack.enter_context(connections.connection(timeout=PATIENCE_S))
-        except PoolTimeout:
-            reach()
+        for seconds in (PATIENCE_S, QUEUE_S):
             try:
-                connection = stack.enter_context(connections.connection(timeout=QUEUE_S))
+                connection = stack.enter_context(connections.connection(timeout=seconds))
+                break
             except PoolTimeout:
-                raise HopgateError(
-                    f"no connection came free within {QUEUE_S} seconds: end what uses them, or raise max_connections"
-                ) from None
+                reach()
+        else:
+            raise HopgateError(
+                f"no connection came free within {QUEUE_S} seconds: end what uses them, or raise max_connections"
+            )
         yield connection
 
 
