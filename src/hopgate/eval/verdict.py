@@ -15,7 +15,6 @@ from hopgate.errors import HopgateError
 from hopgate.eval.checks import Check, Status, check_all
 from hopgate.eval.evidence import CONCEPTS, RUNS, TITLES, Cost, Evidence, Rung
 from hopgate.eval.inference import Differences, Pooled, holm, pooled, rank_p, spent
-from hopgate.eval.measures import Recall
 from hopgate.eval.plan import LEAST_CLUSTERS
 
 IMAGINED = 0.25
@@ -136,7 +135,7 @@ class Judgement:
             return f"INVALID: {main.reason}. The figures mean nothing."
         measure = evidence.plan.primary
         low, high = main.interval
-        gloss = ", the share of the answers that is found," if isinstance(measure, Recall) else ""
+        gloss = ", the share of the answers that is found," if measure.name == "recall" else ""
         words = {
             Verdict.OPEN: f"{name} earns its place",
             Verdict.CLOSED: f"{name} does not earn its place",
