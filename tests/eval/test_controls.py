@@ -7,14 +7,13 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matrix_world import EDGES, MENTIONS, TITLE, matrix_of, mentions_of
+from matrix_world import EDGES, MENTIONS, TITLE, links, matrix_of, mentions_of
 
 from hopgate.eval.controls import rewired, shuffled
 from hopgate.eval.evidence import CONCEPTS
 from hopgate.eval.ladder import dealt
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import edge_graph
-from hopgate.store.graph.arrays import Links
 
 
 def edges_of(matrix: GraphMatrix) -> set[tuple[int, int]]:
@@ -88,7 +87,7 @@ def test_arcs_between_memories_stay_within_their_scope():
         matrix_of({}, [], memories=16),
         graph=edge_graph(22, first, first + 1, memories=16),
         memory_scope=(np.arange(16) >= 10).astype(np.int32),
-        arcs=Links(first + 1, first, np.ones(10, np.float32), np.zeros(10, np.int32), ("follows",), np.zeros(0, int)),
+        arcs=links(zip(first + 1, first, strict=True)),
     )
     moved = set()
     for seed in range(5):

@@ -18,32 +18,28 @@ MENTIONS = st.dictionaries(st.tuples(_memories, _concepts), st.sampled_from([0.5
 EDGES = st.lists(st.tuples(_concepts, _concepts, st.integers(0, len(RELATIONS) - 1)), max_size=30)
 
 
+def links(ends, kinds=(), names=("",)):
+    """Links of some kinds, each a little heavier than the one before."""
+    source, target = np.array([*ends], np.int64).reshape(-1, 2).T
+    weight = np.linspace(0.5, 1.0, len(source), dtype=np.float32)
+    kind = np.array(kinds or [0] * len(source), np.int32)
+    return Links(source, target, weight, kind, names, np.arange(len(source)))
+
+
 def matrix_of(mentions: Mentions, edges: Edges, *, memories: int = 7, concepts: int = 6) -> GraphMatrix:
     """A graph in memory: mentions by (memory, concept), edges by (source, target, relation)."""
-    source, target, relation = (np.array([edge[i] for edge in edges], np.int64) for i in range(3))
-    weight = np.linspace(0.5, 1.0, len(edges), dtype=np.float32)
-    typed = Links(source, target, weight, relation.astype(np.int32), RELATIONS, np.arange(len(edges)))
-    none = typed.where(np.zeros(len(edges), bool))
-    memory, concept = ([pair[i] for pair in mentions] for i in range(2))
-    titles = [pair for pair, weight in mentions.items() if weight == TITLE]
-    mentioned = Pairs(np.array(memory, int), np.array(concept, int), list(mentions.values()))
+    typed = links([edge[:2] for edge in edges], [edge[2] for edge in edges], RELATIONS)
+    memory, concept = np.array([*mentions], np.int64).reshape(-1, 2).T
     return GraphMatrix(
         stamp=STAMP,
-        graph=mention_graph(memories, concepts, mentioned, edges=typed),
+        graph=mention_graph(memories, concepts, Pairs(memory, concept, list(mentions.values())), edges=typed),
         memory_ids=np.arange(memories),
         concept_ids=np.arange(concepts),
         memory_scope=np.zeros(memories, np.int32),
         scopes=("",),
-        titles=Links(
-            np.array([pair[0] for pair in titles], np.int64),
-            np.array([pair[1] for pair in titles], np.int64),
-            np.ones(len(titles), np.float32),
-            np.zeros(len(titles), np.int32),
-            ("titled",),
-            np.zeros(0, np.int64),
-        ),
+        titles=links([pair for pair, weight in mentions.items() if weight == TITLE]),
         edges=typed,
-        arcs=none,
+        arcs=links([]),
         namesake_id=np.zeros(0, np.int64),
         namesake_of=np.zeros(0, np.int64),
     )

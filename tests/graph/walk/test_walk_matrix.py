@@ -74,28 +74,27 @@ def test_the_adjacency_is_what_the_rows_say(connection, edges, mentions, times, 
         and (made or LONG_AGO) <= known
         and (superseded or not ended or any(ended > at for at in asked))
     ]
-    wanted = np.zeros((len(nodes) + len(CONCEPTS),) * 2)
-    for (memory, concept), (weight, _) in mentions.items():
-        if memory in nodes:
-            one, two = nodes.index(memory), len(nodes) + CONCEPTS.index(concept)
-            wanted[one, two] = wanted[two, one] = weight
-    of_edges = np.zeros_like(wanted)
-    for row in edges:
-        if visible(row, as_of, known_at):
-            one, two = (len(nodes) + CONCEPTS.index(end) for end in (row.source, row.target))
-            of_edges[one, two] += row.weight
-            if one != two:
-                of_edges[two, one] += row.weight
+    at = {concept: len(nodes) + place for place, concept in enumerate(CONCEPTS)}
+
+    def adjacency(rows):
+        made = np.zeros((len(nodes) + len(CONCEPTS),) * 2)
+        for one, two, weight in rows:
+            made[one, two] += weight
+            made[two, one] += weight * (one != two)
+        return made
+
+    mentioned = adjacency(
+        (nodes.index(memory), at[concept], weight)
+        for (memory, concept), (weight, _) in mentions.items()
+        if memory in nodes
+    )
+    joined = adjacency((at[row.source], at[row.target], row.weight) for row in edges if visible(row, as_of, known_at))
     assert matrix.memory_ids.tolist() == nodes
     assert matrix.concept_ids.tolist() == list(CONCEPTS)
-    np.testing.assert_allclose(matrix.graph.matrix.toarray(), wanted + of_edges, rtol=1e-6)
+    np.testing.assert_allclose(matrix.graph.matrix.toarray(), mentioned + joined, rtol=1e-6)
     # The arrays for explanations hold exactly the weight that is walked between concepts.
-    told = np.zeros_like(wanted)
-    for source, target, weight in zip(matrix.edges.source, matrix.edges.target, matrix.edges.weight, strict=True):
-        told[len(nodes) + source, len(nodes) + target] += weight
-        if source != target:
-            told[len(nodes) + target, len(nodes) + source] += weight
-    np.testing.assert_allclose(told, of_edges, rtol=1e-6)
+    ends = (matrix.edges.source + len(nodes), matrix.edges.target + len(nodes))
+    np.testing.assert_allclose(adjacency(zip(*ends, matrix.edges.weight, strict=True)), joined, rtol=1e-6)
 
 
 @given(ids=st.sets(st.integers(-50, 3000)), wanted=st.lists(st.integers(-60, 3100)), many=st.booleans())

@@ -72,12 +72,6 @@ class GraphMatrix:
             arrays_held += [links.source, links.target, links.weight, links.kind, links.id]
         return arrays_held
 
-    def __repr__(self) -> str:
-        return (
-            f"GraphMatrix(version={self.stamp.version}, memories={len(self.memory_ids)}, "
-            f"concepts={len(self.concept_ids)}, edges={len(self.edges.id)}, arcs={self.graph.arcs})"
-        )
-
     @property
     def bytes(self) -> int:
         """What it occupies: its arrays, and its graph with what a solver makes of it."""

@@ -132,7 +132,7 @@ def near_walks(graph: WalkGraph, restart: Vector, *, damping: float, top: int) -
             break
         epsilon = max(wanted, epsilon / REFINE)
     # What still walks settles its first share where it is; the rest goes far: to each node by its strength, as walks do
-    # in the end. That changes no place among the first, and yet how widely a walk is spread, which mixing looks at.
+    # in the end. That changes no place among the first.
     settled += np.float32(1 - damping) * walking
     further = damping * float(walking.sum(dtype=np.float64))
     return settled + (further / (graph.strength.sum() or 1.0) * graph.strength).astype(np.float32)
