@@ -23,7 +23,7 @@ def test_import_of_public_files(bare, tmp_path):
     for arguments, reason in (
         (given, "is not empty"),
         (["squad", str(judged), new], "no importer for 'squad'"),
-        (["locomo", str(judged), new], "is not JSON"),
+        (["locomo", str(judged), new], "line 1: not JSON"),
         (["musique", str(tmp_path / "none.json"), new], "cannot be read"),
         (["trec", str(judged), new], "give the corpus and the queries"),
     ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -15,7 +14,7 @@ from hopgate.eval.data.dataset import Dataset, NewDataset, Query, read_queries, 
 from hopgate.eval.data.runs import read_qrels, relevant
 from hopgate.jsonl import json_lines, refuse, text_lines
 from hopgate.sources.read import read_source
-from hopgate.sources.source import ReadOptions
+from hopgate.sources.source import ReadOptions, read_json
 from hopgate.times import utc
 
 Rows: TypeAlias = Iterable[dict[str, Any]]
@@ -28,6 +27,8 @@ _LOCOMO_TURN = re.compile(r"D\s*:?\s*(\d+)\s*:\s*0*(\d+)")
 _LOCOMO_SESSION = re.compile(r"session_(\d+)")
 # How LongMemEval ends the id of a question whose answer is not in its history: there is no gold for it.
 ABSTENTION = "_abs"
+# LongMemEval has files of gigabytes.
+MOST_MB = 16_384
 # How the dates of chat sessions are written.
 LOCOMO_DATE, LONGMEMEVAL_DATE = "%I:%M %p on %d %B, %Y", "%Y/%m/%d (%a) %H:%M"
 
@@ -195,21 +196,11 @@ def import_dataset(
             judged.pop("train", None)
         collection(source / "corpus.jsonl", source / "queries.jsonl", judged, data)
     else:
+        lines = source.suffix == ".jsonl"
+        rows = [row for _, row in json_lines(source)] if lines else read_json(source, MOST_MB)
         try:
-            QUESTIONS[layout](_rows(source), data)
+            QUESTIONS[layout](rows, data)
         except (KeyError, TypeError, IndexError, AttributeError) as error:
             reason = f"is not in the layout of {layout}: {type(error).__name__} {error}"
             raise HopgateError(f"{source} {reason}") from None
     return write_dataset(out, data, dev)
-
-
-def _rows(path: Path) -> Rows:
-    """Read JSON lines or a list of objects."""
-    if path.suffix == ".jsonl":
-        return [row for _, row in json_lines(path)]
-    try:
-        return list(json.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise HopgateError(f"{path} is not JSON: {error}") from None
