@@ -21,6 +21,7 @@ from hopgate.eval.data.dataset import NewDataset, Query, write_questions
 from hopgate.eval.data.runs import read_qrels
 from hopgate.jsonl import refuse
 from hopgate.memory import cleared
+from hopgate.sources.source import read_json, read_utf8
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
@@ -36,6 +37,7 @@ or part of it, and add a line of your own for what is missing.
 BLANK = "\n## \n" * 10
 # Candidates of each leg: with legs that differ some twenty-five boxes, which a person reads in a minute or two.
 POOLED = 10
+MOST_MB = 64
 _QUESTION = re.compile(r"##\s*(.*)")
 # An id may hold spaces, as the path of a note does; the first point between spaces ends it.
 _CANDIDATE = re.compile(r"-\s*\[([ xX])\]\s+(\S.*?)(?:\s+·(?:\s.*)?)?")
@@ -46,13 +48,9 @@ Questions: TypeAlias = Mapping[str, Mapping[str, bool]]
 
 def read_questions(path: Path) -> dict[str, dict[str, bool]]:
     """Read the questions; headings without a text are left out."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise HopgateError(f"{path} cannot be read: {error}") from None
     questions: dict[str, dict[str, bool]] = {}
     boxes: dict[str, bool] | None = None
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_utf8(path, MOST_MB).splitlines(), start=1):
         if heading := _QUESTION.fullmatch(line.strip()):
             text, boxes = heading[1].strip(), {}
             if text in questions:
@@ -87,10 +85,7 @@ def add_candidates(kb: KnowledgeBase, path: Path, questions: Questions) -> None:
     file, in `questions.pool.json`: question → memory → leg → rank. What the sensitivity guard holds back is in neither.
     """
     beside = path.with_suffix(".pool.json")
-    try:
-        pool = json.loads(beside.read_text(encoding="utf-8")) if beside.exists() else {}
-    except (OSError, ValueError) as error:
-        raise HopgateError(f"{beside} cannot be read ({error}): restore it, or remove it") from None
+    pool = read_json(beside, MOST_MB) if beside.exists() else {}
     texts = dict(cleared((memory.external_id, memory) for memory in kb.export()))
     names, settings = kb.id_map(), kb.settings(lexical=1, dense=1, graph=1)
     for text in [text for text, boxes in questions.items() if not boxes]:
