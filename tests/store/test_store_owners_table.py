@@ -1,11 +1,11 @@
 """An owner's table whose rows are memories: read as it is, followed as its owner changes it, and left as it was."""
 
-import subprocess
 from typing import Any
 
 import psycopg
 import pytest
 from cli_run import Runner
+from pg_dumps import dumped
 
 import hopgate
 from hopgate.errors import HopgateError
@@ -13,7 +13,6 @@ from hopgate.guard import SensitivityRules
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.store import owners_table, schema
-from hopgate.store import server as embedded_server
 from hopgate.store.owners_table import OwnersTable
 
 # Flags as numbers, tags as texts, columns by other names, a trigger for each row, and a vector of words of the
@@ -48,14 +47,6 @@ COLUMNS = tuple(
 )
 
 
-def dump(dsn: str) -> str:
-    """The owner's table as pg_dump writes it, rows and indexes included."""
-    program = embedded_server.binaries() / "pg_dump"
-    made = subprocess.run([program, "-d", dsn, "-t", "public.notes"], capture_output=True, text=True, check=True)
-    # A newer pg_dump writes a random word there.
-    return "\n".join(line for line in made.stdout.splitlines() if "restrict" not in line)
-
-
 def ask(dsn: str, statement: str) -> list[tuple[Any, ...]]:
     with psycopg.connect(dsn) as connection:
         connection.execute("SET search_path = public")
@@ -85,7 +76,7 @@ def notes(empty_dsn: str) -> str:
 
 
 def test_a_table_goes_the_whole_way_and_is_left_as_it_was(notes, endpoint):
-    before = dump(notes)
+    before = dumped(notes, "-t", "public.notes")
     with hopgate.open(notes, upgrade=True, memories=OWNERS) as kb:
         assert len(kb) == 299
         known = {memory.external_id: memory for memory in kb.export()}
@@ -102,7 +93,7 @@ def test_a_table_goes_the_whole_way_and_is_left_as_it_was(notes, endpoint):
             assert not any(hit.memory.content.startswith("[SUPERSEDED]") for hit in hits)
     with psycopg.connect(notes) as connection:
         schema.drop(connection)
-    assert dump(notes) == before
+    assert dumped(notes, "-t", "public.notes") == before
 
 
 def test_what_the_owner_changes_is_followed_in_the_same_transaction(notes, endpoint):
@@ -169,14 +160,14 @@ def test_flags_are_asked_for_and_triggers_and_columns_are_told(notes, capsys):
         "ALTER TABLE notes ADD COLUMN hash text; UPDATE notes SET hash = md5(body); "
         "ALTER TABLE notes ALTER hash SET NOT NULL",
     )
-    before = dump(notes)
+    before = dumped(notes, "-t", "public.notes")
     where = ("--dsn", notes, "--memories", "public.notes", *COLUMNS)
     refused = bare("db", "upgrade", *where, status=2).refused()
     assert "the column private may tell which rows are sensitive (say --map is_sensitive=private" in refused
     assert "no condition over public.notes" in bare("db", "upgrade", *where, "--hide", "gone IS", status=2).refused()
     assert "name it with --memories" in bare("db", "upgrade", "--dsn", notes, *COLUMNS, status=2).refused()
     assert "both which column" in bare("db", "upgrade", *where, "--embedding-column", "x", status=2).refused()
-    assert dump(notes) == before
+    assert dumped(notes, "-t", "public.notes") == before
     made = bare("db", "upgrade", *where, "--map", "is_sensitive=private", "--hide", "deleted_at IS NOT NULL")
     assert "no value for its column hash" in made.err and "triggers of yours fire" in made.err and "touched" in made.err
     assert "the rows of public.notes are memories" in made.out
