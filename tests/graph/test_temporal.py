@@ -121,6 +121,14 @@ def test_what_is_said_to_hold_since_before_an_undated_note_is_not_ended_by_that_
     }
 
 
+def test_what_is_told_together_with_its_end_is_over() -> None:
+    facts = [said("mia", None, "2025-09-01"), said("mia", None, "2025-09-01", "2025-01-01")]
+    assert spans_of([*facts, said("noor", "2025-01-01", "2025-09-01")]) == {
+        "mia": [(None, "2025-01-01")],
+        "noor": [("2025-01-01", None)],
+    }
+
+
 @pytest.mark.parametrize(("start", "end"), [("2019-01-01", "2021-01-01"), (None, "2020-01-01"), ("2019-01-01", None)])
 def test_what_is_told_of_the_past_does_not_end_what_a_note_says_to_be_so(start, end):
     facts = [said("siemens", None, "2024-03-01"), said("bmw", start, "2024-03-02", end)]

@@ -14,7 +14,8 @@ that were recorded together.
    when it was recorded ("moved away from") begins where another says that it began.
 4. A dated open fact that was recorded later than an undated one wins over it even where its date lies before the
    other's recording ("since February", told in March): the undated one is over from that date. Only where the date is
-   no more than a year old when it is told: "moved there in 2019", told in 2024, may be long over.
+   no more than a year old when it is told: "moved there in 2019", told in 2024, may be long over. So is one over that
+   is told together with its end: a list has "led by Mia", and its log that Noor leads since May.
 5. A fact without a start reaches back from its recording to where the one before it ends, or to where another statement
    of the same target says that it began.
 6. Equal facts are one edge with more evidence. Confidence decides nothing here.
@@ -153,12 +154,15 @@ class _Interval:
 
 
 def _ended_by_later_news(fact: EdgeVersion, facts: Sequence[EdgeVersion]) -> EdgeVersion:
-    """Rule 4: end an undated fact where another began, by what was told after it was recorded.
+    """Rule 4: end an undated fact where another began, by what was told after it was recorded, or with it.
 
     It keeps no time of its own: its note's day lies in the other's time, and it reaches back from where that begins.
     """
     if fact.valid_from is not None or fact.last <= fact.recorded_at:
         return fact
+    said_together = (other for other in facts if (other.dst, other.recorded_at) == (fact.dst, fact.recorded_at))
+    if ends := [other.valid_to for other in said_together if other.valid_to and not other.valid_from]:
+        return replace(fact, valid_to=max(ends))
     other_starts = [
         other.valid_from
         for other in facts

@@ -110,6 +110,8 @@ LOG = """My younger sister, plays the cello.
 ## Log
 - 2022-08-14: moved from Pune to Dublin
 - 2023-02-03: birthday dinner at Chez Max
+- choir: Aros
+- from 2024-10 choir is in the Corran Halls, Aros is shut
 
 | Since | Works at |
 |---|---|
@@ -123,8 +125,15 @@ def test_lines_of_a_note_tell_changes_of_what_its_title_names(kb):
     kb.add(Memory("list", "- passport\n- sun cream\n- head torch", title="Packing"))
     kb.build()
     ended = {(edge.source, edge.target, f"{edge.valid_to:%Y-%m-%d}") for edge in kb.graph.edges() if edge.valid_to}
-    assert ended == {("Tilda Brenner", "Pune", "2022-08-14"), ("Tilda Brenner", "Lumen Design", "2024-09-01")}
-    kb.delete(["tilda"])
+    assert ended == {
+        *(("Tilda Brenner", "Pune", "2022-08-14"), ("Tilda Brenner", "Lumen Design", "2024-09-01")),
+        ("choir", "Aros", "2024-10-01"),
+    }
+    # A line of a log ends nothing that is told of a later day.
+    kb.add(Memory("later", "Tilda Brenner is in Pune.", created_at=datetime(2024, 3, 1, tzinfo=UTC)))
+    kb.build()
+    assert all(edge.valid_to is None for edge in kb.graph.edges() if "later" in edge.evidence)
+    kb.delete(["tilda", "later"])
     assert not kb.graph.edges()
 
 

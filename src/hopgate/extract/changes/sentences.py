@@ -44,7 +44,7 @@ class Sentence(NamedTuple):
     """What a line or sentence says, what it may be about (the title, and what it stands under), and since when.
 
     `under` are all headings and outer items. `key` is what an item or a row begins with: "Dentist: …". A cell below the
-    day since which it is so is a state.
+    day since which it is so is a state. One is dated that has its day itself, and not from the heading above it.
     """
 
     bare: str
@@ -53,6 +53,7 @@ class Sentence(NamedTuple):
     day: datetime | None = None
     key: str = ""
     is_state: bool = False
+    is_dated: bool = False
 
     @property
     def text(self) -> str:
@@ -155,9 +156,10 @@ def _lines(title: str, body: str, written: datetime | None) -> Iterator[list[Sen
                 outer[indent] = text
             # A long paragraph is prose about the world and no note of what is so now.
             yield [
-                Sentence(sentence, subjects, under, since or day or _since(sentence, written) or day_of_heading, key)
+                Sentence(sentence, subjects, under, own_day or day_of_heading, key, is_dated=own_day is not None)
                 for part, since in (_parts(text, key, written) if is_short(text) else ())
                 for sentence in filter(str.strip, _BETWEEN.split(part))
+                for own_day in (since or day or _since(sentence, written),)
             ]
 
 

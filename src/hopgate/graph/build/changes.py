@@ -190,7 +190,11 @@ def _pairs(
     A text of another note is ended with so much sureness at least.
     """
     states = [place for place in places if place.sentence.is_state]
-    likely = [place for place in places if not place.sentence.is_state and model.may_tell_change(place.sentence.text)]
+    likely = [
+        Place(key, sentence)
+        for key, sentence in places
+        if not sentence.is_state and (sentence.is_dated or model.may_tell_change(sentence.text))
+    ]
     alone = model.compared_all([("", place.sentence.text) for place in likely])
     tellings = [Telling(place, Compared(0, [], [])) for place in states]
     tellings += [Telling(*row) for row in zip(likely, alone, strict=True) if row[1].change >= model.TOLD]
@@ -221,7 +225,9 @@ def _is_end(pair: Pair, sure: float) -> bool:
         return False
     earlier, later = pair.earlier.sentence, pair.later.place.sentence
     # Lines of one note have a subject in common, which alone makes the model sure: "no onions", "with Bea since May".
-    is_alike = not pair.is_in_one_note or later.shares_words(earlier)
+    # It may be believed where both are lines of a log.
+    is_log = earlier.is_dated and later.is_dated and pair.compared.sureness >= model.SURE_ACROSS
+    is_alike = is_log or not pair.is_in_one_note or later.shares_words(earlier)
     return is_alike or model.compared(earlier.bare, later.bare).end >= model.TOLD
 
 
@@ -240,7 +246,11 @@ def _find_earlier(batch: Batch, tellings: Sequence[Telling], connection: Connect
         near_notes = [(other, batch.notes[other]) for other in near.get(id(telling), ()) if other in batch.notes]
         for rank, (other, note) in enumerate(near_notes):
             parts = [note.whole] if note.whole else note.sentences
-            places = _most_alike(sentence, [Place(other, part) for part in parts if sentence.may_end(part)], 2)
+            written = batch.sources[other].created_at
+            # A log's line ends nothing that was written after its day.
+            is_past = sentence.is_dated and sentence.day and written and sentence.day < written
+            parts = [part for part in parts if sentence.may_end(part) and (part.is_dated or not is_past)]
+            places = _most_alike(sentence, [Place(other, part) for part in parts], 2)
             telling.earlier.extend(
                 place
                 for place in places
