@@ -20,6 +20,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ import hopgate
 from hopgate.corpus import parse_memory
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.extract.rules.survey import with_context
+from hopgate.extract.rules.survey import Survey, with_turns
 from hopgate.memory import Cleared, Memory
 
 NOTES = Path(__file__).with_name("notes")
@@ -128,6 +129,14 @@ class Notes:
         for row in [row for at, row in enumerate(label["facts"]) if at not in matched] if show else ():
             print(key, "missed fact:", row["subject"], "|", row["relation"], "|", row["object"])
         tally.update({"facts right": len(matched), "facts labelled": len(label["facts"])})
+
+
+def with_context(memories: Iterable[Memory]) -> list[Source]:
+    """Turn memories into sources that know of each other, as a first build does."""
+    read, survey = with_turns(memories), Survey()
+    for source in read:
+        survey.add(source)
+    return [replace(source, known=survey.known(source)) for source in read]
 
 
 def of_extractor(half: str, show: bool) -> Counter[str]:

@@ -18,7 +18,6 @@ _.itersize  # an attribute of psycopg's server-side cursor
 grammar  # a field that is part of a cache's key, through asdict
 _.concept_vectors  # called in the notebook on clusters
 several_valued  # a key of BuildOptions
-with_context  # reads notes together without a store: for benchmarks/notes.py and whoever calls Phrases by itself
 took_ms, known_from, known_to, edges_left_out  # a field of an answer by HTTP
 _.lifespan_context  # Starlette's router calls it when a server begins
 _.merged_kind  # what a merged concept was: in the JSON of `hopgate concepts show`

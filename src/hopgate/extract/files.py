@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -228,16 +227,15 @@ class WithStatements:
         return ExtractorIdentity(own.extractor, f"{own.hash} with statements {read}", own.prompt, by_id=True)
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
-        """Return one extraction for each source, in order: of its text and of its statements."""
-        own, stated = self.extractor.extract(sources), [self._of.get(str(source.memory_id), []) for source in sources]
-        # A replay answers by id and has answered already. The others read the sentence, whose memory passed the guard.
+        """Return one extraction for each source, in order: of its text with its statements below it."""
+        stated = [self._of.get(str(source.memory_id), []) for source in sources]
         texts = [
-            replace(source, text=Cleared(one.statement), tags=(), keywords=(), title=None)
+            # A statement's memory passed the guard.
+            replace(source, text=Cleared("\n".join((source.text, *(row.statement for row in about)))))
             for source, about in zip(sources, stated, strict=True)
-            for one in (() if self.extractor.identity.by_id else about)
         ]
-        read = iter(self.extractor.extract(texts))
-        return [_stated(first, about, list(islice(read, len(about)))) for first, about in zip(own, stated, strict=True)]
+        extractions = self.extractor.extract(texts)
+        return [_with_subjects(made, about) for made, about in zip(extractions, stated, strict=True)]
 
     @cached_property
     def _of(self) -> dict[str, list[Statement]]:
@@ -248,16 +246,13 @@ class WithStatements:
         return dict(by_memory)
 
 
-def _stated(own: Extraction, about: Sequence[Statement], read: Sequence[Extraction]) -> Extraction:
-    """A memory's own extraction with those of its statements; one that did not succeed stays as it is."""
-    if not own.state.done:
-        return own
-    mentions = [mention for part in (own, *read) for mention in part.mentions]
-    mentions += [Mention(one.subject) for one in about if one.subject]
-    joined = _joined(mentions, (fact for part in (own, *read) for fact in part.facts))
-    return joined.spent(
-        sum(part.prompt_tokens for part in (own, *read)), sum(part.answer_tokens for part in (own, *read))
-    )
+def _with_subjects(extraction: Extraction, about: Sequence[Statement]) -> Extraction:
+    """An extraction with the subjects of statements, which a replay does not read; a failed one stays as it is."""
+    if not extraction.state.done or not about:
+        return extraction
+    subjects = (Mention(row.subject) for row in about if row.subject)
+    joined = _joined((*extraction.mentions, *subjects), extraction.facts)
+    return joined.spent(extraction.prompt_tokens, extraction.answer_tokens)
 
 
 def _joined(mentions: Iterable[Mention], facts: Iterable[Fact]) -> Extraction:

@@ -102,11 +102,11 @@ def _choice(body: Any) -> tuple[str, bool] | None:
 
 def _usage(body: Any, chat: Sequence[dict[str, str]], answer: str) -> tuple[int, int]:
     """Return the tokens read and written as the server counts them, else an estimate from the characters."""
-    usage = body.get("usage") if isinstance(body, dict) else None
-    counted = [usage.get(key) if isinstance(usage, dict) else None for key in ("prompt_tokens", "completion_tokens")]
+    usage = body.get("usage") or {}
+    counted = usage.get("prompt_tokens"), usage.get("completion_tokens")
     lengths = sum(len(message["content"]) for message in chat), len(answer)
     read, written = (
-        count if isinstance(count, int) and count >= 0 else length // CHARACTERS_A_TOKEN + 1
+        count if isinstance(count, int) else length // CHARACTERS_A_TOKEN + 1
         for count, length in zip(counted, lengths, strict=True)
     )
     return read, written

@@ -7,13 +7,13 @@ from bisect import bisect_left
 from calendar import monthrange
 from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta
 from functools import cache, lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import NamedTuple
 
 from hopgate.extract.rules.words import LANGUAGES, MONTHS, Language, table, word_sets
 
 _WORDS = word_sets("dates")
-_RUNS_OUT, _IS_ON = (frozenset(tuple(pair.split("_")) for pair in _WORDS[key]) for key in ("runs_out", "is_on"))
+_AHEAD = re.compile(table("dates")["ahead"], re.VERBOSE)
 # In lower case these are no months by themselves.
 _MAY_BE_WORDS = frozenset(("may", "march", "mar", "mars", "mai"))
 # In days: a date lies ahead though it was so long ago; one that is announced; and what has happened may be so near.
@@ -174,8 +174,7 @@ def _year(month: int, number: int | None, place: _Place) -> int:
     """The year of a date without one: ahead for what is to come, behind for what has happened, else the nearest."""
     before, after, day = place.before, place.after, place.day
     assert day is not None  # nothing is asked of a note without a day
-    pairs = set(pairwise(before[-8:]))
-    is_ahead = _is_ahead(before[-3:]) or (number and tuple(before[-2:]) in _IS_ON) or not _RUNS_OUT.isdisjoint(pairs)
+    is_ahead = _AHEAD.search(" ".join(before))
     behind = max(MINYEAR, day.year - ((month, number or 1) > (day.month, day.day)))
     if is_ahead or _is_announced(before, after):
         return _nearest(month, number, day, _GRACE if is_ahead else _STARTED)
@@ -185,15 +184,6 @@ def _year(month: int, number: int | None, place: _Place) -> int:
     # "We moved to Zwolle on 1 September", in August, is said ahead of it.
     is_soon = (date(nearest, month, min(number or 1, 28)) - day).days in range(_SOON)
     return behind if _has_happened(before, after) and not is_soon else nearest
-
-
-def _is_ahead(before: list[str]) -> bool:
-    """Whether the words before a date say that it lies ahead; "by Dagny in April" says who did it."""
-    is_done = before[-1:] and before[-1] in _WORDS["on"]
-    return any(
-        word in _WORDS["ahead"] and not (word == "by" and is_done and before[at + 1 : -1] not in ([], ["noon"]))
-        for at, word in enumerate(before)
-    )
 
 
 def _is_announced(before: list[str], after: list[str]) -> bool:

@@ -402,25 +402,18 @@ def _moved(
 def _of_move(groups: dict[str, str | None], subject: str, new: str, former: list[str], talk: Talk) -> str:
     """What a move changes: a person's home or work, a service's host, a thing's place or its owner."""
     ends = (new, *former)
-    is_hand = bool(groups.get("hand"))
+    is_capital = new[:1].isupper()
+    if groups.get("hand") or (any(map(talk.is_person, ends)) and not talk.is_person(subject)):
+        return ("led by" if _GROUP.search(subject) else "owned by") if is_capital else ""
     if _GROUP.match(new):
-        return "owned by" if is_hand or not talk.is_person(subject) else "part of"
-    if is_hand or (any(map(talk.is_person, ends)) and not talk.is_person(subject)):
-        is_led = bool(_GROUP.search(subject))
-        return ("led by" if is_led else "owned by") if new[:1].isupper() and talk.kind(new) != "host" else ""
-    if talk.is_person(subject) or groups.get("job"):
-        # Whoever transfers changes work, and what does its place; "we switched from Telekom to congstar" is neither.
-        is_work = groups.get("job") or (groups.get("transfer") and subject != talk.me)
-        is_firm = any(" " in name and name.rpartition(" ")[2].lower() in _FIRMS for name in ends)
-        if is_work or is_firm or any(talk.kind(name) == "organisation" for name in ends):
-            return "runs on" if talk.kind(new) == "host" else "works at"
-        is_home = new[:1].isupper() and not (groups.get("transfer") or groups.get("swapped"))
-        return "lives in" if is_home else ""
+        return "part of"
+    if talk.is_person(subject):
+        is_firm = any(name.rpartition(" ")[2].lower() in _FIRMS or talk.kind(name) == "organisation" for name in ends)
+        return "works at" if groups.get("job") or is_firm else "lives in" if is_capital else ""
     if is_room(new):
         return "located in"
-    is_software = talk.kind(subject) == "service" or subject.islower() or talk.kind(new) == "host" or new.islower()
-    is_software = is_software or any(talk.kind(name) == "host" for name in former)
-    return "runs on" if is_software else "located in" if new[:1].isupper() else ""
+    is_software = talk.kind(subject) == "service" or talk.kind(new) == "host" or new.islower()
+    return "runs on" if is_software else "located in" if is_capital else ""
 
 
 def _fits(

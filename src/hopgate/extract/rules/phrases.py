@@ -29,10 +29,9 @@ class Phrases:
 
     Examples
     --------
-    >>> from hopgate.extract.rules.survey import with_context
-    >>> from hopgate.memory import Memory
-    >>> memory = Memory("m1", "immich runs on cedar since March 2024.", tags=("homelab",))
-    >>> [extraction] = Phrases().extract(with_context([memory]))
+    >>> from hopgate.memory import Cleared
+    >>> source = Source("m1", Cleared("immich runs on cedar since March 2024."), tags=("homelab",))
+    >>> [extraction] = Phrases().extract([source])
     >>> [(mention.name, mention.kind) for mention in extraction.mentions]
     [('homelab', 'tag'), ('immich', 'service'), ('cedar', 'host')]
     >>> extraction.facts[0]

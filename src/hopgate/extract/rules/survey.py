@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -26,8 +26,8 @@ from hopgate.memory import Cleared, Memory, thread_of
 
 LONGEST_TEXT = 2000
 """Of a longer text only so many tokens are searched for what they introduce."""
-# By zipf: what is rarer is a name when it is met in two memories, or where one introduces it; "put" is no noun.
-RARE, INTRODUCED, _VERBS = 2.5, 4.2, 5.0
+# By zipf: what is rarer is a name when it is met in two memories, or where one introduces it.
+RARE, INTRODUCED = 2.5, 4.2
 WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
 # Letters of tokens after which a capital begins a sentence or a heading.
 BEFORE_START = frozenset('.¶":(->#')
@@ -83,7 +83,7 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
             if wrong and not all(key.startswith("service") for key in wrong):
                 continue
             for key, name in names.items():
-                if key not in wrong and not found.get(name) and not _is_second(text, match.start(key), key):
+                if key not in wrong and not found.get(name):
                     found[name] = _KINDS[key.rstrip("2")]
     for at, token in enumerate(tokens):
         is_software = "-" in token and token.islower() and token.rpartition("-")[2] in _WORDS["software"]
@@ -105,13 +105,6 @@ def _can_be(kind: str, word: str, given: set[str]) -> bool:
     is_named = word in given and word not in _WORDS["machines"] and word not in KIN and not is_room(word)
     is_named = is_named and letter(word) not in "scdN" and is_rare(word, "en", limit)
     return is_named and (kind == "host" or not is_given(word))
-
-
-def _is_second(text: str, at: int, key: str) -> bool:
-    """Whether a noun stands before what runs somewhere: "redis cache sits on kappa" is about no cache."""
-    word = "".join(text[:at].rsplit(" ", 2)[-2:-1])
-    is_noun = word.isalpha() and word not in SMALL and word not in _CALENDAR and not word.endswith(("ly", "ed", "ing"))
-    return key == "service" and is_noun and zipf(word, "en") < _VERBS
 
 
 def lower_places(tokens: list[str], known: Iterable[str], code: str) -> Iterator[int]:
@@ -203,22 +196,6 @@ class Survey:
 _SPEAKER = re.compile(r"([^\W\d_][\w'’-]{0,30}):\s")
 # A pronoun means somebody of these last turns, or nobody.
 TURNS = 4
-
-
-def with_context(memories: Sequence[Memory]) -> list[Source]:
-    """Turn memories into sources that know of each other; sensitive ones neither pass nor tell anything.
-
-    Examples
-    --------
-    >>> notes = [Memory("m1", "immich runs on cedar."), Memory("m2", "Rebooted cedar again.")]
-    >>> [source.known for source in with_context(notes)]
-    [(('cedar', 'host'), ('immich', 'service')), (('cedar', 'host'),)]
-    """
-    made = with_turns(memories)
-    survey = Survey()
-    for source in made:
-        survey.add(source)
-    return [replace(source, known=survey.known(source)) for source in made]
 
 
 def with_turns(memories: Iterable[Memory]) -> list[Source]:
