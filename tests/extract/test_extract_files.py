@@ -104,22 +104,17 @@ def test_bytes_that_are_no_text_and_a_missing_file_are_refused(tmp_path: Path) -
         _ = Replay(str(tmp_path / "none")).identity
 
 
-def test_names_in_a_statement_are_the_memorys() -> None:
-    stated = WithStatements(
-        Phrases(), [Statement("m1", "Ada Lovelace keeps the spare key in Norwich.", "Ada Lovelace")]
-    )
-    first, second = stated.extract([source("m1", "She has it."), source("m2", "Bob Marsh is out.")])
-    assert {"Ada Lovelace", "Norwich"} <= {mention.name for mention in first.mentions}
+def test_names_in_a_statement_are_the_memorys(tmp_path: Path) -> None:
+    stated = [Statement("m1", "Ada Lovelace keeps the spare key in Norwich.", "Bea")]
+    read, replayed = Phrases(), Replay(str(written(tmp_path, FACT)))
+    by_rules, by_file = WithStatements(read, stated), WithStatements(replayed, stated)
+    first, second = by_rules.extract([source("m1", "She has it."), source("m2", "Bob Marsh is out.")])
+    assert {"Ada Lovelace", "Norwich", "Bea"} <= {mention.name for mention in first.mentions}
     assert "Ada Lovelace" not in {mention.name for mention in second.mentions}
-    assert stated.identity.by_id
-    assert stated.identity.hash != WithStatements(Phrases(), []).identity.hash
-
-
-def test_a_replay_adds_the_subject_alone(tmp_path: Path) -> None:
-    stated = WithStatements(Replay(str(written(tmp_path, FACT))), [Statement("m1", "Bea keeps it.", "Bea")])
-    [extraction] = stated.extract([source("m1", "It hangs there.")])
-    assert [mention.name for mention in extraction.mentions] == ["Ada", "NAS", "Bea"]
-    assert len(extraction.facts) == 1
+    assert by_rules.identity.by_id and by_rules.identity.hash != WithStatements(read, []).identity.hash
+    # A file knows names and facts by ids: of a statement its subject alone is added.
+    [extraction] = by_file.extract([source("m1", "It hangs there.")])
+    assert [mention.name for mention in extraction.mentions] == ["Ada", "NAS", "Bea"] and len(extraction.facts) == 1
 
 
 TYPES = """

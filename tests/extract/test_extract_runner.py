@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import extraction_caches
 import pytest
-from extraction_caches import DictCache, FileCache, Rows
+from extraction_caches import DictCache, Rows
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import (
@@ -27,11 +21,11 @@ from hopgate.extract.extraction import (
     failed,
     found,
     sources,
-)  # fmt: skip
+)
 from hopgate.extract.files import Replay
 from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.extract.runner import Run
+from hopgate.extract.runner import Extracted, Run
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared, Memory
 from hopgate.progress import Progress
@@ -120,63 +114,21 @@ def test_ctrl_c_writes_what_is_ready_and_a_second_run_does_the_rest() -> None:
     assert len(extractor.seen) == 6
 
 
-KILLED = r"""
-import pathlib, signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inherits it ignored
-sys.path.insert(0, sys.argv[2])
-from extraction_caches import FileCache
-from hopgate.extract.extraction import Mention, Source, found
-from hopgate.extract.extraction import ExtractorIdentity
-from hopgate.extract.runner import Run
-from hopgate.memory import Cleared
+def test_what_a_run_that_died_had_asked_about_is_not_asked_again() -> None:
+    class Dying(Rows):
+        def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
+            if len(self.rows) == 5:
+                raise MemoryError
+            super().write(batch, identity)
 
-class Slow:
-    identity = ExtractorIdentity("slow", prompt="p")
-    def extract(self, sources):
-        with open(sys.argv[1] + "/asked", "a") as asked:
-            for source in sources:
-                asked.write(f"{source.memory_id}\n")
-        time.sleep(0.02)
-        return [found([Mention(source.text)], []) for source in sources]
-
-class Lines:
-    path = pathlib.Path(sys.argv[1]) / "written"
-    def done(self, ids, identity):
-        return {int(line) for line in self.path.read_text().split()} if self.path.exists() else set()
-    def write(self, batch, identity):
-        with self.path.open("a") as file:
-            file.write("".join(f"{one.source.memory_id}\n" for one in batch))
-
-sources = [Source(number, Cleared(f"text {number}")) for number in range(60)]
-cache = FileCache(pathlib.Path(sys.argv[1]) / "cache.jsonl")
-progress = Run(batch=4, concurrency=2).over(sources, Slow(), Lines(), cache=cache)
-print(progress.skipped, progress.memories, progress.cache_hits)
-"""
-
-
-@pytest.mark.parametrize(
-    ("how", "twice"), [(signal.SIGKILL, 2), pytest.param(signal.SIGINT, 0, marks=pytest.mark.full)]
-)
-def test_stopped_in_the_middle_and_resumed_nothing_is_lost_and_nothing_doubled(
-    tmp_path: Path, how: signal.Signals, twice: int
-) -> None:
-    command = [sys.executable, "-c", KILLED, str(tmp_path), str(Path(extraction_caches.__file__).parent)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while process.poll() is None and len(_asked(tmp_path)) < 20:
-        time.sleep(0.005)
-    os.kill(process.pid, how)
-    assert process.wait() != 0
-    assert 0 < len(_asked(tmp_path)) < 60
-    subprocess.run(command, check=True, capture_output=True)
-    memories = sorted(int(line) for line in (tmp_path / "written").read_text().split())
-    assert memories == list(range(60))
-    # Only what was in flight at a kill, two memories, may be asked about twice; Ctrl-C waits for that.
-    assert 60 <= len(_asked(tmp_path)) <= 60 + twice
-
-
-def _asked(folder: Path) -> list[str]:
-    path = folder / "asked"
-    return path.read_text().split() if path.exists() else []
+    cache, extractor, dying = DictCache(), Moody(), Dying()
+    with pytest.raises(MemoryError):
+        Run(batch=4, concurrency=2).over(made(*"abcdefghijkl"), extractor, dying, cache=cache)
+    sink = Rows()
+    sink.rows |= dying.rows
+    progress = Run(batch=4, concurrency=2).over(made(*"abcdefghijkl"), extractor, sink, cache=cache)
+    assert (progress.skipped, progress.memories) == (5, 7) and progress.cache_hits >= 1
+    assert sorted(extractor.seen) == list(range(12)) == sorted(sink.rows)
 
 
 CANARY = "Zanzibarine"
@@ -190,40 +142,29 @@ def test_a_sensitive_memory_reaches_no_extractor_no_cache_and_no_sink(chat_serve
         Memory("secret", f"{CANARY} runs on nas-2.", tags=(CANARY,), is_sensitive=True),
     ]
     for extractor in (Phrases(), OpenAI("tiny", chat_server.url), Replay(str(triples)), Moody()):
-        sink = Rows()
-        cache = FileCache(tmp_path / f"{extractor.identity.extractor}.cache")
+        sink, cache = Rows(), DictCache()
         progress = Run().over(sources(memories), extractor, sink, cache=cache)
-        assert set(sink.rows) == {"open"}
-        assert sink.rows["open"].state is State.COMPLETE
-        assert CANARY not in repr(sink.rows) + repr(progress)
-    assert CANARY not in repr(chat_server.requests)
-    assert chat_server.requests
-    kept = list(tmp_path.glob("*.cache"))
-    assert len(kept) == 3, "a replay is not cached"
-    for path in kept:
-        assert CANARY.encode() not in path.read_bytes()
+        assert {key: row.state.value for key, row in sink.rows.items()} == {"open": "complete"}
+        assert CANARY not in repr(sink.rows) + repr(progress) + repr(cache.kept)
+        assert bool(cache.kept) != isinstance(extractor, Replay), "a replay is not cached"
+    assert chat_server.requests and CANARY not in repr(chat_server.requests)
 
 
-SOURCE = Source("m1", Cleared("Ada owns the NAS."))
-FOUND = Extraction((Mention("Canarybird", "bird"),), (Fact("a", "b", "c", "2019", None, 0.5),), State.COMPLETE)
-NOTHING = Extraction(state=State.EMPTY, reason="nothing")
-
-
-def test_an_empty_extraction_is_a_hit_another_prompt_misses_and_going_back_hits(kb: KnowledgeBase) -> None:
-    kb.add(Memory("m1", SOURCE.text))
+def test_an_empty_extraction_is_a_hit_and_everything_that_changes_an_answer_changes_the_key(kb: KnowledgeBase) -> None:
+    text = Cleared("Ada owns the NAS.")
+    read = Source("m1", text)
+    fact = Fact("a", "b", "c", "2019", None, 0.5)
+    extraction = Extraction((Mention("Canarybird", "bird"),), (fact,), State.COMPLETE)
+    nothing = Extraction(state=State.EMPTY, reason="nothing")
+    kb.add(Memory("m1", text))
     cache = StoreCache(kb.store)
-    first, second = (ExtractorIdentity("llama", "m", prompt=prompt) for prompt in ("a", "b"))
-    cache.put(first, [])
-    cache.put(first, [(SOURCE, FOUND)])
-    assert cache.get(second, [SOURCE.text_hash]) == cache.get(first, []) == {}
-    cache.put(second, [(SOURCE, NOTHING)])
-    assert cache.get(second, [SOURCE.text_hash]) == {SOURCE.text_hash: NOTHING}
-    assert cache.get(first, [SOURCE.text_hash]) == {SOURCE.text_hash: FOUND}
-
-
-def test_everything_that_changes_an_answer_changes_the_key() -> None:
+    same: dict[str, Any] = {"extractor": "llama", "model": "m"}
     changes: list[dict[str, Any]] = [{"model": "n"}, {"prompt": "q"}, {"grammar": "g"}, {"parameters": {"seed": 1}}]
-    hashes = {ExtractorIdentity(**{"extractor": "llama", "model": "m"} | change).hash for change in [{}, *changes]}
-    assert len(hashes) == 5
-    read = [SOURCE, Source("m1", SOURCE.text, tags=("x",)), Source("m1", SOURCE.text, keywords=("x",))]
-    assert len({source.text_hash for source in read}) == 3
+    first, *others = (ExtractorIdentity(**same | change) for change in [{}, *changes])
+    cache.put(first, [(read, extraction)])
+    for other in others:
+        assert cache.get(other, [read.text_hash]) == cache.get(first, []) == {}
+        cache.put(other, [(read, nothing)])
+        assert cache.get(other, [read.text_hash]) == {read.text_hash: nothing}
+    assert cache.get(first, [read.text_hash]) == {read.text_hash: extraction}
+    assert len({source.text_hash for source in (read, replace(read, tags=("x",)), replace(read, keywords=("x",)))}) == 3

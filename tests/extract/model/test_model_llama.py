@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from extraction_caches import DictCache, Rows
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extraction, Source, State
 from hopgate.extract.model.answer import fold
 from hopgate.extract.model.judge import Judge
 from hopgate.extract.model.llama import Llama
-from hopgate.extract.runner import Run
 from hopgate.memory import Cleared
 
 
@@ -68,22 +66,6 @@ def test_a_real_model_answers_in_the_grammar_and_what_it_says_is_grounded(extrac
 
 
 @real
-def test_the_prompt_is_read_once_and_only_the_memory_anew(llama: Llama, extractions: list[Extraction]) -> None:
-    if llama.runtime != "xllamacpp":
-        pytest.skip("llama-cpp-python does not say how much of a prompt it had read before")
-    replies: list[dict[str, Any]] = []
-
-    def complete(request: dict[str, Any]) -> dict[str, Any]:
-        replies.append(llama._complete(request))
-        return replies[-1]
-
-    again = answering(complete, window=1024, max_tokens=40).extract(SOURCES[:1])
-    assert again == extractions[:1], "the same question gets the same answer"
-    usage = replies[0]["usage"]
-    assert usage["prompt_tokens_details"]["cached_tokens"] > usage["prompt_tokens"] * 3 / 4
-
-
-@real
 def test_nobody_else_may_ask_the_model_by_its_port() -> None:
     llama = Llama(str(GGUF), window=256, threads=1, runtime="xllamacpp")
     address = llama._complete.__self__.listening_address  # type: ignore[attr-defined]
@@ -93,14 +75,6 @@ def test_nobody_else_may_ask_the_model_by_its_port() -> None:
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(urllib.request.Request(address + path, body), timeout=60)
         assert refused.value.code in (401, 404, 501), path
-
-
-@real
-def test_a_tiny_limit_is_recorded_as_truncated_and_not_cached(llama: Llama) -> None:
-    short, cache = answering(llama._complete, window=1024, max_tokens=4), DictCache()
-    progress = Run().over(SOURCES[:1], short, Rows(), cache=cache)
-    assert progress.truncated == 1 and all(reason.startswith("truncated: ") for reason in progress.reasons)
-    assert Run().over(SOURCES[:1], short, Rows(), cache=cache).cache_hits == 0
 
 
 @real

@@ -408,8 +408,11 @@ def _of_move(groups: dict[str, str | None], subject: str, new: str, former: list
     if _GROUP.match(new):
         return "part of"
     if talk.is_person(subject):
+        # Whoever transfers changes work; "we switched from Telekom to congstar" is no move.
+        is_job = groups.get("job") or (groups.get("transfer") and subject != talk.me)
         is_firm = any(name.rpartition(" ")[2].lower() in _FIRMS or talk.kind(name) == "organisation" for name in ends)
-        return "works at" if groups.get("job") or is_firm else "lives in" if is_capital else ""
+        is_home = is_capital and not (groups.get("transfer") or groups.get("swapped"))
+        return "works at" if is_job or is_firm else "lives in" if is_home else ""
     if is_room(new):
         return "located in"
     is_software = talk.kind(subject) == "service" or talk.kind(new) == "host" or new.islower()
