@@ -415,7 +415,7 @@ def _of_move(groups: dict[str, str | None], subject: str, new: str, former: list
         return "works at" if is_job or is_firm else "lives in" if is_home else ""
     if is_room(new):
         return "located in"
-    is_software = talk.kind(subject) == "service" or talk.kind(new) == "host" or new.islower()
+    is_software = talk.kind(subject) == "service" or talk.kind(new) == "host" or subject.islower() or new.islower()
     return "runs on" if is_software else "located in" if is_capital else ""
 
 

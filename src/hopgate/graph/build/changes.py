@@ -47,6 +47,8 @@ BATCH = 256
 # With how many earlier texts each is compared, some 10 ms each: of 5,440 notes in one scope the one that a change is of
 # is the first for 885 of 1,160, among three for 1,033, among six for 1,089 (docs/measurements.md).
 MOST_EARLIER = 8
+# A log of hundreds of changes has fewer of them each: else one note of 400 lines takes 20 seconds.
+MOST_PAIRS = 240
 # So many of them are read whatever they say, the others where they have a word that is marked: that spares five of
 # eight readings, and loses 13 of 567 changes in scopes of 366, 957 and 1,621 notes.
 NEAREST = 1
@@ -238,10 +240,12 @@ def _find_earlier(batch: Batch, tellings: Sequence[Telling], connection: Connect
     texts = [(telling.place.memory_id, telling.place.sentence.text) for telling in outward]
     near = dict(zip(map(id, outward), changes.near(connection, texts, limit=MOST_EARLIER), strict=True))
     batch.add(connection, {key for ids in near.values() for key in ids})
+    lines_of = Counter(telling.place.memory_id for telling in tellings)
     for telling in tellings:
         key, sentence = telling.place
         own_places = [Place(key, before) for before in _earlier_sentences(batch.notes[key].sentences, sentence)]
-        telling.earlier.extend(_most_alike(sentence, own_places, MOST_EARLIER))
+        most = min(MOST_EARLIER, MOST_PAIRS // lines_of[key] + 1)
+        telling.earlier.extend(_most_alike(sentence, own_places, most))
         marked_words = telling.words("thing", "former")
         near_notes = [(other, batch.notes[other]) for other in near.get(id(telling), ()) if other in batch.notes]
         for rank, (other, note) in enumerate(near_notes):
