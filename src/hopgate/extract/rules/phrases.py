@@ -11,7 +11,7 @@ from hopgate.extract.rules.facts import SINGLE_VALUED, facts
 from hopgate.extract.rules.names import kind_of, read, variants
 from hopgate.extract.rules.words import ENGLISH
 
-RULES = "10.8"
+RULES = "10.9"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 _OF_PEOPLE = frozenset(("lives in", "married to", "parent of", "sibling of"))
