@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import coverage
 import psycopg
@@ -140,51 +140,33 @@ def new_database(server: EmbeddedServer, template: str) -> NewDatabase:
     return new
 
 
-@pytest.fixture
-def empty_dsn(new_database: NewDatabase) -> Iterator[str]:
-    """A database with nothing in it."""
-    with new_database("template1") as address:
-        yield address
+def _address(scope: Literal["function", "module"] = "function", *like: str) -> Any:
+    """A fixture that gives the address of a database, with hopgate's schema and no rows, or like another."""
+
+    @pytest.fixture(scope=scope)
+    def address(new_database: NewDatabase) -> Iterator[str]:
+        with new_database(*like) as made:
+            yield made
+
+    return address
 
 
-@pytest.fixture
-def dsn(new_database: NewDatabase) -> Iterator[str]:
-    """A database with hopgate's schema and no rows."""
-    with new_database() as address:
-        yield address
+def _store(address: str, scope: Literal["function", "module"] = "function") -> Any:
+    """A fixture that opens the store at such an address."""
+
+    @pytest.fixture(scope=scope)
+    def store(request: pytest.FixtureRequest) -> Iterator[KnowledgeBase]:
+        with hopgate.open(request.getfixturevalue(address)) as opened:
+            yield opened
+
+    return store
 
 
-@pytest.fixture
-def other(new_database: NewDatabase) -> Iterator[str]:
-    """A second database like `dsn`."""
-    with new_database() as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def module_dsn(new_database: NewDatabase) -> Iterator[str]:
-    """A database like `dsn` that the tests of a file share."""
-    with new_database() as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def module_kb(module_dsn: str) -> Iterator[KnowledgeBase]:
-    with hopgate.open(module_dsn) as opened:
-        yield opened
-
-
-@pytest.fixture
-def kb(dsn: str) -> Iterator[KnowledgeBase]:
-    with hopgate.open(dsn) as opened:
-        yield opened
-
-
-@pytest.fixture
-def second(other: str) -> Iterator[KnowledgeBase]:
-    """The store of the second database."""
-    with hopgate.open(other) as opened:
-        yield opened
+# A test has up to two stores of its own; `module_kb` is one that the tests of a file share.
+dsn, kb = _address(), _store("dsn")
+other, second = _address(), _store("other")
+module_dsn, module_kb = _address("module"), _store("module_dsn", "module")
+empty_dsn = _address("function", "template1")
 
 
 @pytest.fixture

@@ -50,7 +50,8 @@ def facts(kb: KnowledgeBase) -> list[tuple[object, ...]]:
     )
 
 
-def fill(kb: KnowledgeBase) -> None:
+@pytest.fixture
+def notes(kb: KnowledgeBase) -> KnowledgeBase:
     kb.add(
         Memory("m1", "Ada Lovelace lives in London.", tags=("people",), created_at=datetime(2024, 5, 1)),
         Memory("m2", "Bea Byron lives in Rome.", title="Bea: a/note"),
@@ -58,6 +59,7 @@ def fill(kb: KnowledgeBase) -> None:
         Memory("m4", "Ada Lovelace lives in Turin.", superseded_by="m1"),
     )
     kb.build()
+    return kb
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -82,32 +84,32 @@ def exported(run: Runner, form: str, path: Path) -> Path:
     return path
 
 
-def test_triples_give_the_same_edges(kb, second, run, bare, tmp_path):
-    fill(kb)
+def test_triples_give_the_same_edges(notes, second, run, bare, tmp_path):
     memories = exported(run, "jsonl", tmp_path / "c.jsonl")
     triples = exported(run, "triples", tmp_path / "t.jsonl")
     assert "Hilton" not in triples.read_text()
     bare("ingest", str(memories), "--later", "--dsn", second.store.dsn)
     replay = ("--extractor", "replay", "--model", str(triples), "--single-valued", "lives in")
     bare("build", *replay, "--dsn", second.store.dsn)
-    assert facts(second) == facts(kb) and len(facts(kb)) == 3
-    assert {c.name: c.kind for c in second.graph.concepts()} == {c.name: c.kind for c in kb.graph.concepts()}
+    assert facts(second) == facts(notes) and len(facts(notes)) == 3
+    assert {c.name: c.kind for c in second.graph.concepts()} == {c.name: c.kind for c in notes.graph.concepts()}
 
 
-def test_a_backup_restored_is_equal_by_checksum(kb, second, tmp_path):
-    fill(kb)
-    kb.embed()
-    kb.build()
-    made = kb.upkeep.backup(tmp_path / "one.hopgate")
+def test_a_backup_restored_is_equal_by_checksum(notes, second, tmp_path):
+    notes.embed()
+    notes.build()
+    made = notes.upkeep.backup(tmp_path / "one.hopgate")
     assert stat.S_IMODE((tmp_path / "one.hopgate").stat().st_mode) == 0o600
     with second.store.listening("hopgate_memories") as notified:
         restored = second.upkeep.restore(tmp_path / "one.hopgate")
         assert not notified(0.1)
         again = second.upkeep.backup(tmp_path / "two.hopgate")
         assert restored == made and again == made and made.memories == 4
-        assert list(second.export()) == list(kb.export()) and facts(second) == facts(kb)
+        assert list(second.export()) == list(notes.export()) and facts(second) == facts(notes)
         question = "where does Ada live"
-        assert [hit.external_id for hit in second.recall(question)] == [hit.external_id for hit in kb.recall(question)]
+        assert [hit.external_id for hit in second.recall(question)] == [
+            hit.external_id for hit in notes.recall(question)
+        ]
         # New rows get new ids.
         second.add(Memory("m5", "Cid Curie lives in Oslo."))
         assert notified(10)
@@ -117,7 +119,7 @@ def test_a_backup_restored_is_equal_by_checksum(kb, second, tmp_path):
         with pytest.raises(HopgateError, match="holds 5 memories: restore into an empty one"):
             second.upkeep.restore(tmp_path / "one.hopgate")
     with pytest.raises(HopgateError, match="exists already"):
-        kb.upkeep.backup(tmp_path / "one.hopgate")
+        notes.upkeep.backup(tmp_path / "one.hopgate")
 
 
 def test_every_table_of_hopgate_is_in_a_backup(kb):
@@ -130,9 +132,8 @@ def test_every_table_of_hopgate_is_in_a_backup(kb):
     assert {row[0] for row in rows} - {"schema_version"} == set(own_tables())
 
 
-def test_a_damaged_backup_is_refused_and_nothing_is_restored(kb, second, tmp_path):
-    fill(kb)
-    kb.upkeep.backup(tmp_path / "good")
+def test_a_damaged_backup_is_refused_and_nothing_is_restored(notes, second, tmp_path):
+    notes.upkeep.backup(tmp_path / "good")
     with zipfile.ZipFile(tmp_path / "good") as old, zipfile.ZipFile(tmp_path / "changed", "w") as new:
         for name in old.namelist():
             new.writestr(name, old.read(name).replace(b"London", b"Londin"))
@@ -154,8 +155,7 @@ def test_a_vault_takes_titles_that_are_long_in_bytes(tmp_path):
     assert f"{'記' * 80}.md" in names and f"{'記' * 80} 2.md" in names and f"{'é' * 100}.md" in names
 
 
-def test_a_vault_has_a_page_a_concept_and_nothing_sensitive(kb, second, run, tmp_path):
-    fill(kb)
+def test_a_vault_has_a_page_a_concept_and_nothing_sensitive(notes, second, run, tmp_path):
     out = exported(run, "obsidian", tmp_path / "vault")
     ada = (out / "Concepts" / "Ada Lovelace.md").read_text()
     assert "- lives in [[London]] ([[m1]])" in ada and "- [[m1]]" in ada
@@ -167,11 +167,11 @@ def test_a_vault_has_a_page_a_concept_and_nothing_sensitive(kb, second, run, tmp
     run("export", "--format", "obsidian", "--out", str(out), status=2).refused()
 
 
-def test_a_sqlite_database_comes_back(kb, second, run, tmp_path):
-    fill(kb)
+def test_a_sqlite_database_comes_back(notes, second, run, tmp_path):
     second.ingest(exported(run, "sqlite", tmp_path / "m.sqlite"))
     rows, others = (
-        [(m.external_id, m.content, m.tags, m.is_sensitive, m.created_at) for m in one.export()] for one in (second, kb)
+        [(m.external_id, m.content, m.tags, m.is_sensitive, m.created_at) for m in one.export()]
+        for one in (second, notes)
     )
     assert rows == others
 
