@@ -1,4 +1,4 @@
-"""`hopgate dataset import`, `questions` and `slices build`: what the guide does not run, whose pages are tests too."""
+"""`hopgate dataset import` and `slices build`: what the guide does not run, whose pages are tests too."""
 
 import json
 
@@ -29,14 +29,6 @@ def test_import_of_public_files(bare, tmp_path):
     ):
         assert reason in bare("dataset", "import", *arguments, status=2).refused()
     assert not (tmp_path / "x").exists()
-
-
-def test_what_questions_tells_to_run_next_can_be_run(run, kb, tmp_path):
-    kb.add(Memory("m1", "Gitea runs on birch."), Memory("Haus/Keller neu.md", "birch steht im Keller."))
-    asked = tmp_path / "questions.md"
-    asked.write_text("## Where?\n- [x] m1 · Gitea\n## What?\n- [x] Haus/Keller neu.md · birch\n")
-    for dev, command in (("0", "--store --tune none\n"), ("0.5", "--store\n")):
-        assert run("questions", str(asked), "--out", str(tmp_path / dev), "--dev", dev).out.endswith(command)
 
 
 # Each pair of memories that share a thing has no word in common besides its name, and each memory has a near twin.
