@@ -73,3 +73,9 @@ def test_update_changes_what_is_named(kb):
         kb.update("m2", text="x")
     with pytest.raises(HopgateError, match="'colour' is no field to update: there are text"):
         kb.update("m1", colour="red")
+
+
+def test_a_knowledge_base_says_where_it_is(kb, tmp_path):
+    assert repr(kb).startswith("<KnowledgeBase: the database test_")
+    with hopgate.open(tmp_path / "s") as other:
+        assert repr(other) == f"<KnowledgeBase: the store in {tmp_path / 's'}>"

@@ -45,7 +45,7 @@ class UnknownMemoryError(UnknownError):
     """An id that no memory has, or none within the scopes that whoever asks is bound to."""
 
     def __init__(self, external_id: str) -> None:
-        super().__init__(f"there is no memory {external_id[:80]!r}: ids are the _id of corpus.jsonl")
+        super().__init__(f"there is no memory {external_id[:80]!r}: hopgate list shows their ids")
         self.external_id = external_id
 
 

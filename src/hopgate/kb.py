@@ -27,6 +27,7 @@ from hopgate.recall.legs import Legs, RecallPipeline, pool_of, preload, run_legs
 from hopgate.recall.reachability import BarredLegWarning, warn_if_barred
 from hopgate.recall.settings import RecallOptions, Settings, StoreSettings
 from hopgate.store import folder_notes, memories, setting_rows, vectors
+from hopgate.store.connect import shown
 from hopgate.store.fill import Embedding
 from hopgate.store.memories import listed, written_between
 from hopgate.store.where import Conditions, Where
@@ -597,6 +598,9 @@ class KnowledgeBase:
             threads.shutdown(wait=False, cancel_futures=True)
         self.graph_leg.close()
         self.store.close()
+
+    def __repr__(self) -> str:
+        return f"<KnowledgeBase: {shown(self.store.directory or self.store.dsn)}>"
 
     def __enter__(self) -> KnowledgeBase:
         return self

@@ -79,6 +79,20 @@ def test_a_table(tmp_path):
         read(path, fields=parse_map(samples.CSV_MAP))
 
 
+def test_the_text_of_a_row_is_made_of_its_columns(tmp_path):
+    (tmp_path / "bought.csv").write_text("item,shop,price,date\nUPS,Conrad,129.50,2024-03-01\nFan,,9,2024-04-01\n")
+    options = {"text": "{item} from {shop}, {price} €", "fields": parse_map(["created_at=date"])}
+    name, (first, second) = read(tmp_path / "bought.csv", **options)
+    assert name == "csv" and first.text == "UPS from Conrad, 129.50 €" and second.text == "Fan from , 9 €"
+    assert first.extra == {"item": "UPS", "shop": "Conrad", "price": "129.50"} and stamp(first).startswith("2024-03-01")
+    (tmp_path / "bought.jsonl").write_text('{"item": "UPS", "price": 129.5}\n')
+    assert read(tmp_path / "bought.jsonl", text="{item}: {price}")[1][0].text == "UPS: 129.5"
+    with pytest.raises(HopgateError, match="no column 'Shop' for '--text Shop': it has 'item', 'shop'"):
+        read(tmp_path / "bought.csv", text="{item} from {Shop}")
+    with pytest.raises(HopgateError, match="--map and --text are for tables"):
+        read(samples.text(tmp_path), text="{item}")
+
+
 def test_json_with_a_field_map(tmp_path):
     path = samples.records(tmp_path)
     name, (first, second) = read(path, fields=parse_map(samples.RECORDS_MAP))

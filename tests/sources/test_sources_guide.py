@@ -29,6 +29,7 @@ def folder(tmp_path: Path, dsn: str, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("HOPGATE_STORE", dsn)
     for make, _ in samples.ALL:
         make(tmp_path)
+    (tmp_path / "bought.csv").write_text("item,shop,price,date\nUPS,Conrad,129.50,2024-03-01\n")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("# A\n\nOne.\n\n## B\n\nTwo.\n")
     (tmp_path / "corpus.jsonl").write_text(json.dumps({"_id": "m1", "text": "It hums."}) + "\n")

@@ -174,11 +174,14 @@ cache = click.Group("cache", help="What is kept on disk beside stores: embedding
 
 @cache.command("info", epilog="Example: hopgate cache info")
 @printed
-def info() -> dict[str, Any]:
-    """Say where the caches are and how much they hold: vectors under digests, models; never a text."""
+def info() -> Shown:
+    """Say where the cache is and how much it holds: vectors under digests, never a text."""
     from hopgate.embed import EmbeddingCache
 
-    return asdict(EmbeddingCache.default().info())
+    held = EmbeddingCache.default().info()
+    lines = [f"{held.path} holds {counted(held.vectors, 'vector')} in {held.bytes / 1e6:,.1f} MB."]
+    lines += [f"{name} made {count:,} of them." for name, count in held.embedders.items()]
+    return asdict(held), [*lines, "hopgate cache clear empties it: what is in stores stays."]
 
 
 @cache.command("clear", epilog="Example: hopgate cache clear")

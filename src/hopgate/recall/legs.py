@@ -208,8 +208,9 @@ def complete(
 def _run_lexical(store: Store, query: Query, settings: Settings) -> tuple[QueryWords, Leg]:
     with store.transaction() as connection:
         words = query_words(connection, query.text, query.filters)
-        ranker = settings.lexical_ranker
-        return words, lexical_leg(connection, words, query.filters, depth=settings.depth, ranker=ranker)
+        ranker, least = settings.lexical_ranker, settings.min_rank
+        leg = lexical_leg(connection, words, query.filters, depth=settings.depth, ranker=ranker, min_rank=least)
+        return words, leg
 
 
 def _run_dense(store: Store, query: Query, depth: int, space: vectors.EmbeddingSpace | None) -> dict[str, Leg]:

@@ -145,6 +145,7 @@ def lexical_leg(
     *,
     depth: int = 50,
     ranker: LexicalRanker = DEFAULT_RANKER,
+    min_rank: float = MIN_RANK,
 ) -> Leg:
     """Rank memories by their words, best first; scores never rise, and equal ones are in the order of ids.
 
@@ -154,7 +155,7 @@ def lexical_leg(
         The query's, looked up with the same filters; the statement is written for just these.
     ranker : {"bm25", "ts_rank"}
         BM25 counts any word of the query, the rarer the more, and less in a long memory. ts_rank takes memories with
-        every word first; when they do not fill the leg, those with any word follow if they clear `MIN_RANK`, with
+        every word first; when they do not fill the leg, those with any word follow if they clear `min_rank`, with
         scores capped at the last one's above, so that the order and the scores agree.
     """
     if not words.lexemes:
@@ -162,7 +163,7 @@ def lexical_leg(
     if ranker == "bm25":
         return _by_bm25(connection, words, filters, depth)
     condition, parameters = filters.sql()
-    asked = {"every_word": words.every or None, "any_word": _any_word(words), "depth": depth, "min_rank": MIN_RANK}
+    asked = {"every_word": words.every or None, "any_word": _any_word(words), "depth": depth, "min_rank": min_rank}
     return connection.execute(_TS_RANK.format(filters=condition), {**parameters, **asked}).fetchall()
 
 

@@ -13,7 +13,7 @@ from hopgate.graph.walk.config import PARTS, Part, Walk, walk_of
 from hopgate.memory import check_several
 from hopgate.options import as_rows, check, environment_values, from_toml, options_of, setting
 from hopgate.recall.fusers import LEGS, MAX_WEIGHT, RRF, Fuser, Weighted, parse
-from hopgate.recall.lexical import DEFAULT_RANKER, LexicalRanker
+from hopgate.recall.lexical import DEFAULT_RANKER, MIN_RANK, LexicalRanker
 from hopgate.store import setting_rows
 from hopgate.store.graph import version
 from hopgate.store.rows import Connection
@@ -64,6 +64,9 @@ class Settings:
     )
     rerank_model: str = setting(BUNDLED_RERANKER, "the cross-encoder: bundled, or a sentence-transformers name or path")
     lexical_ranker: LexicalRanker = setting(DEFAULT_RANKER, "how the lexical leg ranks")
+    min_rank: float = setting(
+        MIN_RANK, "the least ts_rank of a memory that has some of a query's words and not every one", low=0, high=1
+    )
     min_score: float | None = setting(None, "the least score of a hit, in the fuser's own unit; none keeps all")
     min_similarity: float | None = setting(
         None,
@@ -156,6 +159,7 @@ class RecallOptions(TypedDict, total=False):
     rerank_timeout: float
     rerank_model: str
     lexical_ranker: LexicalRanker
+    min_rank: float
     min_score: float | None
     min_similarity: float | None
     walk: Walk | Mapping[str, Any] | str | None

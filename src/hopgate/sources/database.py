@@ -40,7 +40,7 @@ def records(place: Place, options: ReadOptions) -> Records:
             raise HopgateError(f"{place} cannot be read so ({error}){advice}") from None
         columns = [column[0] for column in found.description]
         if not own:
-            require_text(columns, options.fields, f"the query on {place.name}")
+            require_text(columns, options, f"the query on {place.name}")
         for number, row in enumerate(found, start=1):
             values = dict(zip(columns, row, strict=True))
             yield f"row {number}", own_record(values, options) if own else to_corpus(values, options, place.name)
@@ -78,7 +78,7 @@ def _rows(connection: Any, query: str, options: ReadOptions) -> Iterator[dict[st
         cursor.itersize = 2000
         cursor.execute(query)
         columns = [column.name for column in cursor.description]
-        require_text(columns, options.fields, "the query")
+        require_text(columns, options, "the query")
         for row in cursor:
             yield dict(zip(columns, row, strict=True))
 

@@ -75,7 +75,7 @@ class FoundSource:
         if self.rejected and not (self.sets_aside and self.places):
             raise HopgateError(str(self.rejected[0]))
         if not self.places:
-            raise HopgateError(f"{self.path} holds no memories")
+            raise HopgateError(f"{self.path} holds no memories: give a file or a folder with some")
 
 
 def read_source(path: str | Path, form: str | None = None, options: ReadOptions | None = None) -> FoundSource:
@@ -132,8 +132,10 @@ def _records(path: str | Path, form: str | None, options: ReadOptions) -> tuple[
         raise HopgateError(f"there is no source {form!r}: use one of {', '.join(formats)}")
     place = _place(Path(path))
     found = formats[form] if form else _recognised(place, options, formats)
-    if options.fields and not found.takes_columns:
-        raise HopgateError(f"{path} is {found.title}, which has no columns: --map is for tables, JSON and queries")
+    if (options.fields or options.text) and not found.takes_columns:
+        raise HopgateError(
+            f"{path} is {found.title}, which has no columns: --map and --text are for tables, JSON and queries"
+        )
     if options.query and not found.takes_query:
         raise HopgateError(f"{path} is {found.title}, and no database: --from-sql needs an address or a SQLite file")
     return found, _in_layout(found, place, options)
@@ -144,7 +146,7 @@ def _checked(records: Records, options: ReadOptions) -> Iterator[tuple[str, Memo
     for where, record in records:
         made: Memory | HopgateError
         try:
-            made = record if isinstance(record, HopgateError) else parse_memory(record, options.keep_unknown)
+            made = record if isinstance(record, HopgateError) else parse_memory(record, options.keeps)
         except HopgateError as error:
             made = error
         if options.scope is not None and isinstance(made, Memory) and made.scope is None:
@@ -181,7 +183,7 @@ def _recognised(place: Place, options: ReadOptions, formats: Mapping[str, Source
         return formats["jsonl"]
     for form in formats.values():
         # A field map says that lines are not hopgate's own, and objects no messages.
-        if form.recognises(place) and not (form.name in ("jsonl", "messages") and options.fields):
+        if form.recognises(place) and not (form.name in ("jsonl", "messages") and (options.fields or options.text)):
             return form
     what = "a directory in which hopgate recognises nothing" if place.is_dir() else "nothing that hopgate recognises"
     *names, last = formats

@@ -47,6 +47,7 @@ class ReadOptions:
     query: str | None = setting(
         None, "a table or a SELECT of the SQLite file or server that PATH names", called="from_sql"
     )
+    text: str | None = setting(None, "a row's text, made of its columns: '{item} from {shop}, {price} €'")
     keep_unknown: bool = setting(False, "keep fields that are not a memory's, as extra, instead of refusing them")
     scope: str | None = setting(None, "the scope of every memory that names none")
     max_mb: int = setting(256, "the largest file that is read whole, in megabytes", low=1)
@@ -54,6 +55,11 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         check(self)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether fields that are not a memory's are kept: also the columns that a text is made of."""
+        return self.keep_unknown or self.text is not None
 
 
 # So much of a JSON file is enough to see the names of its first record.

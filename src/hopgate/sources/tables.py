@@ -6,6 +6,7 @@ import copy
 import csv
 import io
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -65,7 +66,7 @@ def csv_rows(place: Place, options: ReadOptions) -> Records:
         for name in header:
             if not name or counts[name] > 1:
                 raise HopgateError(f"{place}, line 1: each column needs a name of its own, {name[:80]!r} is none")
-        require_text(header, options.fields, str(place))
+        require_text(header, options, str(place))
         begun = reader.line_num + 1
         for row in reader:
             where, begun = begun, reader.line_num + 1
@@ -90,7 +91,7 @@ def parquet_rows(place: Place, options: ReadOptions) -> Records:
         raise HopgateError(f"{place} is inside an archive: take the Parquet file out of it")
     try:
         with pq.ParquetFile(place) as table:
-            require_text(table.schema_arrow.names, options.fields, str(place))
+            require_text(table.schema_arrow.names, options, str(place))
             number = 0
             for batch in table.iter_batches(BATCH):
                 for row in batch.to_pylist():
@@ -107,7 +108,7 @@ def json_objects(place: Place, options: ReadOptions) -> Records:
         return
     rows = _objects(read_json(place, options.max_mb), place)
     if rows:
-        require_text(list(rows[0]), options.fields, f"{place}, record 1,")
+        require_text(list(rows[0]), options, f"{place}, record 1,")
     for number, row in enumerate(rows, start=1):
         yield f"record {number}", to_corpus(row, options, place.name)
 
@@ -134,7 +135,7 @@ def json_lines(place: Place, options: ReadOptions, *, mapped: bool = False) -> R
             if mapped and not isinstance(row, HopgateError):
                 try:
                     if number == 1:
-                        require_text(list(row), options.fields, "the first object")
+                        require_text(list(row), options, "the first object")
                     read = to_corpus(row, options, place.name)
                 except HopgateError as error:
                     read = error
@@ -160,6 +161,8 @@ def text_lines(place: Place, options: ReadOptions) -> Records:
 
 # ---- Which column is which field, and what its values become ---------------------------------------------------------
 
+# Where a text that is made of columns takes one of them.
+_PLACE = re.compile(r"\{([^{}]+)\}")
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -186,14 +189,15 @@ def parse_map(pairs: Sequence[str]) -> dict[str, str]:
     return fields
 
 
-def require_text(columns: Sequence[str], fields: Mapping[str, str], where: str) -> None:
-    """Refuse a table in which nothing is the text, or in which a mapped column is missing."""
+def require_text(columns: Sequence[str], options: ReadOptions, where: str) -> None:
+    """Refuse a table in which nothing is the text, or in which a column is missing that is mapped or in the text."""
     there = ", ".join(map(repr, columns))
-    for name, column in fields.items():
+    wanted = {**options.fields, **{f"--text {name}": name for name in _PLACE.findall(options.text or "")}}
+    for name, column in wanted.items():
         if column.split(".")[0] not in columns and column not in columns:
             raise HopgateError(f"{where} has no column {column!r} for {name!r}: it has {there}")
-    if "text" not in fields and "text" not in columns:
-        raise HopgateError(f"{where} has the columns {there}: say which is the text, --map text=COLUMN")
+    if options.text is None and "text" not in {*options.fields, *columns}:
+        raise HopgateError(f"{where} has the columns {there}: say which is the text, --map text=COLUMN, or --text")
 
 
 def to_corpus(row: Mapping[str, Any], options: ReadOptions, prefix: str) -> Record:
@@ -213,6 +217,8 @@ def to_corpus(row: Mapping[str, Any], options: ReadOptions, prefix: str) -> Reco
         if name in record:
             raise HopgateError(f"{name!r} is both a column and mapped from {fields[name]!r}: leave one of them out")
         record[name] = rest.pop(name)
+    if options.text is not None:
+        record["text"] = _PLACE.sub(lambda place: str(_plain(row.get(place[1])) or ""), options.text)
     record = {name: _value(name, value) for name, value in record.items()}
     if record.get("_id") is None:
         record["_id"] = f"{prefix}#{digest(options.id_key, sorted(row.items(), key=str))}"

@@ -48,6 +48,22 @@ def test_a_concept_is_preferred_to_a_memory_and_another_memory_to_itself():
     assert strongest_path(graph, restart(graph, names=[0]), 0, damping=0) == ()
 
 
+def test_no_path_leads_over_a_hub_that_is_not_asked_for():
+    everybody = Pairs([0, *range(8), 0, 1], [0, *[1] * 8, 2, 2])
+    graph = mention_graph(8, 3, everybody)
+    assert strongest_path(graph, restart(graph, names=[0]), 7) == ()
+    assert strongest_path(graph, restart(graph, names=[0]), 1) == (8, 0, 10, 1)
+    assert strongest_path(graph, restart(graph, names=[1]), 7) == (9, 7)
+
+
+def test_a_path_over_a_mere_word_says_nothing(kb):
+    said = {"a": ["AdGuard", "home", "Zuse"], "b": ["home"], "c": ["Zuse"]}
+    kb.add(*(Memory(key, " and ".join(names)) for key, names in said.items()))
+    kb.build(of_triples([{"doc_id": key, "entity": name} for key, names in said.items() for name in names]))
+    paths = {hit.external_id: hit.path for hit in kb.recall("AdGuard", legs=("graph",), explain=True)}
+    assert paths["b"] == () and paths["c"][-3:] == ("Zuse", "mentioned in", "c")
+
+
 def test_a_path_tells_the_edge_with_most_evidence_its_direction_and_its_memories(kb):
     hosting = [("hazel", "hosts", "Immich")]
     kb.add(*(Memory(key, key) for key in "abcde"))

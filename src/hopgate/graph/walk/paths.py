@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # How a step between memories reads, along the arc and against it.
 _ARC_WORDS = {FOLLOWS: ("said just before", "said just after"), REPLIES: ("replies to", "answered by")}
+# Who mentions more memories than so many, and than one in so many of all, is a hub: as matrix.py discounts it.
+FEW, SHARE = 5, 20
 # A relation names so many of the memories that are its evidence.
 MOST_EVIDENCE = 3
 
@@ -40,8 +42,8 @@ def path_in_words(
     """Give the strongest path to a memory as names and relations in turn, the memory last.
 
     A relation that is walked against its direction has an arrow that points back before it; its evidence follows in
-    brackets. Empty where no seed leads to the memory, or where something on the way was deleted since the matrix was
-    read.
+    brackets. Empty where no seed leads to the memory, or only over a hub or a mere word, which two memories share and
+    which says nothing; or where something on the way was deleted since the matrix was read.
     """
     place = int(matrix.memories([memory_id])[0])
     path = strongest_path(matrix.graph, start, place, damping=damping) if place >= 0 else ()
@@ -63,6 +65,9 @@ def path_in_words(
             labels[node] = PathPart("concept", name, concept)
         else:
             return ()
+    around = zip(path, path[1:], path[2:], strict=False)
+    if any(max(before, after) < split <= node and _is_mere_word(labels[node].text) for before, node, after in around):
+        return ()
     parts = [labels[path[0]]]
     for source, target in steps:
         if max(source, target) < split:
@@ -78,6 +83,11 @@ def path_in_words(
             parts.append(PathPart("relation", relation))
         parts.append(labels[target])
     return tuple(parts)
+
+
+def _is_mere_word(name: str) -> bool:
+    """Whether a name is one word of small letters: "home", "backup"."""
+    return name.isalpha() and name.islower()
 
 
 def _arc_in_words(matrix: GraphMatrix, source: int, target: int) -> str:
@@ -108,7 +118,7 @@ def strongest_path(
     """Find the likeliest path from a seed to a memory, as nodes; empty when no seed leads there.
 
     A path starts at a concept where one leads to the memory; else at another memory; and where the memory is its own
-    only seed, the path is that memory alone.
+    only seed, the path is that memory alone. It may start at a hub, and leads over none.
     """
     concepts = {node: weight for node, weight in start.items() if node >= graph.memories}
     others = {node: weight for node, weight in start.items() if node < graph.memories and node != memory}
@@ -122,6 +132,7 @@ def _from_seeds(graph: WalkGraph, seeds: Mapping[int, float], memory: int, dampi
 
     It stops as soon as no unseen seed can be better, since a seed's mass is at most the heaviest one.
     """
+    most = max(FEW, graph.memories // SHARE)
     least = -math.log(max(seeds.values()))
     best = (math.inf, -1)
     after: dict[int, int] = {}
@@ -137,6 +148,10 @@ def _from_seeds(graph: WalkGraph, seeds: Mapping[int, float], memory: int, dampi
         done.add(node)
         if node in seeds:
             best = min(best, (so_far - math.log(seeds[node]), node))
+        if node >= graph.memories and graph.degree[node] > most:
+            ends = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
+            if int((ends < graph.memories).sum()) > most:
+                continue
         arcs = slice(graph.indptr[node], graph.indptr[node + 1]) if damping > 0 else slice(0)
         for source, weight in zip(graph.indices[arcs].tolist(), graph.weights[arcs].tolist(), strict=True):
             through = so_far - math.log(damping * weight / float(graph.strength[source]))
