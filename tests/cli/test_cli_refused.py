@@ -38,7 +38,7 @@ ON_A_STORE = {
     "ingest .": "is a directory",
     "ingest gone.jsonl": "cannot be read",
     "ingest FILE": "line 2: not JSON",
-    "ingest FILE --as text --map text=body": "--map is for tables",
+    "ingest FILE --as text --map text=body": "--map and --text are for tables",
     "ingest FILE --from-sql x": "needs an address or",
     "ingest - --date-order x": "--date-order is one of dmy, mdy",
     "ingest - --sensitive-match (": "not a regular expression",
