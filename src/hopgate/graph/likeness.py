@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.graph.names import clash, initials, markers, normalise, numbers, tokens
+from hopgate.graph.names import WORDS, clash, initials, normalise, numbers, tokens
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float32]
@@ -425,8 +425,10 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
             or (units.names[a] != units.names[b] and (units.names[b] in units.places[a] or (writers[a] and writers[b])))
         )
 
-    told_apart = zip(owners, joined, units.places, writers, units.tokens, strict=True)
-    marked = np.array([any((*row[:4], markers(row[4]), numbers(row[4]))) for row in told_apart], dtype=bool)
+    rows = zip(owners, joined, units.places, writers, units.tokens, strict=True)
+    marked = np.array(
+        [bool(any(told) or numbers(name) or WORDS["distinguishing"].intersection(name)) for *told, name in rows], bool
+    )
     clashes = np.zeros(len(i), dtype=bool)
     for row in np.flatnonzero(marked[i] | marked[j]).tolist():
         a, b = int(i[row]), int(j[row])

@@ -102,11 +102,6 @@ def numbers(name_tokens: tuple[str, ...]) -> frozenset[str]:
     return frozenset(numerals | (WORDS["months"] & set(name_tokens)) if numerals else ())
 
 
-def markers(name_tokens: tuple[str, ...]) -> frozenset[str]:
-    """Words like "new" and "east", with which a name is another thing than without."""
-    return WORDS["distinguishing"] & frozenset(name_tokens) if len(name_tokens) > 1 else frozenset()
-
-
 def clash(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
     """Whether two names, by their tokens, name things that differ by a number or by a word like "new".
 

@@ -65,7 +65,6 @@ class GraphBuilder:
     def __init__(self, store: Store, embedding: Embedding) -> None:
         self._store = store
         self._embedding = embedding
-        self._has_space = False
 
     def extract(self, extractor: str | Extractor, **options: Unpack[ExtractOptions]) -> Progress:
         """Extract from every memory that this extractor has not dealt with; resumable, from cache where it can.
@@ -224,11 +223,8 @@ class GraphBuilder:
 
     def _embedder(self) -> Embed | None:
         """What embeds names and facts; None in a store without vectors."""
-        # A store that has an embedder's vectors keeps them.
-        if not self._has_space:
-            with self._store.transaction() as connection:
-                self._has_space = vectors.has_space(connection)
-        return self._embed if self._has_space else None
+        with self._store.transaction() as connection:
+            return self._embed if vectors.has_space(connection) else None
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Names and facts were read from cleared texts, and go when their memories turn sensitive.

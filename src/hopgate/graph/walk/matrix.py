@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -225,11 +225,8 @@ PATIENCE_S = 1.0
 READERS = 2
 
 
-class Key(NamedTuple):
-    """Which matrix: what of the graph is walked, and whether superseded memories are."""
-
-    view: View
-    superseded: bool
+Key = tuple[View, bool]
+"""Which matrix: what of the graph is walked, and whether superseded memories are."""
 
 
 class MatrixCache:
@@ -252,7 +249,7 @@ class MatrixCache:
         self, connection: Connection, view: View = WHOLE, *, superseded: bool = False, fresh: bool = False
     ) -> GraphMatrix:
         """Give a matrix; one of the present version where it must be `fresh`, as in an evaluation."""
-        key = Key(view, superseded)
+        key = view, superseded
         stamp = arrays.stamp(connection, view.scopes)
         with self._touching:
             kept = self._kept.get(key)
@@ -291,14 +288,15 @@ class MatrixCache:
             return made
 
     def _read(self, key: Key) -> GraphMatrix:
+        view, superseded = key
         with self._store.snapshot() as snapshot:
-            stamp = arrays.stamp(snapshot, key.view.scopes)
+            stamp = arrays.stamp(snapshot, view.scopes)
             with self._touching:
                 kept = self._kept.get(key)
             if kept is not None and kept.stamp.is_current(stamp):
                 # While this one was asked for, another reading ended.
                 return kept
-            matrix = load_matrix(snapshot, key.view, superseded=key.superseded)
+            matrix = load_matrix(snapshot, view, superseded=superseded)
         with self._touching:
             later = self._kept.get(key)
             if later is not kept and later is not None and later.stamp.is_current(stamp):
