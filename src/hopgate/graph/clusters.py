@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from itertools import count
+from functools import cache
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,23 +103,13 @@ class ConceptClusters:
 
     def of(self, concept: str | int) -> ConceptCluster:
         """The cluster of a concept, by any of its names or by its id; an unknown one is refused."""
-        key = concept if isinstance(concept, int) else self._ids.get(normalise(concept))
-        cluster = None if key is None else self.assignment.get(key)
-        if cluster is None:
-            raise HopgateError(f"there is no concept {concept!r} here: hopgate concepts list shows them")
-        return self[cluster]
-
-    @cached_property
-    def assignment(self) -> dict[int, int]:
-        """The cluster's id by the concept's id, for every concept."""
-        return {concept.id: cluster.id for cluster in self.clusters for concept in cluster.members}
-
-    @cached_property
-    def _ids(self) -> dict[str, int]:
-        """Concepts by their names; a canonical name stands above another concept's alias."""
-        concepts = [concept for cluster in self.clusters for concept in cluster.members]
-        aliases = {normalise(alias): concept.id for concept in concepts for alias in concept.aliases}
-        return aliases | {normalise(concept.name): concept.id for concept in concepts}
+        wanted = concept if isinstance(concept, int) else normalise(concept)
+        every = [(cluster, known) for cluster in self.clusters for known in cluster.members]
+        by_name = (cluster for cluster, known in every if wanted in (known.id, normalise(known.name)))
+        by_alias = (cluster for cluster, known in every if any(wanted == normalise(alias) for alias in known.aliases))
+        for cluster in chain(by_name, by_alias):
+            return cluster
+        raise HopgateError(f"there is no concept {concept!r} here: hopgate concepts list shows them")
 
     def to_dict(self, members: int | None = 10) -> dict[str, Any]:
         """The clusters as JSON values, each with so many of its members."""
@@ -132,7 +122,7 @@ class ConceptClusters:
     def __str__(self) -> str:
         shared = [cluster for cluster in self.clusters if len(cluster) > 1]
         lines = [
-            f"{len(shared):,} clusters of {len(self.assignment):,} concepts, "
+            f"{len(shared):,} clusters of {sum(map(len, self.clusters)):,} concepts, "
             f"resolution {self.resolution:g}, modularity {self.modularity:.2f}",
             f"{'id':>5}  {'concepts':>8}  {'memories':>8}  label",
         ]
