@@ -13,7 +13,7 @@ from hopgate.graph.names import can_be_found, name_words
 from hopgate.memory import cleared
 from hopgate.store import memories, setting_rows
 from hopgate.store.graph import concept_rows, name_rows
-from hopgate.store.graph.name_rows import NameKey, NameRow, of_small_groups
+from hopgate.store.graph.name_rows import NameKey, NameRow
 from hopgate.store.rows import Connection
 
 # A mention that an extractor found weighs 1. Measured on dev: 6 to 10 are alike.
@@ -68,5 +68,5 @@ def relink(connection: Connection, changed: Sequence[NameRow], *, leaving_out: S
     spelt = [row.key for row in rows] + [(row.scope, row.name) for row in rows if row.name.casefold() != row.normal]
     shared = setting_rows.shares_scopes(connection)
     wanted = [(None if shared else scope, name) for scope, name in spelt]
-    titled = memories.holding(connection, wanted, limit=MAX_CARRIED + 1, titles=True) if wanted else []
-    link_memories(connection, sorted({*of_small_groups(titled, MAX_CARRIED)} - {*leaving_out}))
+    titled = memories.holding(connection, wanted, limit=MAX_CARRIED, titles=True) if wanted else []
+    link_memories(connection, sorted({memory_id for memory_id, _ in titled} - {*leaving_out}))

@@ -454,20 +454,28 @@ def count_from_words(connection: Connection, scopes: Sequence[str] | None = None
 
 
 def holding(
-    connection: Connection, names: Sequence[tuple[str | None, str]], *, limit: int, titles: bool = False
+    connection: Connection,
+    names: Sequence[tuple[str | None, str]],
+    *,
+    limit: int,
+    titles: bool = False,
+    common: bool = False,
 ) -> list[tuple[int, int]]:
-    """Open memories that hold one of some words, as (id, the word's place from 1), in no order, any `limit` a word.
+    """Open memories that hold one of some words, as (id, the word's place from 1), in no order, at most `limit` a word.
 
     Each is in lower case, after the scope whose memories are looked for: "" for those without one, None for all. With
-    `titles` they are names, and the memories those whose first line may be one of them.
+    `titles` they are names, and the memories those whose first line may be one of them. A word that more than `limit`
+    memories hold is left out, unless words may be `common`: then any `limit` of these are given.
     """
     place = "m.content ~ ('(^|[^[:alnum:]_-])' || t.name || '($|[^[:alnum:]_-])')"
     if titles:
         place = f"length(split_part(m.content, E'\\n', 1)) < length(t.name) + {MAX_ADDITION}"
     return connection.execute(
-        "SELECT h.id, t.number FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS t (scope, name, number) "
+        "SELECT id, number FROM (SELECT h.id, t.number, count(*) OVER (PARTITION BY t.number) AS holders "
+        "FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS t (scope, name, number) "
         "CROSS JOIN LATERAL (SELECT m.id FROM memories m "
         "WHERE m.search_vector @@ phraseto_tsquery(hopgate_language()::regconfig, t.name) "
-        f"AND (t.scope IS NULL OR coalesce(m.scope, '') = t.scope) AND NOT m.is_sensitive AND {place} LIMIT %s) AS h",
-        (*rows.columns_of(names, 2), limit),
+        f"AND (t.scope IS NULL OR coalesce(m.scope, '') = t.scope) AND NOT m.is_sensitive AND {place} LIMIT %s) AS h"
+        ") AS pairs WHERE holders <= %s",
+        (*rows.columns_of(names, 2), limit if common else limit + 1, limit),
     ).fetchall()

@@ -151,6 +151,6 @@ def _looked_up(connection: Connection, batch: Sequence[Source], scope: str) -> S
         elif row.kind in LOWER_KINDS:
             survey.introduced.setdefault(word, row.kind if row.kind != "name" else "")
     within = shared_or(connection, scope)
-    for _, number in memories.holding(connection, [(within, word) for word in lower], limit=RECURS):
+    for _, number in memories.holding(connection, [(within, word) for word in lower], limit=RECURS, common=True):
         survey.lower[lower[number - 1]] += 1
     return survey

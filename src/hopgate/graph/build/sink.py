@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -200,11 +200,9 @@ def mentions_of_new_names(connection: Connection, new: Iterable[NameRow], but: C
             by_scope[row.scope].append(row)
     for scope, rows in by_scope.items():
         within = shared_or(connection, scope)
-        holders = memories.holding(connection, [(within, row.name) for row in rows], limit=MAX_CARRIED + 1)
-        count = Counter(number for _, number in holders)
         mentions += [
             MentionRow(memory, rows[number - 1].id, rows[number - 1].name, rows[number - 1].kind)
-            for memory, number in holders
-            if memory not in but and count[number] <= MAX_CARRIED
+            for memory, number in memories.holding(connection, [(within, row.name) for row in rows], limit=MAX_CARRIED)
+            if memory not in but
         ]
     return mentions

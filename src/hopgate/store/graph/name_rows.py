@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -149,18 +148,6 @@ def separate(connection: Connection, name_ids: Sequence[int] | None = None) -> N
     which = "EXISTS (SELECT FROM concept_names o WHERE o.concept_id = n.concept_id AND o.id < n.id)"
     which = which if name_ids is None else "id = ANY(%(ids)s)"
     connection.execute(f"UPDATE concept_names n SET concept_id = NULL WHERE {which}", {"ids": name_ids})
-
-
-def of_small_groups(rows: Sequence[tuple[int, int]], limit: int) -> list[int]:
-    """The values of (value, group) pairs, without those of groups that have more than `limit`.
-
-    Examples
-    --------
-    >>> of_small_groups([(7, 1), (8, 1), (9, 2)], 1)
-    [9]
-    """
-    counts = Counter(group for _, group in rows)
-    return sorted({value for value, group in rows if counts[group] <= limit})
 
 
 def similar(
