@@ -32,6 +32,8 @@ SLOW = (
     "test_explorer.py",
     "test_gate.py",
     "test_docs.py",
+    "test_sync.py",
+    "test_sources_odd_files.py",
     "test_verdict.py",
     "test_scale_engine.py",
     "test_scale_backfill.py",

@@ -1,7 +1,5 @@
 """A real server that speaks chat completions and misbehaves as the memory's text asks it to."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

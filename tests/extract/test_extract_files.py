@@ -1,9 +1,6 @@
 """triples.jsonl, statements.jsonl and types.toml: what is read, what is refused, and what comes of it."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +28,7 @@ def source(key: str = "m1", text: str = "x") -> Source:
     return Source(key, Cleared(text))
 
 
-def test_rows_are_read_whole(tmp_path: Path) -> None:
+def test_rows_are_read_whole(tmp_path):
     more = {"subject_type": "person", "object_type": "device", "valid_from": "2019-05-01T08:00:00Z", "valid_to": "2020"}
     mention = {"doc_id": "m2", "entity": " the  NAS ", "type": "device"}
     path = written(tmp_path, {**FACT, **more, "confidence": 1}, "", mention, {**FACT, "confidence": None})
@@ -45,7 +42,7 @@ def test_rows_are_read_whole(tmp_path: Path) -> None:
     assert statement == Statement("m1", "Ada keeps the spare key.", "Ada", "2024-05", "2024-06-01", 0.5)
 
 
-def test_a_replay_gives_each_name_and_fact_once_by_id(tmp_path: Path) -> None:
+def test_a_replay_gives_each_name_and_fact_once_by_id(tmp_path):
     rows = [
         FACT,
         FACT,
@@ -86,16 +83,14 @@ def test_a_replay_gives_each_name_and_fact_once_by_id(tmp_path: Path) -> None:
         (read_statements, {**STATED, "subject": 3}, "subject must be a text"),
     ],
 )  # fmt: skip
-def test_a_bad_row_is_refused_with_file_line_and_reason(
-    tmp_path: Path, read: Callable[..., Any], row: Any, reason: str
-) -> None:
+def test_a_bad_row_is_refused_with_file_line_and_reason(tmp_path, read, row, reason):
     path = written(tmp_path, FACT if read is read_triples else STATED, row)
     with pytest.raises(HopgateError) as refused:
         read(path, {"m1"})
     assert f"{path}, line 2: " in str(refused.value) and reason in str(refused.value)
 
 
-def test_bytes_that_are_no_text_and_a_missing_file_are_refused(tmp_path: Path) -> None:
+def test_bytes_that_are_no_text_and_a_missing_file_are_refused(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_bytes(b'{"doc_id": "m1", "entity": "\xff"}')
     with pytest.raises(HopgateError, match="line 1: not UTF-8"):
@@ -104,7 +99,7 @@ def test_bytes_that_are_no_text_and_a_missing_file_are_refused(tmp_path: Path) -
         _ = Replay(str(tmp_path / "none")).identity
 
 
-def test_names_in_a_statement_are_the_memorys(tmp_path: Path) -> None:
+def test_names_in_a_statement_are_the_memorys(tmp_path):
     stated = [Statement("m1", "Ada Lovelace keeps the spare key in Norwich.", "Bea")]
     read, replayed = Phrases(), Replay(str(written(tmp_path, FACT)))
     by_rules, by_file = WithStatements(read, stated), WithStatements(replayed, stated)
@@ -128,7 +123,7 @@ single_valued = true
 """
 
 
-def test_kinds_and_relations_of_ones_own(tmp_path: Path) -> None:
+def test_kinds_and_relations_of_ones_own(tmp_path):
     (tmp_path / "types.toml").write_text(TYPES)
     made = extractor_from("openai", model="m", types=tmp_path / "types.toml")
     assert isinstance(made, OpenAI) and made.single_valued == ("moored at",)
@@ -150,7 +145,7 @@ def test_kinds_and_relations_of_ones_own(tmp_path: Path) -> None:
         ("[", "not TOML"),
     ],
 )
-def test_a_table_of_types_that_is_none_is_refused(tmp_path: Path, text: str, reason: str) -> None:
+def test_a_table_of_types_that_is_none_is_refused(tmp_path, text, reason):
     (tmp_path / "types.toml").write_text(text)
     with pytest.raises(HopgateError, match=reason):
         read_type_table(tmp_path / "types.toml")

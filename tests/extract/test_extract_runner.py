@@ -1,10 +1,7 @@
 """The runner: one bad memory stops nothing, a killed run loses nothing, the guard is asked first."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +23,6 @@ from hopgate.extract.files import Replay
 from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.runner import Extracted, Run
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared, Memory
 from hopgate.progress import Progress
 from hopgate.store.extractions import StoreCache
@@ -62,7 +58,7 @@ def made(*texts: str) -> list[Source]:
 
 
 @pytest.mark.parametrize("prompt", ["", "p"])
-def test_one_bad_memory_never_stops_the_run(prompt: str) -> None:
+def test_one_bad_memory_never_stops_the_run(prompt):
     sink = Rows()
     progress = Run(batch=3).over(made("a", "crash", "b", "fail", "c"), Moody(prompt), sink)
     assert [sink.rows[number].state.value for number in range(5)] == [
@@ -73,7 +69,7 @@ def test_one_bad_memory_never_stops_the_run(prompt: str) -> None:
     assert progress.reasons == {"failed: ZeroDivisionError: one bad memory": 1, "failed: it said no": 1}
 
 
-def test_failures_in_a_row_end_the_run_and_say_why() -> None:
+def test_failures_in_a_row_end_the_run_and_say_why():
     extractor = Moody()
     with pytest.raises(HopgateError, match="at least 1"):
         Run(batch=0)
@@ -82,14 +78,14 @@ def test_failures_in_a_row_end_the_run_and_say_why() -> None:
     assert len(extractor.seen) == 4
 
 
-def test_what_would_fail_alike_for_all_is_raised_after_writing_what_is_ready() -> None:
+def test_what_would_fail_alike_for_all_is_raised_after_writing_what_is_ready():
     sink = Rows()
     with pytest.raises(HopgateError, match="no server"):
         Run(batch=2).over(made("a", "b", "hopeless", "c"), Moody(), sink)
     assert set(sink.rows) == {0, 1}
 
 
-def test_the_second_run_is_served_from_the_cache_and_failures_are_not_cached() -> None:
+def test_the_second_run_is_served_from_the_cache_and_failures_are_not_cached():
     cache, extractor = DictCache(), Moody()
     first = Run().over(made("a", "fail", "b"), extractor, Rows(), cache=cache)
     again = Run().over(made("a", "fail", "b"), extractor, Rows(), cache=cache)
@@ -99,7 +95,7 @@ def test_the_second_run_is_served_from_the_cache_and_failures_are_not_cached() -
     assert first.mentions == again.mentions == 2
 
 
-def test_ctrl_c_writes_what_is_ready_and_a_second_run_does_the_rest() -> None:
+def test_ctrl_c_writes_what_is_ready_and_a_second_run_does_the_rest():
     sink, extractor = Rows(), Moody()
 
     def interrupt(progress: Progress) -> None:
@@ -114,7 +110,7 @@ def test_ctrl_c_writes_what_is_ready_and_a_second_run_does_the_rest() -> None:
     assert len(extractor.seen) == 6
 
 
-def test_what_a_run_that_died_had_asked_about_is_not_asked_again() -> None:
+def test_what_a_run_that_died_had_asked_about_is_not_asked_again():
     class Dying(Rows):
         def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
             if len(self.rows) == 5:
@@ -134,7 +130,7 @@ def test_what_a_run_that_died_had_asked_about_is_not_asked_again() -> None:
 CANARY = "Zanzibarine"
 
 
-def test_a_sensitive_memory_reaches_no_extractor_no_cache_and_no_sink(chat_server: Any, tmp_path: Path) -> None:
+def test_a_sensitive_memory_reaches_no_extractor_no_cache_and_no_sink(chat_server, tmp_path):
     triples = tmp_path / "triples.jsonl"
     triples.write_text('{"doc_id": "secret", "entity": "' + CANARY + '"}\n{"doc_id": "open", "entity": "NAS"}\n')
     memories = [
@@ -150,7 +146,7 @@ def test_a_sensitive_memory_reaches_no_extractor_no_cache_and_no_sink(chat_serve
     assert chat_server.requests and CANARY not in repr(chat_server.requests)
 
 
-def test_an_empty_extraction_is_a_hit_and_everything_that_changes_an_answer_changes_the_key(kb: KnowledgeBase) -> None:
+def test_an_empty_extraction_is_a_hit_and_everything_that_changes_an_answer_changes_the_key(kb):
     text = Cleared("Ada owns the NAS.")
     read = Source("m1", text)
     fact = Fact("a", "b", "c", "2019", None, 0.5)

@@ -121,7 +121,7 @@ def test_what_is_said_to_hold_since_before_an_undated_note_is_not_ended_by_that_
     }
 
 
-def test_what_is_told_together_with_its_end_is_over() -> None:
+def test_what_is_told_together_with_its_end_is_over():
     facts = [said("mia", None, "2025-09-01"), said("mia", None, "2025-09-01", "2025-01-01")]
     assert spans_of([*facts, said("noor", "2025-01-01", "2025-09-01")]) == {
         "mia": [(None, "2025-01-01")],

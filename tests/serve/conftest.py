@@ -1,7 +1,5 @@
 """One small store for all tests of the server that only read it: two scopes, a graph, vectors, and a canary."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 

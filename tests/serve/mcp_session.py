@@ -1,7 +1,5 @@
 """Sessions of the SDK's own client with a store's tools: in this process, and with a real `hopgate mcp`."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys
@@ -42,7 +40,7 @@ class User:
 
     def __init__(self, action: str, delete: bool | None = None) -> None:
         self.asked: list[str] = []
-        self._answer = ElicitResult(action=action, content=None if delete is None else {"delete": delete})  # type: ignore[arg-type]
+        self._answer = ElicitResult(action=action, content=None if delete is None else {"delete": delete})
 
     async def __call__(self, _: object, params: ElicitRequestParams) -> ElicitResult:
         self.asked.append(params.message)
@@ -62,4 +60,4 @@ async def refused(client: Client, tool: str, **arguments: Any) -> str:
     result = await client.call_tool(tool, arguments)
     assert result.is_error, result.structured_content
     assert result.structured_content is None
-    return str(result.content[0].text)  # type: ignore[union-attr]
+    return str(result.content[0].text)

@@ -1,7 +1,5 @@
 """The store that the tests of the server look at."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 

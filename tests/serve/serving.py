@@ -1,7 +1,5 @@
 """A store served on a real port, in a thread of this process, and a client that carries its token."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

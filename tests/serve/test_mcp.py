@@ -1,7 +1,5 @@
 """The SDK's own client goes through all tools and resources; a hostile one gets nothing, and the server lives."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -19,8 +17,6 @@ from mcp_session import User, command, in_session, refused, told
 from patience import PATIENCE
 from serve_store import CANARY, SECRET
 from serving import TOKEN, serving
-
-from hopgate.kb import KnowledgeBase
 
 READING = ["recall", "context", "explain", "relations_of", "what_changed"]
 WRITING = ["remember", "forget"]
@@ -74,10 +70,10 @@ async def through_all(client: Client, user: User) -> None:
 
 async def resource(client: Client, uri: str) -> Any:
     (content,) = (await client.read_resource(uri)).contents
-    return json.loads(content.text)  # type: ignore[union-attr]
+    return json.loads(content.text)
 
 
-def test_every_tool_by_standard_input(own_kb: KnowledgeBase) -> None:
+def test_every_tool_by_standard_input(own_kb):
     async def session() -> None:
         user = User("accept", delete=True)
         # As the assistants of today speak.
@@ -88,7 +84,7 @@ def test_every_tool_by_standard_input(own_kb: KnowledgeBase) -> None:
     assert own_kb.get("m1") is not None
 
 
-def test_nothing_is_forgotten_unless_the_user_agrees(own_kb: KnowledgeBase) -> None:
+def test_nothing_is_forgotten_unless_the_user_agrees(own_kb):
     async def forget(client: Client) -> None:
         answer = await told(client, "forget", id="m1")
         assert not answer["deleted"] and answer["confirm_token"] is None and "did not agree" in answer["message"]
@@ -98,7 +94,7 @@ def test_nothing_is_forgotten_unless_the_user_agrees(own_kb: KnowledgeBase) -> N
         assert own_kb.get("m1") is not None and user.asked
 
 
-def test_a_client_that_cannot_ask_confirms_in_a_second_step(own_kb: KnowledgeBase) -> None:
+def test_a_client_that_cannot_ask_confirms_in_a_second_step(own_kb):
     async def forget(client: Client) -> None:
         first = await told(client, "forget", id="m1")
         assert not first["deleted"] and "London" in first["message"]
@@ -113,7 +109,7 @@ def test_a_client_that_cannot_ask_confirms_in_a_second_step(own_kb: KnowledgeBas
     assert own_kb.get("m1") is None and own_kb.get("m2") is not None
 
 
-def test_it_stands_behind_what_stands_around_every_request(shared_kb: KnowledgeBase) -> None:
+def test_it_stands_behind_what_stands_around_every_request(shared_kb):
     with serving(shared_kb, mcp=True, read_only=True, scopes=("home",)) as running:
         for headers in ({}, {"Authorization": "Bearer wrong-token-of-length"}):
             assert httpx.post(f"{running.url}/mcp", json=HELLO, headers=headers).status_code == 401
@@ -134,7 +130,7 @@ def test_it_stands_behind_what_stands_around_every_request(shared_kb: KnowledgeB
         assert running.client.post("/mcp", json={}).status_code == 405
 
 
-def test_sensitive_memories_are_not_there_unless_allowed(shared_kb: KnowledgeBase) -> None:
+def test_sensitive_memories_are_not_there_unless_allowed(shared_kb):
     async def ask(client: Client) -> str:
         answers: list[Any] = [
             await told(client, "recall", query=f"code of the vault {CANARY}", k=20),
@@ -153,7 +149,7 @@ def test_sensitive_memories_are_not_there_unless_allowed(shared_kb: KnowledgeBas
     assert CANARY in in_session(shared_kb, ask, show_sensitive=True)
 
 
-def test_of_a_sensitive_text_nothing_is_told_not_even_whether_it_is_there(own_kb: KnowledgeBase) -> None:
+def test_of_a_sensitive_text_nothing_is_told_not_even_whether_it_is_there(own_kb):
     async def remember(client: Client) -> None:
         text = "The wifi password is in the drawer."
         hidden = [await told(client, "remember", text=text, sensitive=True) for _ in range(2)]
@@ -167,7 +163,7 @@ def test_of_a_sensitive_text_nothing_is_told_not_even_whether_it_is_there(own_kb
     in_session(own_kb, remember)
 
 
-def test_a_long_memory_is_cut_and_read_in_full_as_a_resource(own_kb: KnowledgeBase) -> None:
+def test_a_long_memory_is_cut_and_read_in_full_as_a_resource(own_kb):
     async def remember(client: Client) -> None:
         stored = await told(client, "remember", text="Zinnia sowing notes. " + "Water the bed. " * 400)
         hit = (await told(client, "recall", query="Zinnia sowing notes", k=1))["hits"][0]
@@ -188,7 +184,7 @@ HELLO = {
 }
 
 
-def test_a_scope_that_is_not_its_own_is_out_of_reach(shared_kb: KnowledgeBase) -> None:
+def test_a_scope_that_is_not_its_own_is_out_of_reach(shared_kb):
     """The memories m3 to m5 are of the scope `work`, m6 of none; the server is bound to `home`."""
     foreign = {"m3", "m4", "m5", "m6"}
     own = {cluster.id for cluster in shared_kb.graph.clusters(scope="home")}
@@ -232,18 +228,18 @@ def test_a_scope_that_is_not_its_own_is_out_of_reach(shared_kb: KnowledgeBase) -
     assert shared_kb.get("m4") is not None
 
 
-def test_what_is_remembered_stays_in_its_scope_and_takes_nobodys_place(own_kb: KnowledgeBase) -> None:
+def test_what_is_remembered_stays_in_its_scope_and_takes_nobodys_place(own_kb):
     async def remember(client: Client) -> str:
         stored = await told(client, "remember", text="The attic is dry.", id="m4", external_id="m4")
         assert stored["scope"] == "home"
         return str(stored["id"])
 
     key = in_session(own_kb, remember, scopes=("home", "hall"))
-    assert key != "m4" and own_kb.get("m4").text == "The Gitea service runs on birch."  # type: ignore[union-attr]
-    assert own_kb.get(key).scope == "home"  # type: ignore[union-attr]
+    assert key != "m4" and own_kb.get("m4").text == "The Gitea service runs on birch."
+    assert own_kb.get(key).scope == "home"
 
 
-def test_odd_values_are_refused_in_words_and_nothing_breaks(shared_kb: KnowledgeBase) -> None:
+def test_odd_values_are_refused_in_words_and_nothing_breaks(shared_kb):
     async def ask(client: Client) -> None:
         for tool, arguments in (
             ("recall", {"query": ""}),
@@ -272,7 +268,7 @@ def test_odd_values_are_refused_in_words_and_nothing_breaks(shared_kb: Knowledge
     in_session(shared_kb, ask, scopes=("home",))
 
 
-def test_standard_input_survives_what_is_no_message(shared_kb: KnowledgeBase) -> None:
+def test_standard_input_survives_what_is_no_message(shared_kb):
     server = command(shared_kb.store.dsn, "--scope", "home", "--read-only")
     lines = [
         b"not json",

@@ -1,12 +1,9 @@
 """Who is let in: the token, the server's own name, and no page of another origin."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,7 +11,6 @@ import pytest
 from serving import TOKEN, Running, serving
 
 from hopgate.errors import HopgateError
-from hopgate.kb import KnowledgeBase
 from hopgate.serve import ServeSettings, create_app
 from hopgate.serve.middleware import HEADERS
 from hopgate.serve.settings import read_bearers
@@ -48,7 +44,7 @@ def plain(running: Running, method: str, path: str, headers: dict[str, str]) -> 
     return answer
 
 
-def test_without_the_token_there_is_a_plain_401_whatever_is_asked(reading: Running) -> None:
+def test_without_the_token_there_is_a_plain_401_whatever_is_asked(reading):
     for method, path, headers in itertools.product(("GET", "POST", "DELETE", "OPTIONS", "PUT"), PATHS, NO_TOKENS):
         answer = plain(reading, method, path, headers)
         assert answer.status_code == 401, answer.text
@@ -76,7 +72,7 @@ def rows(url: str) -> Iterator[tuple[int, str, str, dict[str, str]]]:
     yield 403, "GET", "/somewhere", COOKIE | LINK | {"Sec-Fetch-Dest": "iframe"}
 
 
-def test_who_is_let_in_and_who_is_not(reading: Running) -> None:
+def test_who_is_let_in_and_who_is_not(reading):
     for status, method, path, headers in rows(reading.url):
         answer = plain(reading, method, path, headers)
         assert answer.status_code == status, (method, path, headers, answer.text)
@@ -86,7 +82,7 @@ def test_who_is_let_in_and_who_is_not(reading: Running) -> None:
     assert ServeSettings(TOKEN, host="nas.example").knows_host("NAS.example.")
 
 
-def test_the_url_that_is_printed_sets_the_cookie_and_leads_on_without_the_token(reading: Running) -> None:
+def test_the_url_that_is_printed_sets_the_cookie_and_leads_on_without_the_token(reading):
     answer = plain(reading, "GET", f"/recall?q=who%20is&token={TOKEN}&k=3", {})
     assert (answer.status_code, answer.headers["location"]) == (303, "/recall?q=who+is&k=3")
     kept = answer.headers["set-cookie"]
@@ -98,14 +94,14 @@ def test_the_url_that_is_printed_sets_the_cookie_and_leads_on_without_the_token(
         assert answer.status_code == 303 and location.startswith("/") and not location.startswith(("//", "/\\"))
 
 
-def test_two_servers_of_one_machine_let_the_same_browser_in(reading: Running, shared_kb: KnowledgeBase) -> None:
+def test_two_servers_of_one_machine_let_the_same_browser_in(reading, shared_kb):
     with serving(shared_kb, token="another-token-entirely") as second, httpx.Client(follow_redirects=True) as browser:
         for url, token in ((reading.url, TOKEN), (second.url, "another-token-entirely")):
             assert browser.get(f"{url}/?token={token}").status_code == 200
         assert [browser.get(f"{url}{HEALTH}").status_code for url in (reading.url, second.url)] == [200, 200]
 
 
-def test_every_answer_has_the_headers_that_shut_the_doors(reading: Running) -> None:
+def test_every_answer_has_the_headers_that_shut_the_doors(reading):
     for path, headers in itertools.product((*PATHS, "/api/v1/memories?limit=0"), (BEARER, {})):
         answer = plain(reading, "GET", path, headers)
         for name, value in HEADERS.items():
@@ -114,7 +110,7 @@ def test_every_answer_has_the_headers_that_shut_the_doors(reading: Running) -> N
         assert "access-control-allow-origin" not in answer.headers and "server" not in answer.headers
 
 
-def test_a_web_socket_is_refused(shared_kb: KnowledgeBase) -> None:
+def test_a_web_socket_is_refused(shared_kb):
     sent: list[dict[str, Any]] = []
 
     async def send(message: Any) -> None:
@@ -141,7 +137,7 @@ rate = 2
 """
 
 
-def test_each_token_of_a_file_opens_what_it_is_for(shared_kb: KnowledgeBase, tmp_path: Path) -> None:
+def test_each_token_of_a_file_opens_what_it_is_for(shared_kb, tmp_path):
     path = tmp_path / "tokens.toml"
     path.write_text(TOKENS)
     path.chmod(0o600)
@@ -183,7 +179,7 @@ def test_each_token_of_a_file_opens_what_it_is_for(shared_kb: KnowledgeBase, tmp
         ("[a]\ntoken = 'sixteen-letters-x'\n[b]\ntoken = 'sixteen-letters-x'", "a token twice"),
     ],
 )
-def test_a_file_of_tokens_that_is_wrong_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
+def test_a_file_of_tokens_that_is_wrong_is_refused(tmp_path, text, sentence):
     path = tmp_path / "tokens.toml"
     path.write_text(text)
     path.chmod(0o600)

@@ -1,19 +1,12 @@
 """The endpoints: what the Python API gives, by the same names."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote
 
 import pytest
-from serving import Running
-
-from hopgate.kb import KnowledgeBase
 
 
-def test_recall_gives_the_hits_of_the_python_api_with_their_legs_and_paths(
-    reading: Running, shared_kb: KnowledgeBase
-) -> None:
+def test_recall_gives_the_hits_of_the_python_api_with_their_legs_and_paths(reading, shared_kb):
     query = "who works with somebody from Cambridge"
     answer = reading.post("recall", {"query": query, "k": 5}).json()
     hits = shared_kb.recall(query, k=5, explain=True)
@@ -29,7 +22,7 @@ def test_recall_gives_the_hits_of_the_python_api_with_their_legs_and_paths(
     assert answer["origin"] == "this call: k" and "k=5" in answer["settings"] and answer["took_ms"] > 0
 
 
-def test_recall_takes_filters_weights_and_legs(reading: Running) -> None:
+def test_recall_takes_filters_weights_and_legs(reading):
     def ids(**asked: object) -> list[str]:
         answer = reading.post("recall", {"query": "printer London Gitea", "explain": False, **asked})
         assert answer.status_code == 200, answer.text
@@ -45,7 +38,7 @@ def test_recall_takes_filters_weights_and_legs(reading: Running) -> None:
     assert newest[0] == "new"
 
 
-def test_many_are_recalled_and_remembered_at_once(writing: Running, own_kb: KnowledgeBase) -> None:
+def test_many_are_recalled_and_remembered_at_once(writing, own_kb):
     queries = ["who lives in London", "where is the printer", "who lives in London"]
     answers = writing.post("recall:batch", {"queries": queries, "k": 3, "scope": "home"}).json()["answers"]
     alone = [own_kb.recall(query, k=3, scope="home") for query in queries]
@@ -63,7 +56,7 @@ def test_many_are_recalled_and_remembered_at_once(writing: Running, own_kb: Know
     assert writing.post("recall:batch", {"queries": []}).status_code == 422
 
 
-def test_settings_are_given_and_changed_from_the_next_request_on(writing: Running) -> None:
+def test_settings_are_given_and_changed_from_the_next_request_on(writing):
     def rows() -> dict[str, dict[str, object]]:
         return {row["name"]: row for row in writing.get("settings").json()["settings"]}
 
@@ -78,7 +71,7 @@ def test_settings_are_given_and_changed_from_the_next_request_on(writing: Runnin
         assert writing.patch("settings", wrong).status_code == 422, wrong
 
 
-def test_explain_says_why_a_memory_is_not_here(reading: Running) -> None:
+def test_explain_says_why_a_memory_is_not_here(reading):
     gone = reading.post("explain", {"query": "where is the printer", "id": "old"}).json()
     assert not gone["present"] and gone["removed_by"][0].startswith("superseded: it is superseded by 'new' since 2024")
     here = reading.post("explain", {"query": "who lives in London", "id": "m1"}).json()
@@ -86,7 +79,7 @@ def test_explain_says_why_a_memory_is_not_here(reading: Running) -> None:
     assert reading.post("explain", {"query": "x", "id": "nobody"}).status_code == 404
 
 
-def test_memories_are_listed_page_by_page(reading: Running, shared_kb: KnowledgeBase) -> None:
+def test_memories_are_listed_page_by_page(reading, shared_kb):
     found = [memory["id"] for memory in reading.get("memories?limit=4").json()]
     while page := reading.get("memories", params={"limit": 4, "after": found[-1]}).json():
         found += [memory["id"] for memory in page]
@@ -96,7 +89,7 @@ def test_memories_are_listed_page_by_page(reading: Running, shared_kb: Knowledge
     assert reading.get("memories?after=nobody").status_code == 404
 
 
-def test_a_memory_is_added_found_changed_marked_and_deleted(writing: Running, own_kb: KnowledgeBase) -> None:
+def test_a_memory_is_added_found_changed_marked_and_deleted(writing, own_kb):
     new = writing.post("memories", {"text": "Cyd Moore sails the harbour.", "scope": "home", "tags": ["boat"]})
     assert new.status_code == 201 and new.json()["new"] and new.json()["embedded"] == 1 and new.json()["linked"] == 1
     key = new.json()["memory"]["id"]
@@ -113,7 +106,7 @@ def test_a_memory_is_added_found_changed_marked_and_deleted(writing: Running, ow
     assert own_kb.get(key) is None
 
 
-def test_concepts_are_listed_searched_and_looked_at(reading: Running) -> None:
+def test_concepts_are_listed_searched_and_looked_at(reading):
     listed = reading.get("concepts", params={"limit": 100}).json()
     assert "London" in {concept["name"] for concept in listed}
     assert reading.get("concepts?limit=2&offset=1").json() == listed[1:3]
@@ -126,7 +119,7 @@ def test_concepts_are_listed_searched_and_looked_at(reading: Running) -> None:
     assert reading.get("concepts?kind=nothing-of-the-kind").json() == []
 
 
-def test_edges_are_listed_by_concept_relation_and_time(reading: Running) -> None:
+def test_edges_are_listed_by_concept_relation_and_time(reading):
     (london,) = reading.get("concepts?search=london&scope=home").json()
     by_name = reading.get("edges?concept=London&scope=home").json()
     assert by_name and by_name == reading.get(f"edges?concept={london['id']}").json()
@@ -136,7 +129,7 @@ def test_edges_are_listed_by_concept_relation_and_time(reading: Running) -> None
     assert reading.get("edges?concept=nobody").status_code == 422
 
 
-def test_clusters_are_listed_looked_at_and_recalled_within(reading: Running, shared_kb: KnowledgeBase) -> None:
+def test_clusters_are_listed_looked_at_and_recalled_within(reading, shared_kb):
     listed = reading.get("clusters").json()
     expected = shared_kb.graph.clusters()
     assert [cluster["id"] for cluster in listed["clusters"]] == [cluster.id for cluster in expected]
@@ -151,7 +144,7 @@ def test_clusters_are_listed_looked_at_and_recalled_within(reading: Running, sha
     assert reading.post("recall", {"query": "x", "cluster": 999999}).status_code == 422
 
 
-def test_the_document_says_how_one_is_let_in_and_what_an_error_is(reading: Running) -> None:
+def test_the_document_says_how_one_is_let_in_and_what_an_error_is(reading):
     document = reading.get("openapi.json").json()
     assert set(document["components"]["securitySchemes"]) == {"bearer", "cookie"}
     assert "Problem" in document["components"]["schemas"]
@@ -170,7 +163,7 @@ def test_the_document_says_how_one_is_let_in_and_what_an_error_is(reading: Runni
         *(("GET", f"graph/view?{part}=1000000000", 404) for part in ("concept", "cluster")),
     ],
 )
-def test_what_there_is_not_is_a_problem(reading: Running, method: str, path: str, status: int) -> None:
+def test_what_there_is_not_is_a_problem(reading, method, path, status):
     answer = reading.client.request(method, f"/api/v1/{path}")
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert status != 405 or answer.headers["allow"] == "POST"
@@ -179,12 +172,12 @@ def test_what_there_is_not_is_a_problem(reading: Running, method: str, path: str
 @pytest.mark.parametrize(
     "path", ["memories?limt=5", "concepts?scopes=home", "health?x=1", "clusters/1?level=2", "settings?k=1"]
 )
-def test_a_parameter_that_there_is_not_is_refused(reading: Running, path: str) -> None:
+def test_a_parameter_that_there_is_not_is_refused(reading, path):
     answer = reading.get(path)
     assert answer.status_code == 422 and "there is no parameter" in answer.json()["detail"], path
 
 
-def test_metrics_count_requests_by_the_address_as_it_was_declared(reading: Running) -> None:
+def test_metrics_count_requests_by_the_address_as_it_was_declared(reading):
     reading.get("memories/m1")
     reading.client.request("MADE-UP", "/api/v1/memories/m1")
     told = reading.client.get("/metrics").text
@@ -193,7 +186,7 @@ def test_metrics_count_requests_by_the_address_as_it_was_declared(reading: Runni
     assert reading.stranger.get("/metrics").status_code == 401
 
 
-def test_the_reference_loads_nothing_from_elsewhere(reading: Running) -> None:
+def test_the_reference_loads_nothing_from_elsewhere(reading):
     page = reading.client.get("/api/docs")
     assert page.status_code == 200 and page.headers["content-type"].startswith("text/html")
     for address in re.findall(r'(?:src|href)="([^"]+)"', page.text):

@@ -1,7 +1,5 @@
 """What a server does not show and not do: sensitive texts, other scopes, changes where it is read-only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -11,11 +9,10 @@ import httpx
 import pytest
 from serve_store import CANARY, SECRET
 from serving import Running, serving
-from word_endpoint import WordEndpoint, embed
+from word_endpoint import embed
 
 from hopgate.errors import HopgateError
 from hopgate.guard import SensitivityRules
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.serve.mcp import AssistantStore
 from hopgate.serve.settings import Bounds
@@ -59,7 +56,7 @@ def everything(running: Running) -> Iterator[httpx.Response]:
         yield running.get(f"timeline/concepts/{concept}")
 
 
-def test_the_canary_of_sensitive_memories_is_in_no_answer(writing: Running) -> None:
+def test_the_canary_of_sensitive_memories_is_in_no_answer(writing):
     answers = list(everything(writing))
     assert len(answers) > 40
     for answer in answers:
@@ -77,7 +74,7 @@ def test_the_canary_of_sensitive_memories_is_in_no_answer(writing: Running) -> N
     assert new.status_code == 201 and CANARY not in new.text
 
 
-def test_a_rule_holds_before_anybody_has_applied_it(own_kb: KnowledgeBase) -> None:
+def test_a_rule_holds_before_anybody_has_applied_it(own_kb):
     own_kb.add_sensitivity(SensitivityRules(patterns=("PIN",)))
     with own_kb.store.transaction() as connection:
         # As another program writes, which does not know the rules.
@@ -92,7 +89,7 @@ def test_a_rule_holds_before_anybody_has_applied_it(own_kb: KnowledgeBase) -> No
         assert memory["id"] == "raw" and memory["content"] is None and memory["is_sensitive"]
 
 
-def test_sensitive_texts_are_shown_where_the_server_was_started_so(own_kb: KnowledgeBase) -> None:
+def test_sensitive_texts_are_shown_where_the_server_was_started_so(own_kb):
     with serving(own_kb, show_sensitive=True) as running:
         assert CANARY in running.get(f"memories/{SECRET[0]}").text
         assert CANARY in running.post("recall", {"query": "vault"}).text
@@ -109,7 +106,7 @@ WRITES: tuple[tuple[str, str, Any], ...] = (
 )
 
 
-def test_nothing_is_changed_where_the_server_is_read_only(shared_kb: KnowledgeBase) -> None:
+def test_nothing_is_changed_where_the_server_is_read_only(shared_kb):
     before = list(shared_kb.export())
     with serving(shared_kb, read_only=True) as running:
         for method, path, body in WRITES:
@@ -119,7 +116,7 @@ def test_nothing_is_changed_where_the_server_is_read_only(shared_kb: KnowledgeBa
     assert list(shared_kb.export()) == before
 
 
-def test_a_server_that_is_bound_to_a_scope_shows_and_changes_nothing_of_another(own_kb: KnowledgeBase) -> None:
+def test_a_server_that_is_bound_to_a_scope_shows_and_changes_nothing_of_another(own_kb):
     before = {memory.external_id: memory for memory in own_kb.export() if memory.scope != "home"}
     with serving(own_kb, scopes=("home",)) as running:
         for answer in everything(running):
@@ -151,7 +148,7 @@ def test_a_server_that_is_bound_to_a_scope_shows_and_changes_nothing_of_another(
     assert {memory.external_id: memory for memory in own_kb.export() if memory.scope != "home"} == before
 
 
-def test_the_explorers_pages_work_within_a_scope_or_say_what_to_do(own_kb: KnowledgeBase) -> None:
+def test_the_explorers_pages_work_within_a_scope_or_say_what_to_do(own_kb):
     with serving(own_kb, scopes=("home",)) as running:
         view = running.get("graph/view?limit=100").json()
         names = {node["name"]: node["id"] for node in view["concepts"]}
@@ -172,7 +169,7 @@ def test_the_explorers_pages_work_within_a_scope_or_say_what_to_do(own_kb: Knowl
         assert running.post("memories/m1/sensitive", {"sensitive": True}).json()["is_sensitive"]
 
 
-def test_ids_of_another_scopes_memories_are_not_named(own_kb: KnowledgeBase) -> None:
+def test_ids_of_another_scopes_memories_are_not_named(own_kb):
     gone = datetime(2024, 6, 1, tzinfo=UTC)
     own_kb.add(
         Memory("gone", "The kettle is in the hall.", scope="home", superseded_by="m4", superseded_at=gone),
@@ -180,7 +177,7 @@ def test_ids_of_another_scopes_memories_are_not_named(own_kb: KnowledgeBase) -> 
         Memory("own", "No, in the attic.", scope="home", thread="t", reply_to="reply"),
     )
     own_kb.upkeep.catch_up()
-    assert own_kb.get("gone").superseded_by == "m4"  # type: ignore[union-attr]
+    assert own_kb.get("gone").superseded_by == "m4"
     with serving(own_kb, scopes=("home",)) as running:
         for answer in (
             running.get("memories/gone"),
@@ -200,7 +197,7 @@ def test_ids_of_another_scopes_memories_are_not_named(own_kb: KnowledgeBase) -> 
     assert bound.named(bound.memory("old").superseded_by) == "new"
 
 
-def test_who_is_bound_learns_nothing_of_what_waits_in_other_scopes(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
+def test_who_is_bound_learns_nothing_of_what_waits_in_other_scopes(kb, endpoint):
     """Neither how many were embedded along, nor what an embedder said about one of them."""
     kb.add(Memory("b", "Bob fed the cat.", scope="bob"))
     kb.embed(endpoint.spec)

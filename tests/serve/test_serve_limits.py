@@ -1,7 +1,5 @@
 """The limits of a request, and that nobody sees a traceback."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import re
@@ -19,11 +17,10 @@ from patience import PATIENCE
 from psycopg.conninfo import make_conninfo
 from serving import TOKEN, serving
 
-from hopgate.kb import KnowledgeBase
 from hopgate.serve.launch import TOLD_AFTER_S
 
 
-def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(shared_kb: KnowledgeBase) -> None:
+def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(shared_kb):
     with serving(shared_kb, max_body=1000) as running:
         assert running.post("recall", {"query": "x" * 2000}).status_code == 413
 
@@ -40,9 +37,7 @@ def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(shared_kb
         assert running.post("recall", {"query": "x", "legs": ["lexical"]}).status_code == 200
 
 
-def test_what_takes_too_long_is_answered_and_counts_until_it_has_ended(
-    shared_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_takes_too_long_is_answered_and_counts_until_it_has_ended(shared_kb, monkeypatch):
     go = threading.Event()
 
     def slow(*_: object, **__: object) -> list[Any]:
@@ -67,9 +62,7 @@ def test_what_takes_too_long_is_answered_and_counts_until_it_has_ended(
             pytest.fail("what had ended still counts as at work")
 
 
-def test_a_mistake_of_ours_is_a_plain_problem_without_what_went_wrong(
-    shared_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_mistake_of_ours_is_a_plain_problem_without_what_went_wrong(shared_kb, monkeypatch, caplog):
     def broken(*_: object) -> None:
         raise RuntimeError("a text of somebody's")
 
@@ -105,7 +98,7 @@ NO_REQUESTS = {
 }
 
 
-def test_what_is_no_request_is_refused_with_a_sentence(shared_kb: KnowledgeBase) -> None:
+def test_what_is_no_request_is_refused_with_a_sentence(shared_kb):
     with serving(shared_kb) as running:
         for path, bodies in NO_REQUESTS.items():
             for body in bodies:
@@ -115,7 +108,7 @@ def test_what_is_no_request_is_refused_with_a_sentence(shared_kb: KnowledgeBase)
                 assert answer.headers["content-type"] == "application/problem+json" and answer.json()["detail"]
 
 
-def test_limits_of_the_server_are_said(shared_kb: KnowledgeBase) -> None:
+def test_limits_of_the_server_are_said(shared_kb):
     with serving(shared_kb, max_k=5) as running:
         assert "k is at most 5" in running.post("recall", {"query": "x", "k": 6}).json()["detail"]
         assert "limit is at most 5" in running.get("memories?limit=6").json()["detail"]
@@ -129,9 +122,7 @@ HALF_OPEN = {
 
 
 @pytest.mark.parametrize("descriptors", [4096, 200])
-def test_half_open_sockets_are_closed_shut_nobody_out_and_make_one_line(
-    filled: str, dsn: str, descriptors: int
-) -> None:
+def test_half_open_sockets_are_closed_shut_nobody_out_and_make_one_line(filled, dsn, descriptors):
     """300 strangers, who send a part of a request or nothing; where a process may open few files they are too many."""
     store = make_conninfo(dsn, dbname=filled)
     with (
@@ -178,7 +169,7 @@ def served(store: str, descriptors: int) -> Iterator[tuple[subprocess.Popen[str]
             process.kill()
 
 
-def test_a_body_that_never_ends_is_given_up(shared_kb: KnowledgeBase) -> None:
+def test_a_body_that_never_ends_is_given_up(shared_kb):
     with serving(shared_kb, request_seconds=0.5, header_seconds=0.5) as running:
         where = ("127.0.0.1", int(running.url.rpartition(":")[2]))
         for token, status in ((TOKEN, b"504"), ("none", b"401")):

@@ -1,7 +1,5 @@
 """Servers that are bound to different scopes and change the same id at once: neither touches the other's memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,7 +9,6 @@ from patience import PATIENCE
 from serving import serving
 
 from hopgate.errors import TakenError, UnknownMemoryError
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.serve.mcp import AssistantStore
 from hopgate.serve.settings import Bounds
@@ -29,9 +26,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, act: Calla
     monkeypatch.setattr(owner, name, paused)
 
 
-def test_what_comes_between_the_look_and_the_write_is_refused_as_if_it_had_been_there(
-    own_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_comes_between_the_look_and_the_write_is_refused_as_if_it_had_been_there(own_kb, monkeypatch):
     def taken(key: str) -> Callable[[], object]:
         return lambda: own_kb.load([Memory(key, "text of B", scope="B")])
 
@@ -57,9 +52,7 @@ def test_what_comes_between_the_look_and_the_write_is_refused_as_if_it_had_been_
             assert stored is not None and (stored.scope, stored.text, stored.is_sensitive) == ("B", "text of B", False)
 
 
-def test_an_assistant_remembers_under_another_id_where_its_own_is_taken(
-    own_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_assistant_remembers_under_another_id_where_its_own_is_taken(own_kb, monkeypatch):
     bound = AssistantStore(own_kb, Bounds(scopes=("A",)))
     first = bound.remember("text of A")
     own_kb.delete([first.id])
@@ -70,7 +63,7 @@ def test_an_assistant_remembers_under_another_id_where_its_own_is_taken(
     assert stored is not None and stored.text == "text of B"
 
 
-def test_a_write_waits_for_the_rival_and_looks_again(own_kb: KnowledgeBase) -> None:
+def test_a_write_waits_for_the_rival_and_looks_again(own_kb):
     """The rival has the id and has not committed: no look beforehand could have seen it."""
     with ThreadPoolExecutor(1) as other:
         with own_kb.store.transaction() as connection:

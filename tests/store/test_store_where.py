@@ -158,7 +158,7 @@ def is_visible(memory, where, scope=None, exclude=(), known_at=None, as_of=None,
     )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(options, st.sampled_from(("lexical", "dense", "graph", None)), st.sampled_from((5, 60)))
 def test_every_leg_gives_all_that_meets_the_conditions_and_no_more(keys, options, leg, k):
     wanted = {name for name, memory in MEMORIES.items() if is_visible(memory, **options)}

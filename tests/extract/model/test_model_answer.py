@@ -1,7 +1,5 @@
 """Reading models' answers: never raises, keeps only what the text says, counts the rest."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from typing import Any
@@ -46,7 +44,7 @@ json_values = st.recursive(
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=200) | json_values.map(json.dumps), st.booleans())
-def test_whatever_a_model_writes_is_read_without_an_error(answer: str, cut: bool) -> None:
+def test_whatever_a_model_writes_is_read_without_an_error(answer, cut):
     extraction = read_answer(answer, cut=cut)
     ground = fold(f"{SOURCE.text} homelab")
     found = [mention.name for mention in extraction.mentions]
@@ -57,25 +55,25 @@ def test_whatever_a_model_writes_is_read_without_an_error(answer: str, cut: bool
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, len(GOOD)))
-def test_an_answer_cut_anywhere_keeps_its_whole_facts_and_is_not_called_done(at: int) -> None:
+def test_an_answer_cut_anywhere_keeps_its_whole_facts_and_is_not_called_done(at):
     part = read_answer(GOOD[:at])
     assert set(part.facts) <= set(read_answer(GOOD).facts)
     assert part.state.done == (at == len(GOOD))
 
 
-def test_prose_commas_and_raw_line_ends_are_forgiven() -> None:
+def test_prose_commas_and_raw_line_ends_are_forgiven():
     assert read_answer(f"As said in [1], {{so}}: {GOOD} Hope that helps {{}}").facts == read_answer(GOOD).facts
     assert first_json('{"a": "b\nc", }') == ({"a": "b\nc"}, False)
     assert first_json("[" * 2_000) in (None, ([], True))
 
 
-def test_tags_ground_a_name_and_half_a_word_does_not() -> None:
+def test_tags_ground_a_name_and_half_a_word_does_not():
     row = {"subject": "NAS", "relation": "part of"}
     assert read_answer(facts({**row, "object": "homelab"})).facts
     assert dict(read_answer(facts({**row, "object": "Tur"})).dropped) == {"ungrounded fact": 1}
 
 
-def test_dates_are_iso_or_counted() -> None:
+def test_dates_are_iso_or_counted():
     dated = [("March 2019", "null"), ("recently", None), ("2020", "2019")]
     rows = ({**MOVED, "relation": f"was {at}", "valid_from": a, "valid_to": b} for at, (a, b) in enumerate(dated))
     read = read_answer(facts(*rows))
@@ -83,7 +81,7 @@ def test_dates_are_iso_or_counted() -> None:
     assert dict(read.dropped) == {"bad date": 2}
 
 
-def test_the_examples_of_the_prompt_do_not_leak_into_a_memory() -> None:
+def test_the_examples_of_the_prompt_do_not_leak_into_a_memory():
     echoed = read_answer(EXTRACT.chat([])[2]["content"])
     assert (echoed.state, echoed.facts) == (State.EMPTY, ())
 
@@ -99,6 +97,6 @@ def test_the_examples_of_the_prompt_do_not_leak_into_a_memory() -> None:
         ("", [None, None]),
     ],
 )
-def test_each_memory_gets_its_own_whole_entry(answer: str, kept: list[list[str] | None]) -> None:
+def test_each_memory_gets_its_own_whole_entry(answer, kept):
     read = read_answers(answer, TWO)
     assert [one and [mention.name for mention in one.mentions] for one in read] == kept

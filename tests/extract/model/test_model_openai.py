@@ -1,7 +1,5 @@
 """The OpenAI-compatible extractor against a real server that misbehaves in every way we know."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 
@@ -33,7 +31,7 @@ def ask(chat_server: Any, *cases: str, **settings: Any) -> list[Extraction]:
     return extractor.extract(memories(*cases))
 
 
-def test_a_good_answer_becomes_mentions_and_dated_facts(chat_server: Any) -> None:
+def test_a_good_answer_becomes_mentions_and_dated_facts(chat_server):
     used = OpenAI("tiny", chat_server.url)
     [extraction] = used.extract(memories("good"))
     assert [(mention.name, mention.kind) for mention in extraction.mentions] == [("Ada", "person"), ("NAS", "device")]
@@ -70,7 +68,7 @@ MISBEHAVIOUR: dict[str, tuple[State, str, int, tuple[str, int] | None]] = {
 }
 
 
-def test_a_run_tells_every_misbehaviour_apart_stops_for_none_and_counts_it(chat_server: Any) -> None:
+def test_a_run_tells_every_misbehaviour_apart_stops_for_none_and_counts_it(chat_server):
     sink, cache, rows = Rows(), DictCache(), memories(*MISBEHAVIOUR)
     extractor = OpenAI("tiny", chat_server.url, retry=RetryPolicy(timeout=1, total=15, retries=1, backoff=0.01))
     shown: list[int] = []
@@ -96,7 +94,7 @@ def test_a_run_tells_every_misbehaviour_apart_stops_for_none_and_counts_it(chat_
     assert fresh.cache_hits == 2 and fresh.tokens == 0
 
 
-def test_a_server_that_is_not_there_ends_the_run_at_once_and_fails_no_memory() -> None:
+def test_a_server_that_is_not_there_ends_the_run_at_once_and_fails_no_memory():
     extractor = OpenAI("tiny", "http://127.0.0.1:9/v1", retry=RetryPolicy(backoff=0.01))
     sink = Rows()
     progress = Run(concurrency=2).over(memories(*["good"] * 200), extractor, sink)
@@ -105,7 +103,7 @@ def test_a_server_that_is_not_there_ends_the_run_at_once_and_fails_no_memory() -
 
 
 @pytest.mark.parametrize(("formats", "asked"), [({"json_object", "none"}, "json_object"), ({"none"}, "none")])
-def test_without_json_schema_plain_json_is_asked_for(chat_server: Any, formats: set[str], asked: str) -> None:
+def test_without_json_schema_plain_json_is_asked_for(chat_server, formats, asked):
     chat_server.formats = formats
     first, second = ask(chat_server, "good", "thought", together=1)
     assert first.state is second.state is State.COMPLETE
@@ -113,7 +111,7 @@ def test_without_json_schema_plain_json_is_asked_for(chat_server: Any, formats: 
     assert used[-2:] == [asked, asked] and used.count("json_schema") == 1
 
 
-def test_a_refused_key_stops_with_one_sentence_that_does_not_hold_it(chat_server: Any) -> None:
+def test_a_refused_key_stops_with_one_sentence_that_does_not_hold_it(chat_server):
     with pytest.raises(HopgateError, match="give a key") as refusal:
         ask(chat_server, "key", api_key="sk-secret")
     assert "sk-secret" not in str(refusal.value) + repr(OpenAI("tiny", api_key="sk-secret"))
@@ -122,7 +120,7 @@ def test_a_refused_key_stops_with_one_sentence_that_does_not_hold_it(chat_server
         assert OpenAI("m").identity.hash != other.identity.hash
 
 
-def test_the_spending_cap_ends_a_run_that_another_run_finishes(chat_server: Any) -> None:
+def test_the_spending_cap_ends_a_run_that_another_run_finishes(chat_server):
     many, sink = memories(*["good"] * 20), Rows()
     extractor = OpenAI("tiny", chat_server.url, retry=QUICK)
     progress = Run(max_tokens=600, batch=8).over(many, extractor, sink)
@@ -132,7 +130,7 @@ def test_the_spending_cap_ends_a_run_that_another_run_finishes(chat_server: Any)
     assert (rest.skipped, rest.memories, rest.stopped) == (5, 15, "")
 
 
-def test_a_hundred_short_memories_go_into_a_call_and_long_ones_as_they_fit(chat_server: Any) -> None:
+def test_a_hundred_short_memories_go_into_a_call_and_long_ones_as_they_fit(chat_server):
     made = extractor_from("openai", model="m", url=chat_server.url)
     assert isinstance(made, OpenAI) and made.together == 100 and made.base_url == chat_server.url
     sink = Rows()
@@ -153,9 +151,7 @@ def test_a_hundred_short_memories_go_into_a_call_and_long_ones_as_they_fit(chat_
         (("good",) * 40, 10, 7),
     ],
 )
-def test_what_an_answer_lacks_is_asked_again_with_less(
-    chat_server: Any, cases: tuple[str, ...], most: int, calls: int
-) -> None:
+def test_what_an_answer_lacks_is_asked_again_with_less(chat_server, cases, most, calls):
     chat_server.most = most
     extractions = ask(chat_server, *cases)
     assert [extraction.state for extraction in extractions] == [
@@ -165,13 +161,13 @@ def test_what_an_answer_lacks_is_asked_again_with_less(
     assert sum(extraction.tokens for extraction in extractions) % 120 == 0
 
 
-def test_a_broken_server_is_not_asked_again_with_less(chat_server: Any) -> None:
+def test_a_broken_server_is_not_asked_again_with_less(chat_server):
     extractions = ask(chat_server, "good out of order", "good")
     assert [extraction.reason for extraction in extractions] == ["the server answered 500"] * 2
     assert chat_server.asked["good"] == 0
 
 
-def test_an_entry_is_grounded_in_its_own_memory_and_in_who_says_i(chat_server: Any) -> None:
+def test_an_entry_is_grounded_in_its_own_memory_and_in_who_says_i(chat_server):
     told = Memory("m3", "I own the NAS. case:good", source={"owner": "Ada"})
     rows = sources([Memory("m1", "Ada owns the NAS. case:good"), Memory("m2", "Bea feeds the cat. case:good"), told])
     mine, other, by_owner = OpenAI("tiny", chat_server.url, retry=QUICK, together=3).extract(list(rows))

@@ -1,19 +1,15 @@
 """Statements that a model writes: checked, stored and embedded, asked for once, and never of what is sensitive."""
 
-from __future__ import annotations
-
 import json
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 from answering import answering
-from word_endpoint import WordEndpoint
 
 from hopgate.errors import HopgateError
 from hopgate.extract.model.openai import OpenAI
 from hopgate.http import RetryPolicy
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 
 MOVED = {"subject": "Immich", "statement": "Immich moved to tern-2 in March 2024.", "valid_from": "2024-03"}
@@ -28,7 +24,7 @@ SAID = {
 SECRET = "The key is under the Zanzibarine pot."
 
 
-def test_a_model_states_what_memories_say(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
+def test_a_model_states_what_memories_say(kb, endpoint):
     asked: list[dict[str, Any]] = []
 
     def answer(_: BaseHTTPRequestHandler, body: str) -> tuple[int, Any]:

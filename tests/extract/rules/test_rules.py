@@ -1,7 +1,5 @@
 """What the rules find in notes: names and what is none, facts and when they hold, dates; and that any text is read."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -42,16 +40,16 @@ def names(extraction: Extraction) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("text", "name", "kind"), CASES["names"])
-def test_a_name_is_found_with_the_kind_that_its_form_shows(text: str, name: str, kind: str) -> None:
+def test_a_name_is_found_with_the_kind_that_its_form_shows(text, name, kind):
     assert names(extract(text))[name] == kind or not kind
 
 
 @pytest.mark.parametrize(("text", "absent"), CASES["no_names"])
-def test_grammar_days_and_ordinary_words_are_no_names(text: str, absent: list[str]) -> None:
+def test_grammar_days_and_ordinary_words_are_no_names(text, absent):
     assert names(extract(text)).keys().isdisjoint(absent)
 
 
-def test_title_tags_keywords_and_what_another_note_introduces_are_names() -> None:
+def test_title_tags_keywords_and_what_another_note_introduces_are_names():
     found = extract("It hums.", title="Mercury (planet)", tags=("home lab",), keywords=("noise",))
     assert names(found) == {"home lab": "tag", "noise": "keyword", "Mercury (planet)": ""}
     _, other = together(Memory("m1", "mealie runs on onyx."), Memory("m2", "Rebooted onyx, twice."))
@@ -74,7 +72,7 @@ FEW_WORDS = tokenise("Sister Herr Frau Dr. of the Anna Mila Soul It doctor and 1
 @given(st.text(max_size=120) | st.sampled_from([WORDS, FEW_WORDS]).flatmap(
     lambda words: st.lists(st.sampled_from(words), max_size=12).map(" ".join)
 ))  # fmt: skip
-def test_any_text_is_extracted_twice_alike_and_without_an_error_whatever_is_known(text: str) -> None:
+def test_any_text_is_extracted_twice_alike_and_without_an_error_whatever_is_known(text):
     text = "".join(mark for mark in text if mark.isprintable())
     once, again = extract(text), extract(text)
     assert once == again
@@ -106,17 +104,17 @@ def in_a_row(fact: Fact) -> str:
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES["facts"])
-def test_a_note_gives_its_facts_with_their_dates(text: str, expected: str) -> None:
+def test_a_note_gives_its_facts_with_their_dates(text, expected):
     [found] = facts(text)
     assert "; ".join(found) == expected
 
 
 @pytest.mark.parametrize("text", CASES["no_facts"])
-def test_plans_visits_doubts_and_other_words_are_no_facts(text: str) -> None:
+def test_plans_visits_doubts_and_other_words_are_no_facts(text):
     assert facts(text) == [[]]
 
 
-def test_what_other_notes_and_the_turns_before_say_is_known() -> None:
+def test_what_other_notes_and_the_turns_before_say_is_known():
     _, moved, went = facts("Ingrid works at Kitron.", "Ingrid moved from Kitron Ltd to Simrad.", "Ingrid went to Oslo.")
     assert moved[0] == "Ingrid | works at | Simrad | now –" and went == []
     turns = facts("Kit: I live in Leeds", "Rosa: Henrik called", "Kit: he works at Nordlys", thread="t")
@@ -138,14 +136,14 @@ def dates(text: str, written: datetime | None) -> list[str]:
 
 @pytest.mark.parametrize("written", [None, FIRST, LAST, datetime(2024, 2, 29, tzinfo=UTC)])
 @pytest.mark.parametrize("text", CASES["odd_dates"])
-def test_every_note_is_read(text: str, written: datetime | None) -> None:
+def test_every_note_is_read(text, written):
     (found,) = Phrases().extract([Source("m", Cleared(text), created_at=written)])
     for fact in found.facts:
         for day in (fact.valid_from, fact.valid_to):
             assert day is None or (iso(day) == day and len(day) in (4, 7, 10))
 
 
-def test_a_day_that_is_no_number_is_no_date() -> None:
+def test_a_day_that_is_no_number_is_no_date():
     assert iso("² May 2024") is iso("May ² 2024") is iso("٣ May 2024") is iso("٢٠٢٤") is None
     assert checked("0000") is checked("0000", "05", "03") is None
 
@@ -161,16 +159,16 @@ def test_a_day_that_is_no_number_is_no_date() -> None:
         ("tomorrow", LAST, []),
     ],
 )
-def test_dates_at_the_ends_of_the_calendar(text: str, written: datetime | None, found: list[str]) -> None:
+def test_dates_at_the_ends_of_the_calendar(text, written, found):
     assert dates(text, written) == found
 
 
 @pytest.mark.parametrize(("day", "text", "found"), CASES["dates"])
-def test_what_has_happened_lies_behind_and_what_is_due_ahead(day: str, text: str, found: list[str]) -> None:
+def test_what_has_happened_lies_behind_and_what_is_due_ahead(day, text, found):
     assert dates(text, datetime.fromisoformat(f"{day}T12:00Z")) == found
 
 
 @pytest.mark.parametrize(("day", "text", "fact"), CASES["dated_facts"])
-def test_a_fact_begins_when_its_note_says(day: str, text: str, fact: str) -> None:
+def test_a_fact_begins_when_its_note_says(day, text, fact):
     [found] = together(Memory("m1", text, created_at=datetime.fromisoformat(f"{day}T12:00Z")))
     assert fact in {f"{one.relation}|{one.object}|{one.valid_from}" for one in found.facts}
