@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 from langgraph.store.base import GetOp, Item, ListNamespacesOp, MatchCondition, Op, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
+from llama_index.core.llms import ChatMessage
+from llama_index.core.memory import Memory as LlamaMemory
 
 import hopgate
 from hopgate.exports.memories import write_parquet
 from hopgate.integrations.langchain import HopgateRetriever
 from hopgate.integrations.langgraph import HopgateStore
+from hopgate.integrations.llama_index import HopgateMemory
 from hopgate.integrations.llama_index import HopgateRetriever as NodeRetriever
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
@@ -134,3 +137,18 @@ def test_a_langgraph_store_searches_by_meaning_and_keeps_secrets(tmp_path: Path)
         kb.mark_sensitive([memory.external_id for memory in kb.export()][:1])
         assert store.get(("users", "ada"), "boat") is None
         assert [item.key for item in store.search(("users",), query="boat harbour Oslo")] == ["bread"]
+
+
+def test_a_llama_index_memory_remembers_what_left_the_short_term_and_gives_back_what_is_asked(tmp_path: Path) -> None:
+    async def talk(block: HopgateMemory) -> str:
+        memory = LlamaMemory.from_defaults(session_id="s1", token_limit=60, memory_blocks=[block])
+        for text in ("The boat lies in the harbour of Oslo.", "Bread needs flour and salt.", "What about tea?"):
+            await memory.aput(ChatMessage(role="user", content=text))
+            await memory.aput(ChatMessage(role="assistant", content="I see, and I shall keep that in mind."))
+        said = await memory.aget(input="Where is the ship moored?")
+        return str(said[0].content)
+
+    with hopgate.open(tmp_path) as kb:
+        given = asyncio.run(talk(HopgateMemory(kb=kb, scope="ada")))
+        assert "harbour of Oslo" in given
+        assert {memory.thread for memory in kb.list(scope="ada")} == {"s1"}
