@@ -61,8 +61,8 @@ ids = parameters.arguments("ids", "The memories' _id.", "ID…")
 form = click.option(
     "--as",
     "form",
-    help="What it is: jsonl, markdown, obsidian, text, csv, json, chatgpt, claude, slack, whatsapp, telegram, "
-    "messages, mbox, parquet or sqlite.",
+    help="What it is: jsonl, markdown, obsidian, documents, text, csv, json, chatgpt, claude, slack, whatsapp, "
+    "telegram, messages, mbox, parquet or sqlite.",
     show_default="recognised",
 )
 fields = several("--map", "Which column holds a memory's field; again for more.", "fields", metavar="FIELD=COLUMN")

@@ -12,6 +12,7 @@ import yaml
 
 from hopgate.corpus import READERS, check_unknown, nearest
 from hopgate.errors import HopgateError
+from hopgate.sources import documents
 from hopgate.sources.source import (
     IGNORE,
     Place,
@@ -68,12 +69,13 @@ def markdown(place: Place, options: ReadOptions) -> Records:
     """Give the notes; a note's id is its path from the root of its folder, a section's that and its heading."""
     root = root_of(place, options.folders) if isinstance(place, Path) else None
     if place.is_dir():
-        notes = files_below(place, *SUFFIXES, root=root)
+        notes = files_below(place, *SUFFIXES, *documents.suffixes_in_folders(), root=root)
     else:
         alone = place.resolve().relative_to(root).as_posix() if isinstance(place, Path) and root else place.name
         notes = iter([(alone, place)])
     for path, note in notes:
-        yield from set_aside(str(note), _memories_of(path, note, options))
+        read = documents.memories_of if documents.is_document(note) else _memories_of
+        yield from set_aside(str(note), read(path, note, options))
 
 
 def root_of(place: Path, known: Collection[str] = ()) -> Path:
@@ -92,7 +94,8 @@ def written_when(folder: Path) -> dict[str, int]:
     """When each note of a folder was written: other than before where one came, changed or went."""
     if not folder.is_dir():
         raise HopgateError(f"{folder} is no folder: give one of notes")
-    return {path: note.stat().st_mtime_ns for path, note in files_below(folder, *SUFFIXES) if isinstance(note, Path)}
+    notes = files_below(folder, *SUFFIXES, *documents.suffixes_in_folders())
+    return {path: note.stat().st_mtime_ns for path, note in notes if isinstance(note, Path)}
 
 
 def _memories_of(path: str, note: Place, options: ReadOptions) -> Iterator[Record]:

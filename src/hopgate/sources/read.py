@@ -12,7 +12,7 @@ from hopgate.corpus import parse_memory
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.plugins import plugin, plugins
-from hopgate.sources import chats, database, mail, notes, tables
+from hopgate.sources import chats, database, documents, mail, notes, tables
 from hopgate.sources.source import MISPLACED, Place, ReadOptions, Records, Rejected, SourceFormat
 
 # In the order in which they are tried: what shows more of itself comes first.
@@ -25,6 +25,7 @@ FORMATS = (
     SourceFormat("messages", "a list of messages", chats.is_messages, chats.messages, of_items=True),
     SourceFormat("obsidian", "an Obsidian vault", notes.is_vault, notes.markdown, of_items=True),
     SourceFormat("markdown", "Markdown notes", notes.is_markdown, notes.markdown, of_items=True),
+    SourceFormat("documents", "documents", documents.is_document, notes.markdown, of_items=True),
     SourceFormat(
         "sqlite", "a SQLite file", database.recognises, database.records, takes_columns=True, takes_query=True
     ),
@@ -157,7 +158,11 @@ def _checked(records: Records, options: ReadOptions) -> Iterator[tuple[str, Memo
 def _place(path: Path) -> Place:
     try:
         path.stat()
-        return _only_folder(zipfile.Path(path)) if path.is_file() and zipfile.is_zipfile(path) else path
+        return (
+            _only_folder(zipfile.Path(path))
+            if path.is_file() and not documents.is_document(path) and zipfile.is_zipfile(path)
+            else path
+        )
     except OSError as error:
         raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
 
