@@ -10,7 +10,8 @@ model_config  # read by pydantic
 reply_to  # a column of memories, which are made of all of their columns
 evidence_memory_ids, changes_by, checksum  # columns of rows that are written or compared as a whole
 _._get_relevant_documents  # called by LangChain
-_._retrieve, _._aretrieve  # called by LlamaIndex
+_._retrieve, _._aretrieve, _._aget, _._aput  # called by LlamaIndex
+HopgateMemory  # the name by which programs import LlamaIndex's memory
 HopgateRetriever  # the name by which programs import a framework's retriever
 HopgateStore  # the same of LangGraph's store
 _.abatch  # called by LangGraph
