@@ -22,8 +22,6 @@ from psycopg.conninfo import conninfo_to_dict
 from word_endpoint import serving
 
 import hopgate
-from hopgate.cli.demo import SHOWN, answer
-from hopgate.demo import corpus
 from hopgate.plot import fill
 
 ROOT = Path(__file__).parents[1]
@@ -160,28 +158,6 @@ def test_the_reference_of_commands_has_every_command_and_setting():
     written = runpy.run_path(str(ROOT / "docs" / "hooks" / "commands.py"))["reference"]()
     parts = ("## hopgate concepts merge", "`--sort-by [relevance\\|", "| `lexical_ranker` |", "| `HOPGATE_STORE` |")
     assert [part for part in parts if part not in written] == []
-
-
-def test_the_demo_shows_what_the_graph_brings(example, capsys, monkeypatch):
-    monkeypatch.delenv("COLUMNS", raising=False)
-    made = corpus()
-    with hopgate.open(example) as kb:
-        for title, (key, top) in SHOWN.items():
-            answer(kb, title, next(query for query in made.queries if query.id == key), made, top)
-    printed = capsys.readouterr().out
-    assert printed.count("without the graph") == len(SHOWN) == 3
-    assert "the graph's path: Immich → runs on [m0178] → rowan → mentioned in → m0351" in printed
-    assert "the graph's path: t0041 → said just before → t0042" in printed
-    assert "Aoife Brennan — works at → Tideline  2024-06-26 to …  (m0143)" in printed
-    for question in printed.split("● answers it")[1:]:
-        # A row of the table: its rank, what is found without the graph, what is found with it.
-        [header] = [line for line in question.splitlines() if "without the graph" in line]
-        half = header.rindex("with the graph")
-        rows = [line for line in question.splitlines() if line[:half].strip()[:1].isdigit()]
-        sides = (slice(half), slice(half, None))
-        without, with_graph = ([rank for rank, row in enumerate(rows) if "●" in row[side]] for side in sides)
-        # The graph's answer stands above the first that is found without it, and no answer is lost.
-        assert with_graph[0] < min(without, default=len(rows)) and len(with_graph) >= len(without), question
 
 
 # A kernel takes half a minute; that the code of each runs is seen below.

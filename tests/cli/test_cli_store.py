@@ -15,9 +15,6 @@ import pytest
 from patience import PATIENCE
 from word_endpoint import serving
 
-from hopgate.cli.demo import QUESTIONS, questions
-from hopgate.demo import corpus as demo_corpus
-from hopgate.eval.data.dataset import read_dataset
 from hopgate.memory import Memory
 from hopgate.store.schema import VERSION
 
@@ -122,7 +119,7 @@ def test_the_core_says_what_serve_and_mcp_need(dsn):
         assert ran.returncode == 2 and "pip install 'hopgate[serve]'" in ran.stderr and "Traceback" not in ran.stderr
 
 
-def test_serve_opens_the_browser_and_the_demo_has_questions_for_it(run, tmp_path, monkeypatch):
+def test_serve_opens_the_browser(run, monkeypatch):
     opened = threading.Event()
 
     def interrupted(*_: object) -> None:
@@ -132,6 +129,3 @@ def test_serve_opens_the_browser_and_the_demo_has_questions_for_it(run, tmp_path
     monkeypatch.setattr("hopgate.serve.launch.serve", interrupted)
     assert run("serve", "--port", "0", "--open").out.splitlines()[-1] == "ended"
     assert opened.wait(PATIENCE)
-    made = demo_corpus()
-    read = read_dataset(questions(tmp_path, made), made.memories)
-    assert read.folder.name == QUESTIONS and 40 <= len(read.queries) <= 100 and set(read.splits) == {"dev", "test"}

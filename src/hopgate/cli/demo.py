@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,24 +11,41 @@ import click
 
 from hopgate.cli.output import Table, counted, one_line, progress, say, stages
 from hopgate.cli.parameters import flag, path
-from hopgate.times import moment, utc
 
 if TYPE_CHECKING:
-    from hopgate.demo import Corpus, Question
+    from hopgate.demo import Corpus
+    from hopgate.eval.verdict import Claim
     from hopgate.kb import KnowledgeBase
     from hopgate.recall.hit import Hit
 
-# Picked by hand so that something is to be seen; the gate asks all of the corpus's questions.
-# Kind of question -> the question, and how many hits are shown.
-SHOWN = {
-    "two hops through notes": ("q0093", 10),
-    "a conversation": ("q0384", 3),
-    "as of a date": ("q0296", 5),
-}
+# So many hits of a question are shown.
+FIRST = 3
 WIDTH = 96
 REPORT = "page.html"
+# The gate asks every eighth question.
 SAMPLED = 8
 QUESTIONS = "synthetic-homelab"
+VERDICTS = {"OPEN": "it helps", "CLOSED": "not worth it", "INCONCLUSIVE": "not decided", "INVALID": "not a fair test"}
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A question, picked by hand so that something is to be seen, and the memories that answer it."""
+
+    title: str
+    query: str
+    answers: tuple[str, ...]
+
+
+STORIES = (
+    Story(
+        "A question that takes two notes",
+        "Where do I press the button of the machine that Immich runs on?",
+        ("m0178", "m0351"),
+    ),
+    Story("What is over stands below what is so, and says until when", "Where does Lukas Meier live now?", ("m0301",)),
+    Story("In a chat the answer is the turn beside, in other words", "Who keeps the key of the tool shed?", ("t0004",)),
+)
 
 
 @click.command("demo", epilog="Example: hopgate demo --keep --folder hopgate-demo")
@@ -66,13 +82,12 @@ def demo(keep: bool, serve: bool, folder: Path | None) -> None:
             # On any port that is free.
             run(kb, ServeSettings(new_token(), port=0))
             return
-        for title, (key, top) in SHOWN.items():
-            query = next(query for query in synthetic.queries if query.id == key)
-            answer(kb, title, query, synthetic, top)
-        report = gate(kb, place, synthetic)
-    if keep:
-        say(f"store:  {place / 'store'}   (try: hopgate recall --data {place / 'store'} --explain '…')")
-    say(f"report: {report}")
+        for number, story in enumerate(STORIES, start=1):
+            tell(kb, number, story)
+        page = judge(kb, place, synthetic)
+    say(f"the verdict's page: {page.absolute().as_uri()}")
+    look = f"hopgate serve --open --data {place / 'store'}" if keep else "hopgate demo --serve"
+    say(f"look around in a browser: {look}")
 
 
 def questions(place: Path, synthetic: Corpus) -> Path:
@@ -96,9 +111,7 @@ def fill(kb: KnowledgeBase, synthetic: Corpus) -> None:
     kb.add(*synthetic.memories)
     sensitive = sum(memory.is_sensitive for memory in synthetic.memories)
     turns = sum(memory.thread is not None for memory in synthetic.memories)
-    say(
-        f"{len(kb)} synthetic memories in an embedded PostgreSQL: {turns} turns of conversations, {sensitive} sensitive"
-    )
+    say(f"{len(kb)} made-up memories in an embedded PostgreSQL, {turns} of them turns of chats, {sensitive} sensitive")
     with progress("embedding memories", kb.pending_vectors()) as advance:
         kb.embed(progress=advance)
     say(f"embedded with {kb.embedder_name()}; the sensitive ones were not")
@@ -106,51 +119,60 @@ def fill(kb: KnowledgeBase, synthetic: Corpus) -> None:
         kb.build()
     counts = kb.graph.counts()
     say(
-        f"graph of {counted(counts['concepts'], 'concept')} and {counted(counts['edges'], 'edge')}, "
+        f"a graph of {counted(counts['concepts'], 'concept')} and {counted(counts['edges'], 'edge')}, "
         "read out of the texts without a language model"
     )
 
 
-def answer(kb: KnowledgeBase, title: str, query: Question, synthetic: Corpus, top: int) -> None:
-    """Ask one question with and without the graph, side by side."""
-    gold = {key for split in synthetic.qrels.values() for key in split.get(query.id, ())}
-    as_of = moment(query.metadata.get("as_of"))
-    sides = (kb.recall(query.text, parts=()), kb.recall(query.text, explain=True, as_of=as_of))
-
-    def shown(hit: Hit) -> str:
-        text = one_line(hit.memory)
-        mark = "●" if hit.external_id in gold else " "
-        return f"{mark} {text if len(text) <= WIDTH else text[: WIDTH - 1] + '…'}"
-
-    rows = [[str(rank), *map(shown, pair)] for rank, pair in enumerate(zip(*sides, strict=False), 1)][:top]
-    heads = ("", "without the graph", "with the graph")
-    say(Table(heads, rows, title=f"{query.text}  ({title}; ● answers it)"))
-    if as_of is None:
-        for hit in sides[1][:top]:
-            if hit.external_id in gold and hit.path:
-                say(f"   the graph's path: {' → '.join(hit.path)}")
-        return
-    # What the graph read out of the memory that answers, with the time in which it held.
-    subject = next(fact.subject for fact in synthetic.facts if (fact.evidence,) == query.evidence)
-    edges = [edge for edge in kb.graph.edges(subject) if gold & set(edge.evidence)]
-    for edge in sorted(edges, key=lambda edge: edge.valid_from or utc(datetime.min)):
-        say(f"   {edge}")
+def tell(kb: KnowledgeBase, number: int, story: Story) -> None:
+    """Ask one question with and without the graph, side by side, and say what that made of it."""
+    without = kb.recall(story.query, k=FIRST, parts=())
+    with_graph = kb.recall(story.query, k=FIRST, explain=True)
+    pairs = enumerate(zip(without, with_graph, strict=True), start=1)
+    rows = [[str(rank), shown(left, story), shown(right, story)] for rank, (left, right) in pairs]
+    say(f"\n{number}. {story.title}")
+    say(Table(("", "without the graph", "with the graph"), rows, title=f"{story.query}  (● answers it)"))
+    before, after = (sum(hit.external_id in story.answers for hit in hits) for hits in (without, with_graph))
+    total = len(story.answers)
+    say(f"   answers among the first {FIRST}: {before} of {total} without the graph, {after} of {total} with it")
+    for hit in with_graph:
+        # A path of three parts says no more than that the memory names the concept.
+        if hit.external_id in story.answers and len(hit.path) > 3:
+            say(f"   the graph's way to {hit.external_id}: {' → '.join(hit.path)}")
+    for fact in dict.fromkeys(str(fact) for hit in with_graph if hit.outdated for fact in hit.facts if fact.over):
+        say(f"   {fact}")
 
 
-def gate(kb: KnowledgeBase, place: Path, synthetic: Corpus) -> Path:
-    """Judge the graph that was just asked; give the report's path."""
+def shown(hit: Hit, story: Story) -> str:
+    """A hit in a column: whether it answers, whether it is over, its text."""
+    text = ("over: " if hit.outdated else "") + one_line(hit.memory)
+    mark = "●" if hit.external_id in story.answers else " "
+    return f"{mark} {text if len(text) <= WIDTH else text[: WIDTH - 1] + '…'}"
+
+
+def judge(kb: KnowledgeBase, place: Path, synthetic: Corpus) -> Path:
+    """Let the gate judge the graph that was just asked, part by part; give its page."""
     from hopgate.eval.data.dataset import read_dataset
     from hopgate.eval.gate import gate_store
     from hopgate.eval.ledger import Ledger
     from hopgate.eval.plan import Plan
 
-    read = read_dataset(questions(place, synthetic), kb.export())
-    count = sum(map(len, read.splits.values()))
-    say(
-        f"\nthe gate, on this store and its graph: {count} of the corpus's questions, half to tune on and half to judge"
-    )
+    read, plan = read_dataset(questions(place, synthetic), kb.export()), Plan(shuffles=19)
     with stages() as stage:
-        judgement = gate_store(kb, read, Plan(shuffles=19), out=place / "report", stage=stage, ledger=Ledger(None))
-    say(f"\n{judgement.headline}")
-    say("\nAn illustration, not evidence: this corpus was made up. On your own data: hopgate gate DIR\n")
+        judgement = gate_store(kb, read, plan, out=place / "report", stage=stage, ledger=Ledger(None))
+    main = judgement.main
+    say("\n4. Does the graph help in general? What the gate says, part by part")
+    heads = ("part of the graph", "found more of 100", "likely between", "verdict")
+    rows = [[claim.title, *gain(claim), VERDICTS[claim.verdict.name]] for claim in judgement.claims]
+    say(Table(heads, rows, title=f"{main.queries} questions, answers among the first ten, with and without the part"))
+    if main.verdict.name == "INCONCLUSIVE":
+        few, enough = main.queries, f"{main.needed[0]:,}"
+        say(f"   {few} questions are too few: to tell {100 * plan.worthwhile:g} more of 100 takes about {enough}.")
+    say("   This corpus was made up, so whatever is said here is an illustration. On your own data: hopgate gate DIR\n")
     return place / "report" / REPORT
+
+
+def gain(claim: Claim) -> tuple[str, str]:
+    """How many answers more of a hundred are found with a part, and between which numbers that is likely to be."""
+    low, high = claim.interval
+    return f"{100 * claim.difference:+.0f}", f"{100 * low:+.0f} and {100 * high:+.0f}"
