@@ -163,11 +163,9 @@ class KnowledgeBase:
         placed = {**fields, "scope": scope, "thread": thread}
         new = [replace(memory, created_at=memory.created_at or utc(at), **placed) for memory in made]
         ids = [memory.external_id for memory in new]
-        return self._linked(ids, self.add(*new), link=link, extractor=extractor)
+        return self.upkeep.remembered(ids, self.add(*new), extractor=extractor, link=link)
 
-    def update(
-        self, external_id: str, *, link: bool = True, extractor: str | Extractor | None = None, **changes: Any
-    ) -> Remembered:
+    def update(self, external_id: str, **changes: Any) -> Remembered:
         """Change some fields of a memory; what was made of its text is made anew at once. An unknown id is refused.
 
         Parameters
@@ -175,17 +173,7 @@ class KnowledgeBase:
         **changes
             Fields of a `Memory`: `text`, `tags`, `created_at`, ….
         """
-        written = self._writer.update(external_id, changes)
-        return self._linked([external_id], written, link=link, extractor=extractor)
-
-    def _linked(
-        self, ids: Sequence[str], written: Written, *, link: bool, extractor: str | Extractor | None
-    ) -> Remembered:
-        from hopgate.upkeep import Remembered
-
-        done = self.upkeep.catch_up(ids, extractor=extractor) if link else None
-        counts = (done.embedded, done.linked, done.left) if done else (0, 0, "")
-        return Remembered(*counts, tuple(ids), written.added, written.kept_sensitive)
+        return self.upkeep.remembered([external_id], self._writer.update(external_id, changes))
 
     def ingest(
         self,
@@ -351,17 +339,9 @@ class KnowledgeBase:
         self,
         query: str,
         *,
-        legs: Sequence[str] | None = None,
-        scope: Scopes = None,
-        exclude: Sequence[str] = (),
-        as_of: When | None = None,
-        known_at: When | None = None,
-        include_superseded: bool = False,
-        cluster: int | None = None,
-        where: Conditions | str | None = None,
         explain: bool = False,
         exact: bool | None = None,
-        **changes: Unpack[RecallOptions],
+        **options: Unpack[AskOptions],
     ) -> Hits:
         """Recall the memories that answer a query, best first.
 
@@ -369,39 +349,30 @@ class KnowledgeBase:
         ----------
         query : str
             What to recall, in plain words.
+        explain : bool
+            Whether hits carry the words that were matched and the graph's path.
+        exact : bool, optional
+            Whether every vector is compared, of memories and of facts, and the whole graph solved, as an evaluation
+            does; by default only where there is no index.
         legs : sequence of str, optional
             Run only these of "lexical", "dense", "late" and "graph", with the weights they have.
         scope : str or sequence of str, optional
             Only memories of this scope, or of these.
         exclude : sequence of str
             External ids that are in context already.
-        as_of, known_at : datetime, optional
+        as_of, known_at : date or str, optional
             Walk the graph as it was true at a time, and as it was known at a time.
+        include_superseded : bool
+            Whether memories that others took the place of are given, too.
         cluster : int, optional
             Only memories that are linked to the concepts of this cluster, one of `kb.graph.clusters(scope=…)`.
         where : mapping or JSON, optional
             What memories' fields must be: `{"tags": "home", "created_at": {"gte": "2024-01-01"}}`, also with `AND`,
             `OR` and `NOT`; see `hopgate.store.where.Where`.
-        explain : bool
-            Whether hits carry the words that were matched and the graph's path.
-        exact : bool, optional
-            Whether every vector is compared, of memories and of facts, and the whole graph solved, as an evaluation
-            does; by default only where there is no index.
-        **changes
-            Settings for this query, see `RecallOptions`: `k`, `depth`, `fuser`, `lexical`, `dense`, `graph`, ….
+        **options
+            Further settings for this query, see `RecallOptions`: `k`, `depth`, `fuser`, `lexical`, `dense`, `graph`, ….
         """
         text = check_query(query)
-        options: AskOptions = {
-            "legs": legs,
-            "scope": scope,
-            "exclude": exclude,
-            "as_of": as_of,
-            "known_at": known_at,
-            "include_superseded": include_superseded,
-            "cluster": cluster,
-            "where": where,
-            **changes,
-        }
         asked = Asked.of(self._pipeline, self.store_settings, options)
         warn_if_barred(asked.settings, self._warned)
         if {"dense", "graph"} <= set(asked.settings.fuser.active) and not self._embedding.loaded:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hopgate.store.backup import Manifest, Scrubbed
     from hopgate.store.fill import Embedding
     from hopgate.store.journal import JournalEntry
+    from hopgate.store.memories import Written
     from hopgate.store.store import Store
 
 # The channel that the table's trigger notifies.
@@ -118,6 +119,13 @@ class Upkeep:
             embedding = beside.submit(self._embedding.fill, None, progress)
             linked = self._link(chosen, wanted if derived else None)
             return CaughtUp(embedding.result(), linked)
+
+    def remembered(
+        self, ids: Sequence[str], written: Written, *, extractor: str | Extractor | None = None, link: bool = True
+    ) -> Remembered:
+        """Embed and link what was just written, where that is wanted, and say what came of it."""
+        done = self.catch_up(ids, extractor=extractor) if link else CaughtUp(0, 0)
+        return Remembered(done.embedded, done.linked, done.left, tuple(ids), written.added, written.kept_sensitive)
 
     def _link(self, extractor: Extractor, external_ids: Sequence[str] | None) -> int:
         return self._builder.build(extractor, only=external_ids).extraction.memories

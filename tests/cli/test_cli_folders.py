@@ -3,6 +3,7 @@
 import pytest
 
 from hopgate.cli import memories
+from hopgate.sources.source import ReadOptions
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def test_a_folder_is_watched(run, vault):
 def test_a_change_is_seen_while_watching(kb, vault, monkeypatch):
     lines: list[object] = []
     monkeypatch.setattr(memories.output, "show", lambda value, shown: lines.extend(shown))
-    done = kb.upkeep.watch(look=memories.keeper(kb, [vault]), wait=20)
+    done = kb.upkeep.watch(look=memories.keeper(kb, [vault], ReadOptions()), wait=20)
     assert next(done).embedded == 1
     (vault / "Cat.md").write_text("The cat eats.")
     assert next(done).embedded == 1

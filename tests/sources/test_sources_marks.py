@@ -9,7 +9,7 @@ import pytest
 from hopgate.errors import HopgateError
 from hopgate.guard import SensitivityRules
 from hopgate.memory import Memory
-from hopgate.sources.read import checked_memories, read_source
+from hopgate.sources.read import read_source
 from hopgate.sources.source import LeftOutWarning
 
 RULES = SensitivityRules(tags=("secret",))
@@ -58,7 +58,7 @@ def test_a_plain_note_is_not_sensitive(tmp_path, text):
 
 def rows(folder: Path, name: str, text: str) -> Iterator[Memory | HopgateError]:
     (folder / name).write_text(text)
-    for _, memory in checked_memories(folder / name):
+    for _, memory in read_source(folder / name).items:
         yield memory if isinstance(memory, HopgateError) else next(RULES.applied([memory]))
 
 

@@ -158,7 +158,8 @@ def ingest(
             rejected += written.rejected
         if not (dry_run or later):
             # All that waits: what an ingest that was killed left is finished by the next.
-            done = link(kb, None, extractor)
+            with progress("embedding", kb.pending_vectors()) as advance:
+                done = kb.upkeep.catch_up(extractor=extractor, progress=advance)
             _say_besides(_done_lines(done))
     if rejected:
         _say_besides([f"set aside, {counted(len(rejected), 'item')}:", *(f"  {item}" for item in rejected)])
@@ -334,11 +335,12 @@ def _write_file(kb: KnowledgeBase, form: str, out: Path) -> str:
 
 @click.command("watch", epilog="Example: hopgate watch vault/")
 @click.argument("folders", help="Folders of notes to keep in step.", metavar="[FOLDER]…", nargs=-1, type=PATH)
+@click_options(ReadOptions, only=("sections", "scope"))
 @flag("--once", "Do what waits now, and end.")
 @parameters.extractor
 @on_store
 @formatted
-def watch(location: Location, folders: Sequence[Path], once: bool, extractor: str | None) -> None:
+def watch(location: Location, folders: Sequence[Path], once: bool, extractor: str | None, **given: Any) -> None:
     """Embed and link new memories as they come into the table, whoever writes them, until interrupted.
 
     The table notifies (LISTEN/NOTIFY), so that nothing is asked for in vain, and whoever writes never waits. Rules of
@@ -348,11 +350,12 @@ def watch(location: Location, folders: Sequence[Path], once: bool, extractor: st
     with location.opened(create=bool(folders)) as kb:
         if not once:
             _say_besides([f"watching {', '.join(map(str, folders)) or 'for new memories'}; Ctrl-C ends it"])
-        for done in kb.upkeep.watch(extractor=extractor, wait=0 if once else None, look=keeper(kb, folders)):
+        look = keeper(kb, folders, parameters.made(ReadOptions, given))
+        for done in kb.upkeep.watch(extractor=extractor, wait=0 if once else None, look=look):
             output.show(done, _done_lines(done))
 
 
-def keeper(kb: KnowledgeBase, folders: Sequence[Path]) -> Callable[[], None]:
+def keeper(kb: KnowledgeBase, folders: Sequence[Path], options: ReadOptions) -> Callable[[], None]:
     """Make what reads those of some folders in which something changed since it was called before."""
     before: dict[Path, dict[str, int]] = {}
 
@@ -360,7 +363,7 @@ def keeper(kb: KnowledgeBase, folders: Sequence[Path]) -> Callable[[], None]:
         for folder in folders:
             now = written_when(folder)
             if now != before.get(folder):
-                source = kb.source(folder)
+                source = kb.source(folder, options=options)
                 value, lines = _read_lines(str(folder), source, kb.ingest(source, prune=True))
                 output.show(value, [*lines, *(f"  set aside: {item}" for item in source.rejected)])
                 before[folder] = now
@@ -373,12 +376,6 @@ def keeper(kb: KnowledgeBase, folders: Sequence[Path]) -> Callable[[], None]:
 def status(kb: KnowledgeBase) -> dict[str, Any]:
     """Say how many memories there are, what waits to be embedded or linked, and with what settings recall works."""
     return kb.upkeep.status() | {"settings": str(kb.settings())}
-
-
-def link(kb: KnowledgeBase, ids: Sequence[str] | None, extractor: str | None) -> CaughtUp:
-    """Embed and link memories, by default all that wait."""
-    with progress("embedding", kb.pending_vectors()) as advance:
-        return kb.upkeep.catch_up(ids, extractor=extractor, progress=advance)
 
 
 def _done_lines(done: CaughtUp) -> Iterator[str]:

@@ -23,7 +23,7 @@ from hopgate.memory import Memory
 from hopgate.progress import Progress
 from hopgate.redact import redacted
 from hopgate.scale.engine import Engine, map_batches
-from hopgate.sources.read import ADDRESSES, checked_memories
+from hopgate.sources.read import ADDRESSES, read_source
 from hopgate.store import connect, memories
 from hopgate.store.fill import read_page
 from hopgate.store.store import retried
@@ -178,7 +178,7 @@ def rows(files: Iterable[str], given: BackfillOptions, done: Backfilled) -> Iter
     """Read shards; a row that is no memory is noted as rejected."""
     for file in files:
         source = redacted(file)
-        for place, memory in checked_memories(file, given.get("form"), given.get("options")):
+        for place, memory in read_source(file, given.get("form"), given.get("options")).items:
             done.read += 1
             if isinstance(memory, HopgateError):
                 done.rejected.append(Rejected(source, place, "read", without_values(memory)))

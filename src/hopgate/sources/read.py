@@ -110,18 +110,6 @@ def read_source(path: str | Path, form: str | None = None, options: ReadOptions 
     return FoundSource(found.name, found.title, name, _checked(records, options), sets_aside, root)
 
 
-def checked_memories(
-    path: str | Path, form: str | None = None, options: ReadOptions | None = None
-) -> Iterator[tuple[str, Memory | HopgateError]]:
-    """Read the memories of a path, each with where it lies; for a record that is none, its error in its place.
-
-    What cannot be parted into records ends in an error all the same. Ids that stand twice are not looked for.
-    """
-    options = options or ReadOptions()
-    _, records = _records(path, form, options)
-    return _checked(records, options)
-
-
 def _records(path: str | Path, form: str | None, options: ReadOptions) -> tuple[SourceFormat, Records]:
     """Recognise what a path is, refuse options that are not for it, and read its records."""
     if str(path).startswith(ADDRESSES):
