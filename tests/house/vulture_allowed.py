@@ -3,7 +3,6 @@
 _.showwarning  # set on the module `warnings`, which calls it
 _.inter_op_num_threads, _.intra_op_num_threads, _.enable_mem_pattern  # an option of onnxruntime's session
 _.enable_mem_reuse, _.log_severity_level  # an option of onnxruntime's session
-_.ingest  # the library's way in; the command takes the source and the load apart
 _.aadd, _.arecall_many  # called by programs with an event loop
 _.handle_starttag, _.handle_endtag, _.handle_data  # called by Python's HTML parser
 model_config  # read by pydantic
@@ -18,7 +17,7 @@ _.abatch  # called by LangGraph
 _.itersize  # an attribute of psycopg's server-side cursor
 grammar  # a field that is part of a cache's key, through asdict
 _.concept_vectors  # called in the notebook on clusters
-several_valued  # a key of BuildOptions
+several_valued, include_superseded  # a key of BuildOptions, of AskOptions
 took_ms, known_from, known_to, edges_left_out  # a field of an answer by HTTP
 _.lifespan_context  # Starlette's router calls it when a server begins
 _.merged_kind  # what a merged concept was: in the JSON of `hopgate concepts show`

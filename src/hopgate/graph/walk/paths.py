@@ -42,12 +42,12 @@ def path_in_words(
     """Give the strongest path to a memory as names and relations in turn, the memory last.
 
     A relation that is walked against its direction has an arrow that points back before it; its evidence follows in
-    brackets. Empty where no seed leads to the memory, or only over a hub or a mere word, which two memories share and
-    which says nothing; or where something on the way was deleted since the matrix was read.
+    brackets. Empty where no other seed leads to the memory, or only over a hub or a mere word, which two memories share
+    and which says nothing; or where something on the way was deleted since the matrix was read.
     """
     place = int(matrix.memories([memory_id])[0])
     path = strongest_path(matrix.graph, start, place, damping=damping) if place >= 0 else ()
-    if not path:
+    if len(path) < 2:
         return ()
     split = matrix.graph.memories
     steps = list(pairwise(path))
