@@ -24,6 +24,15 @@ def test_a_bad_note_is_listed_at_the_end_and_the_others_go_in(run, vault):
     assert "Day.md, line 2" in run("ingest", str(vault), "--strict", status=2).refused()
 
 
+def test_of_several_sources_the_others_are_read(run, vault, tmp_path):
+    table = tmp_path / "bought.csv"
+    table.write_text("item,price\nUPS,129.50\n")
+    shown = run("ingest", str(table), str(vault), "gone.txt", "--later", status=1).out.splitlines()
+    assert "1 memory, 1 of them new" in shown[0] and shown[1] == "set aside, 2 items:"
+    assert "say which is the text" in shown[2] and "gone.txt cannot be read" in shown[3]
+    assert "say which is the text" in run("ingest", str(table), str(vault), "--strict", status=2).refused()
+
+
 def test_a_folder_is_watched(run, vault):
     assert "embedded 1 memory, linked 1" in run("watch", str(vault), "--once").out
     (vault / "Cat.md").rename(vault / "Tom.md")

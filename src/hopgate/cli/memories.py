@@ -137,8 +137,9 @@ def ingest(
 
     What a path is, is recognised and said. A memory that is known already is brought up to date, not doubled. A field
     that is not a memory's is refused by name. Of a folder of notes, a mailbox or an export of chats, what cannot be
-    read is set aside and listed at the end, and the exit status is 1. Sensitive memories are stored and never embedded
-    nor linked; rules of sensitivity are kept in the store, and count for all that comes later.
+    read is set aside, and so is one of several sources; it is listed at the end, and the exit status is 1. Sensitive
+    memories are stored and never embedded nor linked; rules of sensitivity are kept in the store, and count for all
+    that comes later.
     """
     options = parameters.made(ReadOptions, given, fields=parse_map(given["fields"]))
     rejected: list[Rejected] = []
@@ -147,15 +148,20 @@ def ingest(
         if rules and not dry_run:
             kb.add_sensitivity(rules, source="hopgate ingest")
         for path in paths:
-            source = kb.source(path, form, options)
-            if dry_run:
-                _show_first(path, source, (kb.sensitivity() | rules).applied(source.memories))
+            try:
+                source = kb.source(path, form, options)
+                if dry_run:
+                    _show_first(path, source, (kb.sensitivity() | rules).applied(source.memories))
+                else:
+                    with progress(f"reading {redacted(path)}") as advance:
+                        written = kb.ingest(source, prune=prune, progress=advance)
+                    output.show(*_read_lines(redacted(path), source, written))
                 rejected += source.rejected
-                continue
-            with progress(f"reading {redacted(path)}") as advance:
-                written = kb.ingest(source, prune=prune, progress=advance)
-            output.show(*_read_lines(redacted(path), source, written))
-            rejected += written.rejected
+            except HopgateError as error:
+                # Of several sources the others are read.
+                if options.strict or len(paths) == 1:
+                    raise
+                rejected.append(Rejected(redacted(path), str(error)))
         if not (dry_run or later):
             # All that waits: what an ingest that was killed left is finished by the next.
             with progress("embedding", kb.pending_vectors()) as advance:
