@@ -22,7 +22,7 @@ from psycopg.conninfo import conninfo_to_dict
 from word_endpoint import serving
 
 import hopgate
-from hopgate.plot import fill
+from hopgate.demo import fill
 
 ROOT = Path(__file__).parents[1]
 GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))

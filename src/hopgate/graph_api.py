@@ -260,11 +260,11 @@ class ConceptGraph:
     def to_networkx(
         self, *, as_of: When | None = None, known_at: When | None = None, memories: bool = False
     ) -> nx.MultiDiGraph[str]:
-        """Give the graph for networkx, which the extra plot installs."""
+        """Give the graph for networkx, which the extra networkx installs."""
         try:
             import networkx as nx
         except ImportError:
-            raise HopgateError("networkx is not installed: run pip install 'hopgate[plot]'") from None
+            raise HopgateError("networkx is not installed: run pip install 'hopgate[networkx]'") from None
 
         data = self.node_link(as_of=as_of, known_at=known_at, memories=memories)
         return nx.node_link_graph(data, edges="links")  # type: ignore[return-value]

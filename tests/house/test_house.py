@@ -18,7 +18,7 @@ MODULES = {
 }
 # What programs and frameworks import, and what Python runs.
 FRAMEWORKS = ("langchain", "langgraph", "llama_index")
-ENTRIES = {"hopgate", "hopgate.plot", *(f"hopgate.integrations.{framework}" for framework in FRAMEWORKS)}
+ENTRIES = {"hopgate", *(f"hopgate.integrations.{framework}" for framework in FRAMEWORKS)}
 # Each cost a reader a minute. What to say instead is in CONTRIBUTING.md.
 RIDDLES = {
     *("told", "said", "believe", "believed", "stand", "standing", "spot", "spotted", "stroke", "heard", "hear", "lit"),

@@ -14,9 +14,8 @@ from word_endpoint import WordEndpoint, serving
 import hopgate
 from hopgate import HopgateError, Memory
 from hopgate.cli.recall import why
-from hopgate.demo import corpus
+from hopgate.demo import corpus, fill
 from hopgate.kb import BarredLegWarning, KnowledgeBase
-from hopgate.plot import fill
 from hopgate.recall import recall as module
 from hopgate.recall.fusers import RRF, TM2C2, MinMax
 from hopgate.recall.fusion import Pool, fused

@@ -13,12 +13,15 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hopgate.corpus import parse_memory, to_record
 from hopgate.errors import HopgateError
 from hopgate.jsonl import json_lines
 from hopgate.memory import Memory
+
+if TYPE_CHECKING:
+    from hopgate.kb import KnowledgeBase
 
 DATA = Path(__file__).parent / "data"
 LAST_DAY = date(2025, 12, 19)
@@ -163,3 +166,12 @@ def _lines(rows: Iterable[dict[str, Any]]) -> str:
 def _table(qrels: Qrels) -> str:
     rows = (f"{query}\t{key}\t{score}\n" for query, keys in qrels.items() for key, score in sorted(keys.items()))
     return "query-id\tcorpus-id\tscore\n" + "".join(rows)
+
+
+def fill(kb: KnowledgeBase) -> None:
+    """Put the synthetic corpus into a store: memories, vectors, and the graph read by rules."""
+    # One person's memory.
+    kb.store_settings.set({"scopes": "shared"})
+    kb.add(*corpus().memories)
+    kb.embed()
+    kb.build()

@@ -8,15 +8,15 @@ import pytest
 
 matplotlib.use("agg")
 
+import pictures
 from eval_world import evidence, gains
 from matplotlib import pyplot
+from pictures import COLOURS, GREY, colours
 
 import hopgate
-from hopgate import plot
 from hopgate.errors import HopgateError
 from hopgate.eval.verdict import judge
 from hopgate.kb import KnowledgeBase
-from hopgate.plot import COLOURS, GREY, colours
 from hopgate.store.graph.edge_rows import Edge
 
 
@@ -48,20 +48,20 @@ def test_a_map_of_a_store(small):
     concepts = small.graph.concepts()
     names = [concept.name for concept in concepts]
     assert "Gitea" in names and "Xylophon" not in names
-    ax = plot.concept_map(plot.project(small.graph.concept_vectors(concepts), "pca"), concepts, label=2)
+    ax = pictures.concept_map(pictures.project(small.graph.concept_vectors(concepts), "pca"), concepts, label=2)
     assert len(ax.collections[0].get_offsets()) == len(names)
     assert [text.get_text() for text in ax.texts] == names[:2]
     with pytest.raises(HopgateError, match="hopgate build"):
-        plot.project(np.eye(2))
+        pictures.project(np.eye(2))
 
 
 def test_edges_are_drawn_over_time_and_around_a_concept_on_the_axes_given():
     edges = [edge("Gitea", "runs on", "alder", 6), edge("Gitea", "runs on", "birch", 3, 6)]
     _, mine = pyplot.subplots()
-    ax = plot.timeline(edges, as_of=datetime(2023, 6, 1), ax=mine)
+    ax = pictures.timeline(edges, as_of=datetime(2023, 6, 1), ax=mine)
     assert ax is mine and len(ax.patches) == 2
     assert [label.get_text() for label in ax.get_yticklabels()] == ["runs on birch", "runs on alder"]
-    ax = plot.neighbourhood([edge("Gitea", "runs on", "birch"), edge("birch", "stands in", "cellar")], "birch")
+    ax = pictures.neighbourhood([edge("Gitea", "runs on", "birch"), edge("birch", "stands in", "cellar")], "birch")
     assert {"Gitea", "birch", "cellar", "runs on", "stands in"} <= {text.get_text() for text in ax.texts}
     shown = list(colours([str(number) for number in range(12)]).values())
     assert shown[: len(COLOURS)] == list(COLOURS) and shown[-1] == GREY
@@ -69,5 +69,5 @@ def test_edges_are_drawn_over_time_and_around_a_concept_on_the_axes_given():
 
 def test_a_gate_is_drawn_from_its_evidence():
     judgement = judge(evidence(*gains(60, 1.5)))
-    assert [label.get_text() for label in plot.ladder(judgement).get_yticklabels()] == ["concepts: OPEN"]
-    assert len(plot.gains(judgement).patches) == 60
+    assert [label.get_text() for label in pictures.ladder(judgement).get_yticklabels()] == ["concepts: OPEN"]
+    assert len(pictures.gains(judgement).patches) == 60

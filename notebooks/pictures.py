@@ -1,4 +1,4 @@
-"""Pictures of concepts, gates and time, for one's own notebook (extra `notebooks`).
+"""Pictures of concepts, gates and time, for these notebooks and one's own (extra `notebooks`).
 
 Every function draws on the axes it is given, or on new ones, and returns them. Colours and greys are legible on light
 and dark pages.
@@ -46,6 +46,7 @@ def open_or_example(where: str | Path | None = None) -> KnowledgeBase:
         As for `hopgate.open`; by default what `HOPGATE_STORE` says.
     """
     import hopgate
+    from hopgate.demo import fill
     from hopgate.files import cache_folder
     from hopgate.options import environment
 
@@ -55,17 +56,6 @@ def open_or_example(where: str | Path | None = None) -> KnowledgeBase:
     if not len(kb):
         fill(kb)
     return kb
-
-
-def fill(kb: KnowledgeBase) -> None:
-    """Put the synthetic corpus into a store, as `hopgate demo` does: memories, vectors, and the graph read by rules."""
-    from hopgate.demo import corpus
-
-    # One person's memory.
-    kb.store_settings.set({"scopes": "shared"})
-    kb.add(*corpus().memories)
-    kb.embed()
-    kb.build()
 
 
 def project(
