@@ -4,8 +4,7 @@ import os
 import re
 import subprocess
 import sys
-from collections import Counter, defaultdict
-from datetime import date
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from patience import PATIENCE
 import hopgate
 from hopgate.cli.demo import STORIES, VERDICTS
 from hopgate.cli.output import one_line
-from hopgate.demo import DATA, LAST_DAY, WorldFact, corpus, write
+from hopgate.demo import DATA, corpus, write
 from hopgate.errors import HopgateError
 from hopgate.eval.record import judged
 
@@ -37,41 +36,6 @@ def test_every_stratum_is_in_both_splits_and_qrels_are_the_evidence():
         assert query.metadata["hops"] == len(query.evidence) == STRATA[query.metadata["stratum"]]
         assert qrels[query.id] == {key: 1 for hop in query.evidence for key in hop}
         assert not sensitive & qrels[query.id].keys()
-
-
-def test_memories_and_triples_say_what_the_facts_say():
-    text = {memory.external_id: memory.content.lower() for memory in WORLD.memories}
-    for fact in WORLD.facts:
-        for key in fact.evidence:
-            assert fact.subject.lower() in text[key] and fact.object.lower() in text[key]
-            assert not fact.dated or str(fact.valid_from and fact.valid_from.year) in text[key]
-    for row in WORLD.triples:
-        names = [row["entity"]] if "entity" in row else [row["subject"], row["object"]]
-        assert all(name.lower() in text[row["doc_id"]] for name in names)
-    stated = {(f.subject, f.relation, f.object, key) for f in WORLD.facts for key in f.evidence}
-    rows = [row for row in WORLD.triples if "relation" in row]
-    assert stated == {(row["subject"], row["relation"], row["object"], row["doc_id"]) for row in rows}
-
-
-def test_temporal_queries_are_answered_by_the_timeline():
-    histories: dict[tuple[str, str], list[WorldFact]] = defaultdict(list)
-    for fact in WORLD.facts:
-        if fact.relation in WORLD.single_valued:
-            histories[fact.subject, fact.relation].append(fact)
-    believed = 0
-    for query in (query for query in WORLD.queries if query.metadata["stratum"] == "temporal"):
-        as_of, known = date.fromisoformat(query.metadata["as_of"]), query.metadata.get("known_at")
-        (keys,) = query.evidence
-        (facts,) = [facts for facts in histories.values() if any(keys == fact.evidence for fact in facts)]
-        (answer,) = [fact for fact in facts if fact.holds(as_of, date.fromisoformat(known) if known else None)]
-        assert answer.object == query.metadata["answer"] and answer.evidence == keys
-        if known:
-            believed += 1
-            assert not answer.holds(as_of), "what was believed is not what was so"
-    assert believed > 10
-    current = {key for fact in WORLD.facts if fact.holds(LAST_DAY) for key in fact.evidence}
-    chained = [query for query in WORLD.queries if query.metadata["hops"] > 1]
-    assert all(key in current for query in chained for hop in query.evidence for key in hop)
 
 
 def test_canaries_are_in_their_memory_and_nowhere_else():

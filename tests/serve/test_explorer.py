@@ -202,22 +202,6 @@ def test_a_phone_needs_no_sideways_scrolling(page, address):
         assert wide <= 0, f"{name} is {wide} pixels too wide"
 
 
-def test_pages_work_within_a_scope(chromium, store, address):
-    with explorer.served(store, "--scope", "home", "--read-only") as bound:
-        page = chromium.new_page()
-        page.set_default_timeout(PATIENCE)
-        complaints: list[str] = []
-        page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-        page.goto(bound)
-        expect(page.locator(".top .tag")).to_have_text("only home · read-only")
-        visit(page, bound, "/graph")
-        assert drawn(page) > 10
-        visit(page, bound, "/time")
-        expect(page.locator("#then tbody tr").first).to_be_visible()
-        page.close()
-        assert not complaints
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_serious(page, address, theme):
     from axe_playwright_python.sync_playwright import Axe

@@ -228,31 +228,15 @@ def test_a_scope_that_is_not_its_own_is_out_of_reach(shared_kb):
     assert shared_kb.get("m4") is not None
 
 
-def test_what_is_remembered_stays_in_its_scope_and_takes_nobodys_place(own_kb):
-    async def remember(client: Client) -> str:
-        stored = await told(client, "remember", text="The attic is dry.", id="m4", external_id="m4")
-        assert stored["scope"] == "home"
-        return str(stored["id"])
-
-    key = in_session(own_kb, remember, scopes=("home", "hall"))
-    assert key != "m4" and own_kb.get("m4").text == "The Gitea service runs on birch."
-    assert own_kb.get(key).scope == "home"
-
-
 def test_odd_values_are_refused_in_words_and_nothing_breaks(shared_kb):
     async def ask(client: Client) -> None:
         for tool, arguments in (
             ("recall", {"query": ""}),
             ("recall", {"query": "x" * 30_000}),
-            ("recall", {"query": "x", "k": -1}),
             ("recall", {"query": "x", "k": 10**9}),
             ("recall", {"query": "a\0b"}),
-            ("recall", {"query": ["x"]}),
-            ("recall", {}),
             ("recall", {"query": "x", "as_of": "0001-01-01"}),
-            ("recall", {"query": "x", "as_of": "soon"}),
             ("recall", {"query": "x", "cluster": 2**80}),
-            ("remember", {"text": ""}),
             ("remember", {"text": "x", "tags": ["t"] * 50}),
             ("remember", {"text": "x", "created_at": "9999-12-31T23:59:59-12:00"}),
             ("explain", {"query": "x", "id": "../../etc/passwd"}),
