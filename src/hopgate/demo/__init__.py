@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
 
 DATA = Path(__file__).parent / "data"
+LAST_DAY = date(2025, 12, 19)
 Qrels = dict[str, dict[str, int]]
 
 
