@@ -23,8 +23,8 @@ from pathlib import Path
 import httpx
 
 import hopgate
+from hopgate.cli.demo import fill
 from hopgate.demo import corpus
-from hopgate.plot import fill
 
 # The first recalls load what is loaded when it is needed.
 WARM = 60
@@ -41,7 +41,7 @@ def main() -> None:
         folder = options.store or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "store"
         kb = stack.enter_context(hopgate.open(folder))
         if not len(kb):
-            fill(kb)
+            fill(kb, corpus())
         client = stack.enter_context(served(folder))
         for query in (queries * WARM)[:WARM]:
             kb.recall(query, explain=True)
