@@ -65,6 +65,15 @@ def test_what_was_deleted_or_renamed_goes_and_nothing_else(kb, folder):
         kb.ingest(folder, prune=True, limit=1)
 
 
+def test_notes_of_one_folder_and_one_moment_are_no_conversation(kb, folder):
+    for name in ("Attic.md", "Cellar.md"):
+        (folder / "Home" / name).write_text(f"---\ndate: 2024-05-01T10:00:00+09:00\n---\nThe {name[:-3]} is dry.")
+    kb.ingest(folder)
+    kb.build()
+    with kb.store.transaction() as connection:
+        assert connection.execute("SELECT * FROM hopgate_arcs(NULL)").fetchall() == []
+
+
 def test_sections_stay_where_their_note_cannot_be_read(kb, folder):
     (folder / "Cat.md").write_text("# Cat\n\n## Food\n\nFish.\n\n## Bed\n\nA box.\n")
     kb.ingest(folder, options=ReadOptions(sections=True))

@@ -367,7 +367,11 @@ def keeper(kb: KnowledgeBase, folders: Sequence[Path], options: ReadOptions) -> 
 
     def look() -> None:
         for folder in folders:
-            now = written_when(folder)
+            try:
+                now = written_when(folder)
+            except FileNotFoundError:
+                # A file went while they were listed: a second later they are listed again.
+                continue
             if now != before.get(folder):
                 source = kb.source(folder, options=options)
                 value, lines = _read_lines(str(folder), source, kb.ingest(source, prune=True))
