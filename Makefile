@@ -47,10 +47,8 @@ unit: $(STAMPS)/dev ## the tests but for those marked `full`
 # In an environment of their own, which sees the other one's packages: the frameworks bring many of their own, and
 # llama-cpp-python is compiled, for minutes, which takes a C++ compiler and CMake.
 FULL := $(VENV)/full/bin/python -m
-full: test $(STAMPS)/full ## and what is slow or heavy: browsers, Ray, kernels, faults, fuzzing; LangChain, LlamaIndex and a GGUF at length
-	$(BIN)/pytest -m full $(PARALLEL) --ignore=tests/scale || { [ $$? = 1 ] && $(BIN)/pytest -m full --last-failed --last-failed-no-failures none; }
-	@# Ray ends its driver's process where it loses a node, as on a busy machine: a process of its own, and once more.
-	$(BIN)/pytest -m full tests/scale || $(BIN)/pytest -m full tests/scale
+full: test $(STAMPS)/full ## and what is slow or heavy: browsers, kernels, faults, fuzzing; LangChain, LlamaIndex and a GGUF at length
+	$(BIN)/pytest -m full $(PARALLEL) || { [ $$? = 1 ] && $(BIN)/pytest -m full --last-failed --last-failed-no-failures none; }
 	$(PYTHON) -m venv $(VENV)/full
 	$(FULL) pip install --quiet langchain-core langchain-tests langgraph llama-index-core
 	$(FULL) pip install --quiet --no-deps ./docs/plugin-example

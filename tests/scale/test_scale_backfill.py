@@ -16,7 +16,7 @@ from cli_run import Runner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reliability.oracle import broken, digest
-from shard_files import LONG, POISON, RAY, SECRET, TAGGED, cluster, notes, write_shards
+from shard_files import LONG, POISON, SECRET, TAGGED, notes, write_shards
 from word_endpoint import WordEndpoint, embed
 
 import hopgate
@@ -165,14 +165,13 @@ def test_what_cannot_be_read_is_refused_before_anything_is_done(kb, tmp_path):
         kb.backfill(tmp_path, batch=0)
 
 
-def _processes(engine: str) -> list[psutil.Process]:
-    """The workers of an engine, all of them below this process."""
-    named = "ray::Worker" if engine == "ray" else "import serve"
+def _processes() -> list[psutil.Process]:
+    """The workers, all of them below this process."""
     workers = []
     for process in psutil.Process().children(recursive=True):
         # Some end while they are looked at.
         with contextlib.suppress(psutil.Error):
-            if named in " ".join(process.cmdline()):
+            if "import serve" in " ".join(process.cmdline()):
                 workers.append(process)
     return workers
 
@@ -190,28 +189,26 @@ def _at_request(endpoint: WordEndpoint, number: int, act: Callable[[], object]) 
     endpoint.vector = vector
 
 
-@pytest.mark.parametrize("engine", ["processes", RAY])
-def test_workers_make_the_store_of_one_process_though_one_is_killed(engine, kb, other, endpoint, tmp_path):
+def test_workers_make_the_store_of_one_process_though_one_is_killed(kb, other, endpoint, tmp_path):
     shards = write_shards(tmp_path / "shards", [*notes(90), LONG, SECRET], 3, tuple(POISON))
     with hopgate.open(other) as plain:
         local = plain.backfill(shards, embedder=endpoint.spec, batch=8)
         killed: list[int] = []
 
         def kill() -> None:
-            victim = _processes(engine)[0]
+            victim = _processes()[0]
             killed.append(victim.pid)
             victim.kill()
 
         _at_request(endpoint, 30, kill)
         endpoint.bodies.clear()
-        with cluster(engine):
-            done = kb.backfill(shards, embedder=endpoint.spec, batch=8, engine=Engine(engine, workers=2))
-            assert killed
-            assert (done.workers, done.added, done.rejected) == (2, local.added, local.rejected)
-            assert "quibble" not in " ".join(endpoint.bodies)
-            assert _digest(kb) == _digest(plain)
-            # A second run finds everything there.
-            assert kb.backfill(shards, engine=Engine(engine, workers=1), batch=64).unchanged == 92
+        done = kb.backfill(shards, embedder=endpoint.spec, batch=8, engine=Engine("processes", workers=2))
+        assert killed
+        assert (done.workers, done.added, done.rejected) == (2, local.added, local.rejected)
+        assert "quibble" not in " ".join(endpoint.bodies)
+        assert _digest(kb) == _digest(plain)
+        # A second run finds everything there.
+        assert kb.backfill(shards, engine=Engine("processes", workers=1), batch=64).unchanged == 92
 
 
 def test_a_database_that_is_killed_in_the_middle_is_waited_for(other, endpoint, tmp_path):

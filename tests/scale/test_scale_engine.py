@@ -13,26 +13,12 @@ from typing import Any, cast
 
 import pytest
 from patience import PATIENCE
-from shard_files import RAY, cluster
 
 from hopgate.errors import HopgateError, UnreachableError
 from hopgate.scale.engine import Engine, map_batches, with_shared
 
-
-@pytest.fixture(scope="module")
-def _cluster() -> Iterator[None]:
-    with cluster("ray"):
-        yield
-
-
-def _engine(request: pytest.FixtureRequest) -> Engine:
-    if request.param == "ray":
-        request.getfixturevalue("_cluster")
-    return Engine(request.param, workers=1 if request.param == "local" else 2)
-
-
-everywhere = pytest.fixture(_engine, params=["local", "processes", RAY])
-elsewhere = pytest.fixture(_engine, params=["processes", RAY])
+TWO = Engine("processes", workers=2)
+everywhere = pytest.mark.parametrize("engine", [Engine(), TWO], ids=["local", "processes"])
 
 
 def doubled(folder: Path, number: int) -> int:
@@ -75,28 +61,28 @@ def loading(log: Path) -> Callable[[int], int]:
     return abs
 
 
-def test_results_come_in_the_order_of_the_batches(everywhere, tmp_path):
+@everywhere
+def test_results_come_in_the_order_of_the_batches(engine, tmp_path):
     log = tmp_path / "log"
-    assert list(map_batches(everywhere, partial(loading, log), range(-20, 0))) == list(range(20, 0, -1))
-    assert 1 <= len(log.read_text().splitlines()) <= (everywhere.workers or 1)
-    assert list(map_batches(everywhere, partial(loading, log), [])) == []
+    assert list(map_batches(engine, partial(loading, log), range(-20, 0))) == list(range(20, 0, -1))
+    assert 1 <= len(log.read_text().splitlines()) <= engine.size()
+    assert list(map_batches(engine, partial(loading, log), [])) == []
 
 
-def test_the_batch_of_a_worker_that_is_killed_is_done_again(elsewhere, tmp_path):
-    assert list(map_batches(elsewhere, with_shared(doubled, tmp_path), range(8))) == list(range(0, 16, 2))
+def test_the_batch_of_a_worker_that_is_killed_is_done_again(tmp_path):
+    assert list(map_batches(TWO, with_shared(doubled, tmp_path), range(8))) == list(range(0, 16, 2))
 
 
-def test_an_error_of_a_worker_is_raised_as_itself(everywhere):
-    results = map_batches(everywhere, with_shared(refused, None), range(8))
+@everywhere
+def test_an_error_of_a_worker_is_raised_as_itself(engine):
+    results = map_batches(engine, with_shared(refused, None), range(8))
     assert [next(results), next(results)] == [0, 1]
     with pytest.raises(UnreachableError, match=r"^nobody answers$"):
         next(results)
 
 
-def test_a_batch_that_kills_three_workers_ends_the_run_with_its_place(elsewhere):
-    results = map_batches(
-        elsewhere, with_shared(killed, None), range(4), place=lambda number: f"a.jsonl, line {number}"
-    )
+def test_a_batch_that_kills_three_workers_ends_the_run_with_its_place():
+    results = map_batches(TWO, with_shared(killed, None), range(4), place=lambda number: f"a.jsonl, line {number}")
     assert [next(results), next(results)] == [0, 1]
     with pytest.raises(HopgateError, match=r"3 workers died over a\.jsonl, line 2: look"):
         next(results)
@@ -110,7 +96,7 @@ def test_batches_are_read_as_they_are_worked_on():
             read.append(number)
             yield number
 
-    results = map_batches(Engine("processes", workers=2), partial(loading, Path(os.devnull)), numbers(), ahead=2)
+    results = map_batches(TWO, partial(loading, Path(os.devnull)), numbers(), ahead=2)
     next(results)
     assert read == [0, 1, 2, 3]
     results.close()
@@ -122,8 +108,7 @@ def test_work_that_cannot_be_sent_and_engines_that_make_no_sense_are_refused():
     for wrong, reason in (
         ({"name": "dask"}, "not 'dask'"),
         ({"workers": 2}, "one worker: add --engine processes"),
-        ({"name": "processes", "address": "auto"}, "for a cluster"),
-        ({"name": "ray", "workers": 0}, "workers must be"),
+        ({"name": "processes", "workers": 0}, "workers must be"),
     ):
         with pytest.raises(HopgateError, match=reason):
             Engine(**cast("Any", wrong))
@@ -139,17 +124,7 @@ def test_a_script_without_a_guard_runs_once(tmp_path):
     assert subprocess.check_output([sys.executable, script], text=True, env=environment) == "[2, 4]\n"
 
 
-@pytest.mark.full
-@pytest.mark.timeout(1800)
-def test_there_are_no_more_workers_than_a_cluster_has_cores_and_gpus_for(_cluster):
-    assert Engine("ray").size() == Engine("ray", workers=64).size() == 2
-    with pytest.raises(HopgateError, match=r"no 0\.5 GPU for a worker"):
-        Engine("ray", gpus_per_worker=0.5).size()
-    assert not Engine("ray").spans_machines() and not Engine().spans_machines()
-
-
 def test_two_workers_work_at_the_same_time():
     """Each waits for the other: with one at a time the first would wait for ever."""
-    engine = Engine("processes", workers=2)
     with tempfile.TemporaryDirectory() as folder:
-        assert list(map_batches(engine, with_shared(meeting, Path(folder)), range(2))) == [0, 1]
+        assert list(map_batches(TWO, with_shared(meeting, Path(folder)), range(2))) == [0, 1]

@@ -21,7 +21,7 @@ COMMANDS = {
     "demo": ("demo", "See it work on a synthetic corpus."),
     "add": ("memories", "Remember a text, or the messages of a conversation."),
     "ingest": ("memories", "Read memories from files, folders, exports or a query."),
-    "backfill": ("store", "Bring shards of many memories in, here or on a Ray cluster."),
+    "backfill": ("store", "Bring shards of many memories in, in one process or in several."),
     "recall": ("recall", "Recall memories for a query."),
     "context": ("context", "Write what memories say, for an assistant's prompt."),
     "ask": ("context", "Have a language model answer from memories."),

@@ -87,7 +87,7 @@ def extract(kb: KnowledgeBase, limit: int | None, statements: bool, **given: Any
 @flag("--tie-break", "Ask the same model about names that stay undecided.")
 @flag("--judge", "Ask the same model which facts of earlier memories no longer hold.")
 @flag("--rebuild", "Bring all names together anew.")
-@click_options(Engine, only=("name", "address", "workers"))
+@click_options(Engine)
 @with_store
 def build(kb: KnowledgeBase, tie_break: bool, judge: bool, rebuild: bool, limit: int | None, **given: Any) -> Shown:
     """Build the graph, or bring it up to date with the memories that are new.

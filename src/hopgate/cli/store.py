@@ -84,7 +84,7 @@ def embed(kb: KnowledgeBase, embedder: str | None, change: bool, yes: bool, back
 
 @click.command(
     "backfill",
-    epilog="Example: hopgate backfill 'shards/*.parquet' --engine ray --workers 8 --dsn postgresql://db/notes",
+    epilog="Example: hopgate backfill 'shards/*.parquet' --engine processes --workers 8",
 )
 @parameters.arguments(
     "sources", "JSON lines or Parquet as files, globs or folders, or a PostgreSQL address.", "SOURCE…"

@@ -109,7 +109,9 @@ def backfill(
         raise HopgateError("a batch holds at least one memory")
     files = shards(sources)
     spec = embedding.working_spec(given.get("embedder"))
-    engine = _within_reach(given.get("engine", Engine()), kb.store)
+    engine = given.get("engine", Engine())
+    connections = retried(lambda: kb.store.run(connect.workers_allowed), patient=True)
+    engine = replace(engine, workers=min(engine.size(), connections))
     done = Backfilled(workers=engine.workers or 1)
 
     began, stream = time.monotonic(), rows(files, given, done)
@@ -150,17 +152,6 @@ def shards(sources: Sequence[str | Path]) -> list[str]:
             raise HopgateError(f"{source} names no shard: give a file, a pattern, or a folder of {', '.join(SUFFIXES)}")
         files += matching
     return list(dict.fromkeys(files))
-
-
-def _within_reach(engine: Engine, store: Store) -> Engine:
-    """The engine with as many workers as the store has connections for."""
-    if store.directory is not None and engine.spans_machines():
-        raise HopgateError(
-            "an embedded store serves the workers of its own machine: give a server's address that all can reach, "
-            "--dsn postgresql://…"
-        )
-    allowed = retried(lambda: store.run(connect.workers_allowed), patient=True)
-    return replace(engine, workers=min(engine.size(), allowed))
 
 
 # ---- Rows ------------------------------------------------------------------------------------------------------------
