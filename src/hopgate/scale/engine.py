@@ -161,12 +161,12 @@ class OtherProcess:
                 if self._process is None:
                     self._start()
                 self._pipe.send(batch)
-                result, error = self._pipe.recv()
+                result, failure = self._pipe.recv()
             except (OSError, EOFError):
                 self._stop()
                 continue
-            if error is not None:
-                raise error
+            if failure is not None:
+                raise failure
             return result
         raise HopgateError(
             f"{TRIES} workers died over {name}: look into their output, give them more memory or take smaller batches, "
@@ -212,14 +212,14 @@ def serve(handle: int) -> None:
     with Connection(handle) as pipe, suppress(EOFError, BrokenPipeError):
         make, work = pipe.recv(), None
         while True:
-            batch = pipe.recv()
+            batch, result, failure = pipe.recv(), None, None
             try:
                 work = work or _loaded(make)()
-                answer = work(batch), None
+                result = work(batch)
             except Exception as error:
-                answer = None, error
+                failure = error
             try:
-                pipe.send(answer)
+                pipe.send((result, failure))
             except (TypeError, AttributeError, pickle.PicklingError) as error:
                 pipe.send((None, HopgateError(f"what a worker made cannot be sent back: {error}")))
 
