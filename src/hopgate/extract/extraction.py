@@ -51,11 +51,6 @@ class Source:
         The turns of the same thread just before it: "she" may be somebody there.
     known : tuple of (str, str)
         Words of this text, in lower case, that other memories show to be names, each with its kind or an empty text.
-
-    Examples
-    --------
-    >>> [source.memory_id for source in sources([Memory("m1", "open"), Memory("m2", "x", is_sensitive=True)])]
-    ['m1']
     """
 
     memory_id: str | int

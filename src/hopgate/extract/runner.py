@@ -59,13 +59,7 @@ class Sink(Protocol):
 
 @dataclass(frozen=True)
 class Run:
-    """The settings of a run.
-
-    Examples
-    --------
-    >>> Run(batch=32, max_tokens=100_000)
-    Run(batch=32, concurrency=1, max_tokens=100000, patience=50)
-    """
+    """The settings of a run."""
 
     batch: int = setting(64, "memories written in one transaction", low=1)
     concurrency: int = setting(1, "memories asked about at once; for a local model 1 is right", low=1)

@@ -187,11 +187,6 @@ def concept_weights(mentioned: csr_array, stated: coo_array) -> csr_array:
 
     A memory that mentions n concepts adds 1 / (n - 1) to each pair of them, so that each of its concepts gets 1 of it
     however long it is (Newman, 2001); an edge adds its weight, whatever its direction.
-
-    Examples
-    --------
-    >>> concept_weights(csr_array(np.ones((1, 3))), coo_array((3, 3))).toarray().tolist()
-    [[0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]
     """
     named = np.diff(mentioned.indptr)
     shared = mentioned.T @ diags_array(1.0 / np.maximum(named - 1, 1)) @ mentioned
@@ -325,11 +320,6 @@ def label_words(texts: Mapping[int, Iterable[str]], *, most: int = 5) -> dict[in
 
     A word counts once a text, and a group's by its share of them, times ``log(1 + mean / everywhere)`` (Grootendorst,
     2022). Small words of every language that hopgate reads are left out.
-
-    Examples
-    --------
-    >>> label_words({1: ["the backup", "backup of a disk"], 2: ["the garden", "a disk in the garden"]}, most=1)
-    {1: ('backup',), 2: ('garden',)}
     """
     counts = {key: Counter(word for text in group for word in set(_words(text))) for key, group in texts.items()}
     everywhere = Counter(word for of_group in counts.values() for word in of_group.elements())

@@ -59,11 +59,6 @@ class ContextMention:
 
     Its kind (person, project, tool, place …), where an extractor gave one, is soft evidence. What is in a place is not
     the place.
-
-    Examples
-    --------
-    >>> ContextMention("Anson Airport", "place", located_in=("Anson",)).name
-    'Anson Airport'
     """
 
     name: str
@@ -322,11 +317,6 @@ def weighted_overlap(bags: Sequence[Iterable[Hashable]], i: IntArray, j: IntArra
     """Overlap of two bags over their union, each item weighing 1 / ln(1 + number of bags that hold it).
 
     The IDF token overlap of Galárraga et al. (CIKM 2014), as CESI uses it.
-
-    Examples
-    --------
-    >>> weighted_overlap([["a", "b"], ["a"], ["c"]], np.array([0, 0]), np.array([1, 2])).round(2).tolist()
-    [0.39, 0.0]
     """
     sets = [frozenset(bag) for bag in bags]
     weight = {item: 1 / math.log1p(count) for item, count in Counter(item for bag in sets for item in bag).items()}

@@ -25,13 +25,7 @@ MAX_CARRIED = 200
 
 
 def without_addition(title: str) -> str:
-    """A title without the bracketed addition at its end.
-
-    Examples
-    --------
-    >>> without_addition("Mill Street (road)"), without_addition("A (b) c")
-    ('Mill Street', 'A (b) c')
-    """
+    """A title without the bracketed addition at its end."""
     head, bracket, addition = title.rstrip().rpartition("(")
     return head.rstrip() if bracket and addition.find(")") == len(addition) - 1 else title
 

@@ -29,13 +29,7 @@ _NUMBERS, _LAST_NUMBERS = (
 
 @lru_cache(maxsize=1 << 16)
 def comparison_form(token: str) -> str:
-    """Strip a regular English plural from a token of a normalised name; the result is compared, never shown.
-
-    Examples
-    --------
-    >>> [comparison_form(token) for token in ("gates", "companies", "boxes", "class", "status", "dvds", "us")]
-    ['gate', 'company', 'box', 'class', 'status', 'dvd', 'us']
-    """
+    """Strip a regular English plural from a token of a normalised name; the result is compared, never shown."""
     if len(token) < 4 or token == "news" or not token.endswith("s") or token.endswith(("ss", "us", "is")):
         return token
     if token.endswith("ies") and len(token) > 4:
@@ -164,13 +158,7 @@ def concepts_in(text: str, names: Iterable[tuple[str, int]]) -> list[int]:
 
 
 def name_runs(text: str) -> list[str]:
-    """Give the normal forms that names in a text may have: every run of up to eight words.
-
-    Examples
-    --------
-    >>> name_runs("Mill Street?")
-    ['mill', 'mill street', 'street']
-    """
+    """Give the normal forms that names in a text may have: every run of up to eight words."""
     words = name_words(text)
     return sorted({run for at in range(len(words)) for run in _runs(words, at)})
 
@@ -186,12 +174,6 @@ def can_be_found(words: Sequence[str]) -> bool:
 
 
 def name_words(text: str) -> list[str]:
-    """Split a text the way names are compared.
-
-    Examples
-    --------
-    >>> name_words("The Café's owner")
-    ['cafe', 'owner']
-    """
+    """Split a text the way names are compared."""
     # Without the cache of `normalise`: it is meant for names, and whole memories and queries would push them out.
     return normalise.__wrapped__(text).split()

@@ -134,13 +134,7 @@ def compared(earlier: str, later: str) -> Compared:
 
 
 def may_tell_change(text: str) -> bool:
-    """Say whether a note may tell of a change, by its words and pairs of words alone: so that few are compared.
-
-    Examples
-    --------
-    >>> may_tell_change("Backups go to Wasabi from now on"), may_tell_change("Bought two lemons.")
-    (True, False)
-    """
+    """Say whether a note may tell of a change, by its words and pairs of words alone: so that few are compared."""
     base, by_words = _likely_words()
     words = _LIKELY_WORD.findall(text.lower())
     terms = {*words, *map(" ".join, pairwise(words))}
@@ -167,12 +161,6 @@ def spans(text: str, offsets: NDArray[np.int64], labels: NDArray[np.float32], na
 
     Tokens have a row each: where they begin and end, and how likely each label is. A word's label is that of its tokens
     together, each weighed by its letters: a token alone may miss. The first of the labels' names is none.
-
-    Examples
-    --------
-    >>> labels = np.eye(2, dtype=np.float32)[[0, 1, 1, 0]]
-    >>> spans("on old nas-2 now", np.array([(0, 2), (3, 6), (7, 12), (13, 16)]), labels, ("", "value"))
-    [Span(label='value', text='old nas-2', start=3, confidence=1.0)]
     """
     matches = ((match.start(), match.start() + len(match[0].rstrip(_AT_END))) for match in _WORD.finditer(text))
     words = np.array([(start, end) for start, end in matches if end > start] or np.empty((0, 2), int))

@@ -194,15 +194,6 @@ def read_entries(answer: str, count: int, *, cut: bool = False) -> Entries:
 
     Of several the last one is left out where the answer was cut, since it may have lost its end. About one memory a
     model may answer without a list and an id.
-
-    Examples
-    --------
-    >>> read_entries('{"memories": [{"id": "1", "facts": []}, {"id": "2"}, {"id": 2}]}', 2).by_id
-    {'1': {'id': '1', 'facts': []}}
-    >>> read_entries('{"facts": [{"subject": "Ada"}, {"sub', 1)
-    Entries(by_id={'1': {'facts': [{'subject': 'Ada'}]}}, problem='the JSON was cut off', is_cut=True)
-    >>> read_entries("I am only a model.", 1).problem
-    'the answer holds no JSON'
     """
     text, thinking = without_thoughts(answer)
     parsed = first_json(text, _KEYS)

@@ -42,11 +42,6 @@ class Llama(ChatExtractor):
         CPU threads; llama.cpp's own choice where it is not given.
     runtime : {"xllamacpp", "llama_cpp"}, optional
         The package that runs the file; the first that is installed where it is not given.
-
-    Examples
-    --------
-    >>> Llama("model.gguf", max_tokens=256)
-    Llama(window=4096, max_tokens=256, seed=0, together=1, types=..., path='model.gguf', threads=None, runtime=None)
     """
 
     path: str

@@ -31,11 +31,6 @@ class OpenAI(ChatExtractor):
     ----------
     base_url : str
         The endpoint; a password in it is sent, and neither printed nor part of the identity.
-
-    Examples
-    --------
-    >>> OpenAI("qwen2.5-7b-instruct", "http://localhost:8000/v1", api_key="secret")
-    OpenAI(window=16384, max_tokens=1024, seed=0, together=1, types=..., model='qwen2.5-7b-instruct', retry=...)
     """
 
     model: str

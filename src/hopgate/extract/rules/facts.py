@@ -76,16 +76,7 @@ class Sentence:
 
 
 def sentences(reading: Reading) -> Iterator[Sentence]:
-    """Yield the sentences of a memory.
-
-    Examples
-    --------
-    >>> from hopgate.extract.rules.names import read
-    >>> from hopgate.memory import Cleared
-    >>> text = "Since May 2024 the wiki no longer runs on cedar, it's on alder now. Why?"
-    >>> [sentence.text for sentence in sentences(read(Source("m1", Cleared(text))))]
-    ['_ wiki runs on ⟨1⟩ since ⟦0⟧ ¬ , it is on ⟨2⟩ *', 'why']
-    """
+    """Yield the sentences of a memory."""
     spans = {span.start: (number, span) for number, span in reversed(list(enumerate(reading.spans)))}
     articles = _ARTICLES.get(reading.code, frozenset()) | _ARTICLES["en"]
     said: list[str] = []

@@ -63,15 +63,7 @@ class Reading:
 
 
 def read(source: Source) -> Reading:
-    """Read one memory.
-
-    Examples
-    --------
-    >>> from hopgate.memory import Cleared
-    >>> reading = read(Source("m1", Cleared("immich runs on cedar since March 2024. Ask Bea.")))
-    >>> [(span.name, span.form) for span in reading.spans]
-    [('immich', 'service'), ('cedar', 'host'), ('2024-03', 'date'), ('Bea', 'name')]
-    """
+    """Read one memory."""
     tokens, lower, raw, code = analysed(source.text)
     known = dict(source.known)
     if source.title is None:  # without context; with it the survey has seen this text too

@@ -134,17 +134,7 @@ def is_unknown(word: str, code: str) -> bool:
 
 @dataclass(slots=True)
 class Survey:
-    """What memories show of their words: counted over all of them, asked for one.
-
-    Examples
-    --------
-    >>> from hopgate.memory import Cleared
-    >>> survey = Survey()
-    >>> for text in ("immich runs on cedar.", "rebooted cedar", "a cedar table"):
-    ...     survey.add(Source("m1", Cleared(text)))
-    >>> survey.known(Source("m2", Cleared("cedar is slow")))
-    (('cedar', 'host'),)
-    """
+    """What memories show of their words: counted over all of them, asked for one."""
 
     introduced: dict[str, str] = field(default_factory=dict)
     capitals: Counter[str] = field(default_factory=Counter)

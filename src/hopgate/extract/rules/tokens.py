@@ -54,13 +54,7 @@ class Analysis(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def letter(token: str) -> str:
-    """Return the letter of a token's kind, judged by its form alone.
-
-    Examples
-    --------
-    >>> "".join(map(letter, ["The", "NAS", "in", "Berlin", "runs", "nginx-1.25", "since", "2019"]))
-    'TAsUsKsY'
-    """
+    """Return the letter of a token's kind, judged by its form alone."""
     first = token[0]
     if not (first.isalnum() or first == "_"):
         return _mark(token)
@@ -146,13 +140,7 @@ _CAPITAL = {"the": "T", "may": "M", "i": "I"}
 
 
 def tokenise(text: str) -> list[str]:
-    """Split a text into words, numbers, hosts, paths, dates and marks.
-
-    Examples
-    --------
-    >>> tokenise("Dr. Ada's NAS (v2.1) isn't on nas-2.local!")
-    ['Dr.', "Ada's", 'NAS', '(', 'v2.1', ')', "isn't", 'on', 'nas-2.local', '!']
-    """
+    """Split a text into words, numbers, hosts, paths, dates and marks."""
     # Runs of spaces become one first: a pattern that skips them would start anew at each of a million.
     text = text[:LONGEST]
     if "  " in text or not text.isprintable():  # the space is the only printable one

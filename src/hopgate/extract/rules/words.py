@@ -179,13 +179,7 @@ _NEEDED = re.compile(r"[^\W\d_]+(?:'s)?|[-=]+>|→|[:=@]")
 
 
 def needed_words(pattern: str) -> tuple[frozenset[str], ...]:
-    """Sets of words, of each of which a text must have one for a pattern over words to match it.
-
-    Examples
-    --------
-    >>> [sorted(ways) for ways in needed_words("(?:now )?(?:runs?|is hosted) on (?!the)")]
-    [['is', 'run', 'runs'], ['on']]
-    """
+    """Sets of words, of each of which a text must have one for a pattern over words to match it."""
     rest = re.sub(r"\[[^]]*\]|\\.", "§", pattern)
     groups: list[str] = []
     while group := _GROUP.search(rest):

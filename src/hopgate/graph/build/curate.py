@@ -77,14 +77,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Stated:
-    """A memory, and the facts that it states.
-
-    Examples
-    --------
-    >>> from hopgate.memory import Memory
-    >>> Stated(Memory("m1", "Is the NAS in the attic? Ada thinks so."), ()).is_unsure_of({"attic"})
-    True
-    """
+    """A memory, and the facts that it states."""
 
     memory: Memory
     facts: Sequence[StatedFact]

@@ -176,13 +176,7 @@ def names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
 
 
 def kind_of_value(name: str) -> str | None:
-    """The kind of what is only a number, an hour, a date or an amount: an end of facts, and no concept that is listed.
-
-    Examples
-    --------
-    >>> [kind_of_value(name) for name in ("7", "9:15", "2026-06", "€1,020", "8 mg", "Room 7")]
-    ['value', 'value', 'value', 'value', 'value', None]
-    """
+    """The kind of what is only a number, an hour, a date or an amount: an end of facts, not a listed concept."""
     return VALUE if _VALUE.fullmatch(name) else None
 
 

@@ -168,16 +168,7 @@ def _placed(links: Links, source: Place, target: Place) -> Links:
 
 
 def hub_factors(memory: NDArray[Any], concept: NDArray[Any], scope: NDArray[Any], concepts: int) -> NDArray[np.float32]:
-    """Give each mention's factor: ``ln(memories / mentioning) / ln 20`` in the memory's scope, between 0.05 and 1.
-
-    Examples
-    --------
-    Of 1,000 memories all mention concept 0, and 100 mention concept 1:
-
-    >>> memory, concept = np.append(np.arange(1000), np.arange(100)), np.repeat([0, 1], [1000, 100])
-    >>> hub_factors(memory, concept, np.zeros(1000, int), 2)[[0, -1]].round(2)
-    array([0.05, 0.77], dtype=float32)
-    """
+    """Give each mention's factor: ``ln(memories / mentioning) / ln 20`` in the memory's scope, between 0.05 and 1."""
     if not len(memory):
         return np.zeros(0, np.float32)
     sizes = np.bincount(scope)
