@@ -8,7 +8,7 @@ import samples
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.sources.read import read_source
-from hopgate.sources.source import ReadOptions
+from hopgate.sources.source import LeftOutWarning, ReadOptions
 
 NOTES = {"Cat.md": "The cat sleeps.", "Home/Boiler.md": "It hums.", "Home/Attic/Lamp.md": "It is dim."}
 # What stands in a note -> what is said of it, after its path.
@@ -88,6 +88,12 @@ def test_what_is_listed_in_hopgateignore_is_left_out(folder):
     (folder / "Home" / "Hat.md").write_text("It is red.")
     for place in (folder, folder / "Home"):
         assert [memory.external_id for memory in read_source(place).memories] == ["Home/Boiler.md", "Home/Hat.md"]
+
+
+def test_what_is_no_note_is_named(folder):
+    (folder / "Home" / "chat.json").write_text("[]")
+    with pytest.warns(LeftOutWarning, match=r"Home/chat\.json and the like \(1 in all\) are given by name"):
+        assert len(list(read_source(folder).memories)) == len(NOTES)
 
 
 @pytest.mark.parametrize(("text", "reason"), WRONG.items())

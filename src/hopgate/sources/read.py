@@ -13,7 +13,16 @@ from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.plugins import plugin, plugins
 from hopgate.sources import chats, database, documents, mail, notes, tables
-from hopgate.sources.source import MISPLACED, Place, ReadOptions, Records, Rejected, SourceFormat
+from hopgate.sources.source import (
+    MISPLACED,
+    LeftOutWarning,
+    Place,
+    ReadOptions,
+    Records,
+    Rejected,
+    SourceFormat,
+    files_below,
+)
 
 # In the order in which they are tried: what shows more of itself comes first.
 FORMATS = (
@@ -36,6 +45,8 @@ FORMATS = (
     SourceFormat("json", "JSON records", tables.is_json, tables.json_objects, takes_columns=True),
     SourceFormat("text", "lines of text", tables.is_text, tables.text_lines),
 )
+# What a folder of notes may hold besides, that is no picture and no note's attachment.
+BY_THEMSELVES = (".csv", ".tsv", ".json", ".jsonl", ".mbox", ".eml", ".parquet", ".sqlite", ".zip")
 # How an address of a server begins.
 ADDRESSES = ("postgresql:", "postgres:")
 SERVER = SourceFormat("sql", "a query's rows", lambda _: False, database.records)
@@ -106,6 +117,9 @@ def read_source(path: str | Path, form: str | None = None, options: ReadOptions 
     name = {SERVER.name: "the query", STANDARD_INPUT.name: "standard input"}.get(found.name, str(path))
     of_notes = found.records is notes.markdown and not zipfile.is_zipfile(path)
     root = str(notes.root_of(Path(path), options.folders)) if of_notes else ""
+    if root and Path(path).is_dir() and (others := [name for name, _ in files_below(Path(path), *BY_THEMSELVES)]):
+        sentence = f"{path} is read for its notes: {others[0]} and the like ({len(others):,} in all) are given by name"
+        warnings.warn(sentence, LeftOutWarning, stacklevel=2)
     sets_aside = found.of_items and not options.strict
     return FoundSource(found.name, found.title, name, _checked(records, options), sets_aside, root)
 

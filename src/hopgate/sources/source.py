@@ -159,7 +159,7 @@ def head(place: Place, size: int = 4096) -> str:
 
 
 class LeftOutWarning(UserWarning):
-    """A link out of a folder was not followed."""
+    """Something in a folder was not read: a link out of it, or what is no note."""
 
 
 def files_below(place: Place, *suffixes: str, root: Path | None = None) -> Iterator[tuple[str, Place]]:
