@@ -19,21 +19,6 @@ Advance = Callable[[int], None]
 class Progress:
     """The count of a run so far.
 
-    Parameters
-    ----------
-    total : int, optional
-        How many memories there are to do, where that is known.
-    memories : int
-        How many are written, `skipped` ones (done in an earlier run) not counted.
-    tokens : int
-        What models read and wrote in this run; cache hits cost none.
-    reasons : dict
-        Why memories failed, were truncated or came out empty, and how often.
-    stopped : str
-        Why the run ended before its end; empty where it did not.
-    stage : str
-        What is being done, while a build goes on; its other stages count in `memories` what they deal with.
-
     Examples
     --------
     >>> progress = Progress(total=10, memories=4, seconds=2.0)
@@ -43,20 +28,22 @@ class Progress:
     embedding facts: 3,000/9,000, 1,500 a second, 4 s left
     """
 
-    total: int | None = None
-    memories: int = 0
+    total: int | None = None  # how many memories there are to do, where that is known
+    memories: int = 0  # how many are written, `skipped` ones (done in an earlier run) not counted
     skipped: int = 0
     mentions: int = 0
     facts: int = 0
     failed: int = 0
     truncated: int = 0
     empty: int = 0
-    tokens: int = 0
+    tokens: int = 0  # what models read and wrote in this run; cache hits cost none
     cache_hits: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
+    # Why memories failed, were truncated or came out empty, and how often.
     reasons: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
-    stopped: str = ""
+    stopped: str = ""  # why the run ended before its end; empty where it did not
+    # What is being done, while a build goes on; its other stages count in `memories` what they deal with.
     stage: str = ""
 
     @property

@@ -49,18 +49,10 @@ class QueryTokens(NamedTuple):
 
 
 class LateModel(ABC):
-    """A model of token vectors; what it makes of a text does not depend on the texts beside it.
+    """A model of token vectors; what it makes of a text does not depend on the texts beside it."""
 
-    Attributes
-    ----------
-    identity : Identity
-        Which model this is: tokens may be compared only if their identities are equal.
-    cache : EmbeddingCache, optional
-        What has the tokens of texts that were read before.
-    """
-
-    identity: Identity
-    cache: EmbeddingCache | None = None
+    identity: Identity  # which model this is: tokens may be compared only if their identities are equal
+    cache: EmbeddingCache | None = None  # what has the tokens of texts that were read before
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.identity.name!r})"

@@ -57,26 +57,15 @@ NO_COST = Cost()
 
 @dataclass(frozen=True)
 class Arm:
-    """One way to rank the memories for each query.
-
-    Parameters
-    ----------
-    configuration : str
-        The fuser, or empty for runs that somebody made.
-    parts : tuple of str
-        The parts of the graph that are walked.
-    entering : mapping of leg to (int, int)
-        On how many queries the best memory that only this leg lists would be in the top k if the leg listed it first;
-        of how many on which it lists one alone.
-    reread : bool
-        Whether a cross-encoder ordered its first.
-    """
+    """One way to rank the memories for each query."""
 
     run: Ids = field(repr=False)
-    configuration: str = ""
+    configuration: str = ""  # the fuser, or empty for runs that somebody made
+    # On how many queries the best memory that only this leg lists would be in the top k if the leg listed it first; of
+    # how many on which it lists one alone.
     entering: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    parts: Sequence[Part] = ()
-    reread: bool = False
+    parts: Sequence[Part] = ()  # the parts of the graph that are walked
+    reread: bool = False  # whether a cross-encoder ordered its first
 
 
 @dataclass(frozen=True)
@@ -96,38 +85,23 @@ class Rung:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that a verdict rests on.
-
-    Parameters
-    ----------
-    qrels, tuned : Qrels
-        The judgements of the reported queries, and of those that were tuned on.
-    bases : tuple of str
-        The arms without a graph that must be beaten.
-    slices : mapping of name to ids
-        What is guarded against harm beside all queries.
-    provenance : (str, str)
-        How the graph's facts passed when they were compared with memories and questions, and what was found.
-    look : int
-        Which look at these questions this is, from 1; 0 where nobody counts.
-    left_out : int
-        How many questions were left out of tuning, as they are related to reported ones.
-    doubts : tuple of str
-        What is wrong with runs that somebody brought, and is no longer seen in their ids: ties, ranks against scores.
-    """
+    """Everything that a verdict rests on."""
 
     title: str
     plan: Plan
     queries: Mapping[str, Query] = field(repr=False)
-    qrels: Qrels = field(repr=False)
+    qrels: Qrels = field(repr=False)  # the judgements of the reported queries
     arms: Mapping[str, Arm] = field(default_factory=dict, repr=False)
-    bases: Sequence[str] = ()
+    bases: Sequence[str] = ()  # the arms without a graph that must be beaten
     rungs: Sequence[Rung] = ()
-    tuned: Qrels = field(default_factory=dict, repr=False)
+    tuned: Qrels = field(default_factory=dict, repr=False)  # those of the queries that were tuned on
+    # What is guarded against harm beside all queries.
     slices: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    # How the graph's facts passed when they were compared with memories and questions, and what was found.
     provenance: Sequence[str] = UNKNOWN
-    look: int = 0
-    left_out: int = 0
+    look: int = 0  # which look at these questions this is, from 1; 0 where nobody counts
+    left_out: int = 0  # how many questions were left out of tuning, as they are related to reported ones
+    # What is wrong with runs that somebody brought, and is no longer seen in their ids: ties, ranks against scores.
     doubts: Sequence[str] = ()
 
     @cached_property

@@ -74,22 +74,13 @@ def quiet(_title: str, _total: int | None = None) -> Callable[[int], None]:
 
 @dataclass(frozen=True)
 class Ladder:
-    """Climbs the parts of a graph, from what was collected of it.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        What is known before: plan, queries and judgements; arms and rungs are added.
-    cost : Cost
-        What the whole graph cost to build.
-    reader : Reader, optional
-        Orders the first of every arm but the bases, which stand beside themselves as it orders them.
-    """
+    """Climbs the parts of a graph, from what was collected of it."""
 
     asking: Asking
-    evidence: Evidence
-    cost: Cost = NO_COST
+    evidence: Evidence  # what is known before: plan, queries and judgements; arms and rungs are added
+    cost: Cost = NO_COST  # what the whole graph cost to build
     stage: Stage = quiet
+    # Orders the first of every arm but the bases, which stand beside themselves as it orders them.
     reader: Reader | None = None
 
     def climb(self) -> Evidence:

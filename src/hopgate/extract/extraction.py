@@ -37,30 +37,18 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A memory as an extractor sees it: cleared text, tags and keywords, and the id to file the result under.
-
-    Parameters
-    ----------
-    title : str, optional
-        The memory's title, which is its text's first line; None where it is not known whether it has one.
-    created_at : datetime, optional
-        When it was written: "yesterday" is the day before.
-    owner : str
-        Who says "I" in it.
-    before : tuple of str
-        The turns of the same thread just before it: "she" may be somebody there.
-    known : tuple of (str, str)
-        Words of this text, in lower case, that other memories show to be names, each with its kind or an empty text.
-    """
+    """A memory as an extractor sees it: cleared text, tags and keywords, and the id to file the result under."""
 
     memory_id: str | int
     text: Cleared
     tags: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    # The memory's title, which is its text's first line; None where it is not known whether it has one.
     title: str | None = None
-    created_at: datetime | None = None
-    owner: str = OWNER
-    before: tuple[Cleared, ...] = ()
+    created_at: datetime | None = None  # when it was written: "yesterday" is the day before
+    owner: str = OWNER  # who says "I" in it
+    before: tuple[Cleared, ...] = ()  # the turns of the same thread just before it: "she" may be somebody there
+    # Words of this text, in lower case, that other memories show to be names, each with its kind or an empty text.
     known: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -99,24 +87,16 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The mentions and facts of one memory, and how they came about.
-
-    Parameters
-    ----------
-    state : State
-        `complete`, `empty`, `truncated` or `failed`; `reason` is why, where it is not `complete`.
-    prompt_tokens, answer_tokens : int
-        What a model read and wrote for it, retries included; 0 without a model.
-    dropped : tuple of (str, int)
-        What was left out of the answer and how often, e.g. ``(("ungrounded", 3), ("repeated", 12))``.
-    """
+    """The mentions and facts of one memory, and how they came about."""
 
     mentions: tuple[Mention, ...] = ()
     facts: tuple[Fact, ...] = ()
+    # `complete`, `empty`, `truncated` or `failed`; `reason` is why, where it is not `complete`.
     state: State = State.EMPTY
     reason: str = ""
-    prompt_tokens: int = 0
-    answer_tokens: int = 0
+    prompt_tokens: int = 0  # what a model read for it, retries included; 0 without a model
+    answer_tokens: int = 0  # what it wrote
+    # What was left out of the answer and how often, e.g. ``(("ungrounded", 3), ("repeated", 12))``.
     dropped: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -196,27 +176,14 @@ Parameter = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class ExtractorIdentity:
-    """What an extractor's answer depends on besides the text: the cache's key is made of it.
+    """What an extractor's answer depends on besides the text: the cache's key is made of it."""
 
-    Parameters
-    ----------
-    extractor : str
-        The name on the command line: ``phrases``, ``llama``, ``openai``, ``replay``.
-    model : str
-        The model's name or its file's fingerprint; for rules, their version.
-    prompt, grammar : str
-        The text of the prompt and of the JSON schema, empty where there is none.
-    parameters : dict
-        Temperature, seed, lengths and the like.
-    by_id : bool
-        Whether answers depend on the memory's id rather than its text, as a replay's do: such answers are not cached.
-    """
-
-    extractor: str
-    model: str = ""
-    prompt: str = ""
-    grammar: str = ""
-    parameters: dict[str, Parameter] = field(default_factory=dict)
+    extractor: str  # the name on the command line: ``phrases``, ``llama``, ``openai``, ``replay``
+    model: str = ""  # the model's name or its file's fingerprint; for rules, their version
+    prompt: str = ""  # its text, empty where there is none
+    grammar: str = ""  # the text of the JSON schema, empty where there is none
+    parameters: dict[str, Parameter] = field(default_factory=dict)  # temperature, seed, lengths and the like
+    # Whether answers depend on the memory's id rather than its text, as a replay's do: such answers are not cached.
     by_id: bool = False
 
     @cached_property

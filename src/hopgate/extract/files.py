@@ -158,13 +158,6 @@ class Replay:
 
     The file is read and checked whole before the first memory is served.
 
-    Parameters
-    ----------
-    path : str
-        The `triples.jsonl`.
-    known : collection of str, optional
-        The ids that exist, sensitive memories included; a row about another id is refused.
-
     Examples
     --------
     >>> import tempfile
@@ -176,7 +169,8 @@ class Replay:
     ('NAS', ['Ada', 'NAS'])
     """
 
-    path: str
+    path: str  # the `triples.jsonl`
+    # The ids that exist, sensitive memories included; a row about another id is refused.
     known: Collection[str] | None = field(default=None, repr=False, compare=False)
 
     @cached_property

@@ -104,13 +104,6 @@ class Decision:
 class Canonicaliser:
     """Canonicalisation of names: all of them for a backfill, or one that is new.
 
-    Parameters
-    ----------
-    threshold : float
-        Groups of names at least this alike become one concept.
-    ask : float
-        A new name at least this alike to a concept, but below the threshold, is to be asked about.
-
     Examples
     --------
     >>> names = ("Marilyn Monroe", "Monroe", "James Dean")
@@ -124,8 +117,8 @@ class Canonicaliser:
     ['merge', 'new']
     """
 
-    threshold: float = 0.5
-    ask: float = 0.35
+    threshold: float = 0.5  # groups of names at least this alike become one concept
+    ask: float = 0.35  # A new name at least this alike to a concept, but below the threshold, is to be asked about
 
     def fit(self, mentions: Sequence[ContextMention], embed: Embed | None = None) -> Canonicalisation:
         """Cluster the mentions' names, which are also compared by embedding where there is one."""

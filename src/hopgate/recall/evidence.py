@@ -31,22 +31,12 @@ THREADS, TITLES, NAMES = "threads", "titles", "names"
 
 
 class Arcs(NamedTuple):
-    """What joins the memories of a pool, by their places in it; `source` ascends, and each pair stands both ways.
+    """What joins the memories of a pool, by their places in it; `source` ascends, and each pair stands both ways."""
 
-    Parameters
-    ----------
-    source, target : array of int
-        What one is matched by, the other is matched by as well.
-    weight : array
-        How much of a match the arc passes on, up to 1.
-    part : array of str
-        The part of the graph that the arc belongs to.
-    """
-
-    source: Places
+    source: Places  # what one is matched by, the other is matched by as well
     target: Places
-    weight: Floats
-    part: NDArray[np.str_]
+    weight: Floats  # how much of a match the arc passes on, up to 1
+    part: NDArray[np.str_]  # the part of the graph that the arc belongs to
 
 
 class Match(NamedTuple):

@@ -38,17 +38,6 @@ Scopes: TypeAlias = str | Sequence[str] | None
 class Filters:
     """Scopes, ids already in context, and the two times, honoured alike by every leg.
 
-    Parameters
-    ----------
-    scope : str or sequence of str, optional
-        The scope, or the scopes, that memories may have.
-    concepts : tuple of int, optional
-        Only memories that are linked to one of these: those of a cluster.
-    where : Where, optional
-        What their fields must be.
-    among : tuple of int, optional
-        The memories that meet `where`, if they are few: then it is asked once, and not by each leg.
-
     Examples
     --------
     >>> Filters(scope=["home", "work"]).scope
@@ -57,13 +46,14 @@ class Filters:
     ('superseded_at IS NULL AND scope = %(scope)s AND id <> ALL(%(exclude)s)', {'scope': 'home', 'exclude': [3]})
     """
 
-    scope: Scopes = None
+    scope: Scopes = None  # the scope, or the scopes, that memories may have
     exclude: tuple[int, ...] = ()
     as_of: datetime | None = None
     known_at: datetime | None = None
     superseded: bool = False
-    concepts: tuple[int, ...] | None = None
-    where: Where | None = None
+    concepts: tuple[int, ...] | None = None  # only memories that are linked to one of these: those of a cluster
+    where: Where | None = None  # what their fields must be
+    # The memories that meet `where`, if they are few: then it is asked once, and not by each leg.
     among: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -110,28 +100,17 @@ class Filters:
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """A query on its way through the legs.
-
-    Parameters
-    ----------
-    text : str
-    filters : Filters
-    vector : array, optional
-        Its embedding; none where the dense leg is off or the store has no vectors.
-    tokens : QueryTokens, optional
-        Its tokens for late interaction; none where that leg is off or the store keeps none.
-    words : QueryWords, optional
-        Its words as the store knows them, where the lexical leg looked them up.
-    exact : bool, optional
-        Whether every vector and fact is compared and the whole graph solved, as in an evaluation; by default only where
-        a table is small or has no index.
-    """
+    """A query on its way through the legs."""
 
     text: str
     filters: Filters
+    # Its embedding; none where the dense leg is off or the store has no vectors.
     vector: NDArray[np.float32] | None = None
+    # Its tokens for late interaction; none where that leg is off or the store keeps none.
     tokens: QueryTokens | None = None
-    words: QueryWords | None = None
+    words: QueryWords | None = None  # its words as the store knows them, where the lexical leg looked them up
+    # Whether every vector and fact is compared and the whole graph solved, as in an evaluation; by default only where
+    # a table is small or has no index.
     exact: bool | None = None
 
 

@@ -23,11 +23,6 @@ MINIMA = {"lexical": 0.0, "dense": -1.0, "late": -1.0, "graph": 0.0}
 class Weighted:
     """One weight a leg, in 0..5; a leg of weight 0 is off, and does no work.
 
-    Parameters
-    ----------
-    lexical, dense, late, graph : float
-        The legs' weights.
-
     Examples
     --------
     >>> Weighted(graph=1.2).weights, Weighted(dense=0).active

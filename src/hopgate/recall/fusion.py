@@ -31,27 +31,13 @@ Floats: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Pool(Generic[Id]):
-    """All that legs found for one query; make it with `Pool.of`.
+    """All that legs found for one query; make it with `Pool.of`."""
 
-    Parameters
-    ----------
-    ids : tuple
-        The memories, in the order that breaks the last ties.
-    legs : tuple of str
-        The legs that found something.
-    scores : array, legs × ids
-        Each leg's real scores; NaN where it gave none.
-    ranks : array, legs × ids
-        Each memory's rank in the leg's own list, see `shared_ranks`; infinite where it is not listed.
-    unseen : array of bool, legs × ids
-        What a leg could not see.
-    """
-
-    ids: tuple[Id, ...]
-    legs: tuple[str, ...]
-    scores: Floats
-    ranks: Floats
-    unseen: NDArray[np.bool_]
+    ids: tuple[Id, ...]  # the memories, in the order that breaks the last ties
+    legs: tuple[str, ...]  # the legs that found something
+    scores: Floats  # each leg's real scores; NaN where it gave none
+    ranks: Floats  # each memory's rank in the leg's own list, see `shared_ranks`; infinite where it is not listed
+    unseen: NDArray[np.bool_]  # what a leg could not see
 
     @classmethod
     def of(
@@ -100,22 +86,12 @@ class Pool(Generic[Id]):
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What the legs of a pool give to each memory at weight 1, to be weighed many times.
+    """What the legs of a pool give to each memory at weight 1, to be weighed many times."""
 
-    Parameters
-    ----------
-    legs : tuple of str
-        Those that the fuser gives a weight; others are as if they had found nothing.
-    values : array, legs × ids
-    listed : array of bool
-        Which memories these legs list.
-    tie_order : array
-        All memories in the order that breaks ties: what more of these legs could see, then the better single rank.
-    """
-
-    legs: tuple[str, ...]
+    legs: tuple[str, ...]  # those that the fuser gives a weight; others are as if they had found nothing
     values: Floats
-    listed: NDArray[np.bool_]
+    listed: NDArray[np.bool_]  # which memories these legs list
+    # All memories in the order that breaks ties: what more of these legs could see, then the better single rank.
     tie_order: NDArray[np.intp]
 
     @classmethod
@@ -154,24 +130,13 @@ class Units:
 
 @dataclass(frozen=True, eq=False)
 class Ranking(Generic[Id]):
-    """A pool in the order of its fused scores.
-
-    Parameters
-    ----------
-    pool : Pool
-    fuser : Fuser
-    units : Units
-    scores : array
-        One a memory, in the order of `pool.ids`; minus infinity for what no leg with a weight lists.
-    order : array of int
-        The places in `pool.ids` of what such a leg lists, best first.
-    """
+    """A pool in the order of its fused scores."""
 
     pool: Pool[Id]
     fuser: Fuser
     units: Units
-    scores: Floats
-    order: NDArray[np.intp]
+    scores: Floats  # one a memory, in the order of `pool.ids`; minus infinity for what no leg with a weight lists
+    order: NDArray[np.intp]  # the places in `pool.ids` of what such a leg lists, best first
 
     @property
     def ids(self) -> list[Id]:

@@ -58,22 +58,12 @@ class HitFact:
 
 @dataclass(frozen=True)
 class Present:
-    """The facts of a query's best memories, as of the time that it asks about.
+    """The facts of a query's best memories, as of the time that it asks about."""
 
-    Parameters
-    ----------
-    words : frozenset of str
-        Those of the query, which decide what of a memory is asked about: the facts that it names, else all of them.
-    moment : datetime
-        What has ended by then is over.
-    past : bool
-        Whether the query asks for what was: then nothing stands lower for being over.
-    facts : mapping of memory id to facts
-    """
-
+    # Those of the query, which decide what of a memory is asked about: the facts that it names, else all of them.
     words: frozenset[str]
-    moment: datetime
-    past: bool
+    moment: datetime  # what has ended by then is over
+    past: bool  # whether the query asks for what was: then nothing stands lower for being over
     facts: Mapping[int, Sequence[MemoryFact]] = field(default_factory=dict)
 
     @cached_property

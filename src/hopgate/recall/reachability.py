@@ -57,19 +57,12 @@ CASES = {
 
 @dataclass(frozen=True)
 class Bound:
-    """What a leg can do to the top k, whatever the query.
-
-    Parameters
-    ----------
-    leg, fuser, k
-        Which leg, by which fuser, in the top how many.
-    needed : mapping of case to float
-        The weight to exceed by how the other legs' lists overlap, one of `CASES`: 0 for any, infinity for none.
-    """
+    """What a leg can do to the top k, whatever the query."""
 
     leg: str
     fuser: Fuser
     k: int
+    # The weight to exceed by how the other legs' lists overlap, one of `CASES`: 0 for any, infinity for none.
     needed: Mapping[str, float]
     between: ClassVar[Reachability] = Reachability.AT_BEST
 

@@ -30,18 +30,11 @@ DATES = ("as_of", "known_at")
 
 @dataclass(frozen=True)
 class Query:
-    """A question to recall for.
-
-    Parameters
-    ----------
-    id, text : str
-        Its id, and what is asked.
-    metadata : mapping
-        `type`, `hops`, `scope`, `cluster`, `as_of`, `known_at`, and whatever else was written beside it.
-    """
+    """A question to recall for."""
 
     id: str
     text: str
+    # `type`, `hops`, `scope`, `cluster`, `as_of`, `known_at`, and whatever else was written beside it.
     metadata: Mapping[str, Any] = member(default_factory=dict, hash=False)
 
     @property

@@ -25,24 +25,14 @@ PROMPT_TOKENS, ROW_TOKENS, ANSWER_TOKENS = 600, 25, 60
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model wrote, and what that took.
-
-    Parameters
-    ----------
-    cut : bool
-        Whether it was stopped at its length limit.
-    problem : str
-        Why there is no answer.
-    is_too_long : bool
-        Whether there is none because so much text does not fit into the model's window.
-    """
+    """What a model wrote, and what that took."""
 
     text: str = ""
-    cut: bool = False
+    cut: bool = False  # whether it was stopped at its length limit
     prompt_tokens: int = 0
     answer_tokens: int = 0
-    problem: str = ""
-    is_too_long: bool = False
+    problem: str = ""  # why there is no answer
+    is_too_long: bool = False  # whether there is none because so much text does not fit into the model's window
 
 
 @runtime_checkable
@@ -128,28 +118,14 @@ ANSWER, ANSWER_SCHEMA = _TEXTS["answer"]["task"], _TEXTS["answer"]["schema"]
 
 @dataclass(frozen=True, kw_only=True)
 class ChatExtractor(ABC):
-    """Extracts by a model that is asked in chats; a subclass says how that is asked, and what it is.
+    """Extracts by a model that is asked in chats; a subclass says how that is asked, and what it is."""
 
-    Parameters
-    ----------
-    window : int
-        Tokens of a call, its answer with it.
-    max_tokens : int
-        The most that the model may write about one memory.
-    together : int
-        So many memories go into one call where they fit; what the answer lacks is asked for again.
-    types : TypeTable
-        The kinds and relations that are wanted.
-    question : Question
-        What is asked of each memory.
-    """
-
-    window: int = 16_384
-    max_tokens: int = 1024
+    window: int = 16_384  # tokens of a call, its answer with it
+    max_tokens: int = 1024  # the most that the model may write about one memory
     seed: int = 0
-    together: int = 1
-    types: TypeTable = field(default_factory=shared_types)
-    question: Question = field(default=EXTRACT, repr=False)
+    together: int = 1  # so many memories go into one call where they fit; what the answer lacks is asked for again
+    types: TypeTable = field(default_factory=shared_types)  # the kinds and relations that are wanted
+    question: Question = field(default=EXTRACT, repr=False)  # what is asked of each memory
 
     @property
     @abstractmethod

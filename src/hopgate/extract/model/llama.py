@@ -33,21 +33,12 @@ class Llama(ChatExtractor):
 
     The prompt is the same for every memory and comes first, so llama.cpp keeps its state in the prefix cache and reads
     only the memories anew. `together` is 1: the prompt is kept either way, and small models mix memories up.
-
-    Parameters
-    ----------
-    path : str
-        The GGUF file.
-    threads : int, optional
-        CPU threads; llama.cpp's own choice where it is not given.
-    runtime : {"xllamacpp", "llama_cpp"}, optional
-        The package that runs the file; the first that is installed where it is not given.
     """
 
-    path: str
+    path: str  # the GGUF file
     window: int = field(default=4096, kw_only=True)
-    threads: int | None = None
-    runtime: str | None = None
+    threads: int | None = None  # CPU threads; llama.cpp's own choice where it is not given
+    runtime: str | None = None  # the package that runs the file; the first that is installed where it is not given
 
     @cached_property
     def identity(self) -> ExtractorIdentity:

@@ -26,14 +26,10 @@ class OpenAI(ChatExtractor):
 
     A server that knows no ``json_schema`` is asked for plain JSON, and one that knows neither is simply asked; what it
     then writes is repaired. `extract` may be called from several threads at once.
-
-    Parameters
-    ----------
-    base_url : str
-        The endpoint; a password in it is sent, and neither printed nor part of the identity.
     """
 
     model: str
+    # The endpoint; a password in it is sent, and neither printed nor part of the identity.
     base_url: str = field(default="https://api.openai.com/v1", repr=False)
     api_key: str = field(default="", repr=False, compare=False)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
