@@ -31,7 +31,7 @@ import numpy as np
 from hopgate.embed.cache import EmbeddingCache
 from hopgate.embed.embedder import embedder_from
 from hopgate.eval.data.dataset import Dataset, read_dataset
-from hopgate.eval.data.runs import ordered, write_run
+from hopgate.eval.data.runs import write_run
 from hopgate.eval.measures import Recall
 from hopgate.memory import Cleared
 
@@ -142,16 +142,19 @@ def main() -> None:
     arguments = parser.parse_args()
     sys.meta_path.append(StandIn())
     dataset = read_dataset(arguments.dataset)
-    run = run_peer(dataset)
+    run = {
+        query: [memory for memory, _ in sorted(hits, key=lambda hit: (-hit[1], hit[0]))]
+        for query, hits in run_peer(dataset).items()
+    }
     write_run(arguments.out, run, tag="hipporag-2.0.0a4")
     figures = {split: _recall(run, dataset, split) for split in dataset.splits}
     print(json.dumps({"dataset": dataset.name, "peer": "hipporag 2.0.0a4", **figures}, indent=1))
 
 
-def _recall(run: Mapping[str, Sequence[tuple[str, float]]], dataset: Dataset, split: str) -> dict[str, float]:
+def _recall(run: Mapping[str, Sequence[str]], dataset: Dataset, split: str) -> dict[str, float]:
     qrels = dataset.split(split)
     return {
-        repr(measure): float(np.mean([measure.score(ordered(run[query]), gold) for query, gold in qrels.items()]))
+        repr(measure): float(np.mean([measure.score(run[query], gold) for query, gold in qrels.items()]))
         for measure in (Recall(k=5), Recall(k=10))
     }
 

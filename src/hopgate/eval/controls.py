@@ -27,11 +27,6 @@ def shuffled(matrix: GraphMatrix, part: str, seed: int = 0) -> GraphMatrix:
     No pair is joined twice and none to itself. Arcs between memories stay within their scope. The link of a memory to
     the concept that its title names follows from a name alone, and stays. The same matrix and seed give the same
     shuffle, bit for bit.
-
-    Parameters
-    ----------
-    part : str
-        `threads`, `titles`, `names`, `facts`, or `concepts` for the last three at once.
     """
     graph, memories = matrix.graph, matrix.graph.memories
     left, right = np.repeat(np.arange(graph.nodes), np.diff(graph.indptr)), graph.indices.astype(np.int64)
@@ -84,22 +79,11 @@ def shuffled(matrix: GraphMatrix, part: str, seed: int = 0) -> GraphMatrix:
 def rewired(rng: np.random.Generator, left: Ints, right: Ints, kind: Ints) -> Ints:
     """Deal the right ends of the arcs out anew among arcs of one kind, so that none is a loop or stands twice.
 
+    No two of the given arcs join the same pair. Those whose kind is below 0 stay, and `OTHER` ones are in nobody's way.
     In every round the arcs of a kind are paired at random, and half of the pairs exchange their ends where that is
     allowed (Maslov and Sneppen, Science 296, 2002): every step has the degrees. What is allowed is allowed the other
     way round, too, and a pair may stay as it is, so that every graph with these degrees is as likely, also of the few
     that a tiny graph has.
-
-    Parameters
-    ----------
-    left, right : arrays of int
-        The arcs, whose pairs are distinct, whichever end comes first.
-    kind : array of int
-        Arcs exchange ends within their kind; those below 0 stay, and `OTHER` ones are never in the way either.
-
-    Returns
-    -------
-    array of int
-        The new right ends.
     """
     ends, free, like = right.copy(), np.flatnonzero(kind >= 0), kind != OTHER
     for turn in range(ROUNDS if len(free) > 1 else 0):

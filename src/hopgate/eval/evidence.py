@@ -60,26 +60,21 @@ class Arm:
     """One way to rank the memories for each query."""
 
     run: Ids = field(repr=False)
-    configuration: str = ""  # the fuser, or empty for runs that somebody made
-    # On how many queries the best memory that only this leg lists would be in the top k if the leg listed it first; of
-    # how many on which it lists one alone.
+    configuration: str = ""  # the fuser; of runs that somebody made it is not known
+    # By leg: on how many queries a memory that it alone lists could be in the top k, and of how many (`entering`).
     entering: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    parts: Sequence[Part] = ()  # the parts of the graph that are walked
+    parts: Sequence[Part] = ()  # of the graph, that are walked
     reread: bool = False  # whether a cross-encoder ordered its first
 
 
 @dataclass(frozen=True)
 class Rung:
-    """One claim of the ladder: the arm with a part of the graph against the arms without it.
+    """One claim of the ladder: the arm with a part of the graph against the arms without it."""
 
-    `part` is one of `PARTS`, `CONCEPTS` or `RUNS`, `arm` the arm with it, which must beat each of `over`. `shuffled`
-    are arms on graphs whose part was shuffled, tuned like it.
-    """
-
-    part: str
+    part: str  # one of `PARTS`, `CONCEPTS` or `RUNS`
     arm: str
-    over: Sequence[str]
-    shuffled: Sequence[str] = field(default=(), repr=False)
+    over: Sequence[str]  # the arms that it must beat, each of them
+    shuffled: Sequence[str] = field(default=(), repr=False)  # arms on graphs whose part was shuffled, tuned like it
     cost: Cost = field(default=NO_COST, compare=False)  # it is measured, and never the same again
 
 
@@ -92,17 +87,14 @@ class Evidence:
     queries: Mapping[str, Query] = field(repr=False)
     qrels: Qrels = field(repr=False)  # the judgements of the reported queries
     arms: Mapping[str, Arm] = field(default_factory=dict, repr=False)
-    bases: Sequence[str] = ()  # the arms without a graph that must be beaten
+    bases: Sequence[str] = ()  # the arms without a graph, which must be beaten
     rungs: Sequence[Rung] = ()
-    tuned: Qrels = field(default_factory=dict, repr=False)  # those of the queries that were tuned on
-    # What is guarded against harm beside all queries.
-    slices: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
-    # How the graph's facts passed when they were compared with memories and questions, and what was found.
-    provenance: Sequence[str] = UNKNOWN
+    tuned: Qrels = field(default_factory=dict, repr=False)  # the judgements of those that were tuned on
+    slices: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)  # guarded against harm beside all
+    provenance: Sequence[str] = UNKNOWN  # how the facts passed, beside memories and questions, and what was found
     look: int = 0  # which look at these questions this is, from 1; 0 where nobody counts
-    left_out: int = 0  # how many questions were left out of tuning, as they are related to reported ones
-    # What is wrong with runs that somebody brought, and is no longer seen in their ids: ties, ranks against scores.
-    doubts: Sequence[str] = ()
+    left_out: int = 0  # questions that were left out of tuning, as they are related to reported ones
+    doubts: Sequence[str] = ()  # what is wrong with brought runs, and is no longer seen in their ids
 
     @cached_property
     def gold(self) -> Mapping[str, set[str]]:

@@ -14,7 +14,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval import record
 from hopgate.eval.checks import Status, compared_facts, related
 from hopgate.eval.data.dataset import Dataset, Query, read_queries
-from hopgate.eval.data.runs import Run, ordered, ranks_against_scores, read_qrels, read_run, relevant
+from hopgate.eval.data.runs import Run, ranks_against_scores, read_qrels, read_run, relevant
 from hopgate.eval.evidence import RUNS, Arm, Cost, Evidence, Rung
 from hopgate.eval.ladder import Asking, Ladder, Reader, Stage, quiet
 from hopgate.eval.ledger import Ledger
@@ -107,7 +107,10 @@ def gate_runs(
         plan=plan,
         queries=known,
         qrels=judgements,
-        arms={name: Arm({query: ordered(own) for query, own in run.items()}) for name, run in runs.items()},
+        arms={
+            name: Arm({query: [memory for memory, _ in ranking] for query, ranking in run.items()})
+            for name, run in runs.items()
+        },
         bases=tuple(bases),
         rungs=(Rung(RUNS, challenger, tuple(bases)),),
         slices=reported_slices(known, judgements, declared=plan.slices),

@@ -78,7 +78,7 @@ class Ladder:
 
     asking: Asking
     evidence: Evidence  # what is known before: plan, queries and judgements; arms and rungs are added
-    cost: Cost = NO_COST  # what the whole graph cost to build
+    cost: Cost = NO_COST  # of building the whole graph
     stage: Stage = quiet
     # Orders the first of every arm but the bases, which stand beside themselves as it orders them.
     reader: Reader | None = None

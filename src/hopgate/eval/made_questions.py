@@ -96,19 +96,9 @@ def make_questions(
     pair is kept when no memory says both, no two memories of the two are adjacent in `space`, and the question names
     neither what lies between nor the answer.
 
-    Gives the questions, whose gold is every memory that says one of their facts, and how many facts and pairs were left
-    out for which reason. Their metadata says that each was `made`, and the `answer`.
-
-    Parameters
-    ----------
-    triples : sequence of Triple
-        Mentions are passed over, and so are facts of memories that `space` lacks.
-    space : VectorSpace
-        Of an embedder other than the one under test.
-    neighbours : int
-        Two memories are adjacent when either is among the other's nearest so many; with 0 none are.
-    now : datetime, optional
-        When facts are in force; by default today.
+    Mentions are passed over, and so are facts of memories that `space` lacks. Two memories are adjacent when either is
+    among the other's nearest so many `neighbours`. Gives the questions, whose gold is every memory that says one of
+    their facts, and how many facts and pairs were left out for which reason.
     """
     dropped: Counter[str] = Counter()
     steps = _steps(_in_force(triples, space, now or datetime.now(UTC), dropped), dropped)

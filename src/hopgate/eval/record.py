@@ -32,11 +32,7 @@ def save(folder: Path, evidence: Evidence) -> Judgement:
     values, arms = _fields(evidence), {}
     for place, (name, arm) in enumerate(evidence.arms.items()):
         file = f"{place:03d}.trec"
-        ranked = {
-            _plain(query): [(_plain(id), float(len(ids) - place)) for place, id in enumerate(ids)]
-            for query, ids in arm.run.items()
-        }
-        write_run(runs / file, ranked)
+        write_run(runs / file, {_plain(query): [*map(_plain, ids)] for query, ids in arm.run.items()})
         arms[name] = {**_fields(arm), "run": file}
     del values["plan"]
     (folder / FILE).write_text(plan_text(evidence.plan), encoding="utf-8")
@@ -84,10 +80,7 @@ def judged(folder: Path) -> Judgement:
 def verify(folder: Path, fingerprint: str | None = None) -> list[str]:
     """Recompute everything from the saved runs; give what is not as it was saved, nothing where all is consistent.
 
-    Parameters
-    ----------
-    fingerprint : str, optional
-        What was printed when the gate was run. Without it somebody who saved a changed gate again is not found out.
+    Without the fingerprint that was printed somebody who saved a changed gate again is not found out.
     """
     actual, decision = _fingerprint(folder), folder / DECISION
     differs = [] if fingerprint in (None, actual) else [f"the fingerprint is {actual}, not {fingerprint}"]

@@ -47,42 +47,27 @@ class Control:
 
 @dataclass(frozen=True)
 class Claim:
-    """What is decided about one part of the graph: its arm over the strongest of those that it must beat.
-
-    Parameters
-    ----------
-    interval : pair of floats
-        Of the difference of the primary measure, at the level that decides.
-    error : float
-        Of the difference, at most 1; where every question has the same, that of one question more.
-    p, randomised_p : float
-        The largest one-sided p over all arms that must be beaten, adjusted for the other parts; and the second opinion
-        over the strongest: signs of whole clusters exchanged.
-    needed : (int, int)
-        Queries and clusters that would decide about the worthwhile gain.
-    by_cluster : mapping of cluster to float
-        The mean gain in each.
-    """
+    """What is decided about one part of the graph: its arm over the strongest of those that it must beat."""
 
     part: str
     arm: str
     over: str
     verdict: Verdict
     reason: str
-    difference: float
-    interval: tuple[float, float]
-    error: float
-    p: float
-    randomised_p: float
+    difference: float  # of the primary measure
+    interval: tuple[float, float]  # of the difference, at the level that decides
+    error: float  # of the difference, at most 1; where every question has the same, that of one question more
+    p: float  # the largest one-sided p over all arms that must be beaten, adjusted for the other parts
+    randomised_p: float  # the second opinion over the strongest: signs of whole clusters exchanged
     queries: int
     clusters: int
     icc: float
     design_effect: float
-    needed: tuple[int, int]
+    needed: tuple[int, int]  # queries and clusters that would decide about the worthwhile gain
     cost: Cost
     control: Control | None
-    harmed: tuple[str, ...]
-    by_cluster: Mapping[str, float] = field(repr=False)
+    harmed: tuple[str, ...]  # the slices that lose
+    by_cluster: Mapping[str, float] = field(repr=False)  # the mean gain in each
 
     @property
     def title(self) -> str:
@@ -92,15 +77,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Everything that a gate decided, recomputable from its evidence.
-
-    `level` is what earlier looks have left of the declared chance of an OPEN without an effect.
-    """
+    """Everything that a gate decided, recomputable from its evidence."""
 
     evidence: Evidence = field(repr=False)
     checks: tuple[Check, ...]
     claims: tuple[Claim, ...]
-    level: float
+    level: float  # what earlier looks have left of the declared chance of an OPEN without an effect
     fingerprint: str = ""
 
     @property

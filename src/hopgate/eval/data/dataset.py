@@ -85,26 +85,14 @@ def read_queries(path: Path) -> dict[str, Query]:
 
 @dataclass(frozen=True)
 class Dataset:
-    """An evaluation set that passed every check: splits are disjoint, and every id in them exists.
-
-    Parameters
-    ----------
-    folder : Path
-        Where it was read from.
-    memories : tuple of Memory
-        The corpus.
-    queries : mapping of id to Query
-    splits : mapping of split to qrels
-    triples, statements : tuple of Triple, tuple of Statement
-        Facts and mentions, and sentences about memories; empty where there is no such file.
-    """
+    """An evaluation set that passed every check: splits are disjoint, and every id in them exists."""
 
     folder: Path
     memories: tuple[Memory, ...]
     queries: Mapping[str, Query]
     splits: Mapping[str, Qrels]
-    triples: tuple[Triple, ...] = ()
-    statements: tuple[Statement, ...] = ()
+    triples: tuple[Triple, ...] = ()  # facts and mentions, where there is such a file
+    statements: tuple[Statement, ...] = ()  # sentences about memories, where there is such a file
 
     @property
     def name(self) -> str:

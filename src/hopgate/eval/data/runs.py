@@ -6,33 +6,19 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias
 
 from hopgate.errors import HopgateError
 from hopgate.jsonl import refuse, text_lines
 
-Ranking: TypeAlias = Sequence[tuple[str, float]]
-"""Ids with scores, for one query."""
-
-Run: TypeAlias = Mapping[str, Ranking]
-"""Query id → ranking."""
+Run: TypeAlias = Mapping[str, Sequence[tuple[str, float]]]
+"""Query id → memory ids with their scores, best first."""
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
 """Query id → memory id → grade."""
 
 HEADER = "query-id\tcorpus-id\tscore"
-
-
-def ordered(ranking: Ranking) -> list[str]:
-    """Ids by score, best first; ties broken by id, an id given twice kept at its best place."""
-    for name, score in ranking:
-        if math.isnan(score):
-            raise HopgateError(f"the score of {name!r} in a run is not a number: remove it or score it")
-    # By name first: sorting keeps the order of equals, also from the end.
-    by_score = sorted(sorted(ranking, key=itemgetter(0)), key=itemgetter(1), reverse=True)
-    return list(dict.fromkeys(map(itemgetter(0), by_score)))
 
 
 def relevant(gold: Mapping[str, int], least: int = 1) -> set[str]:
@@ -41,7 +27,7 @@ def relevant(gold: Mapping[str, int], least: int = 1) -> set[str]:
 
 
 def read_run(path: str | Path) -> dict[str, list[tuple[str, float]]]:
-    """Read `query Q0 memory rank score tag` lines; as in trec_eval the score decides, not the rank."""
+    """Read `query Q0 memory rank score tag` lines; as in trec_eval the score decides, not the rank, and then the id."""
     path = Path(path)
     run: dict[str, dict[str, float]] = {}
     for number, line in text_lines(path):
@@ -73,18 +59,14 @@ def ranks_against_scores(path: Path) -> bool:
     return both[1] > both[-1]
 
 
-def write_run(path: str | Path, run: Run, tag: str = "hopgate") -> None:
-    """Write a run; scores are written in full, so that reading it back gives the same run."""
-    lines = []
-    for query, ranking in run.items():
-        scores = dict(ranking)
-        for name in (query, tag, *scores):
-            if name.split() != [name]:
-                raise HopgateError(f"{path}: columns are parted by white space, so the id {name!r} cannot be written")
-        lines += [
-            f"{query} Q0 {memory} {rank} {scores[memory]!r} {tag}" for rank, memory in enumerate(ordered(ranking), 1)
-        ]
-    Path(path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+def write_run(path: str | Path, run: Mapping[str, Sequence[str]], tag: str = "hopgate") -> None:
+    """Write ids, best first, without white space and none twice; their scores fall from how many there are."""
+    lines = [
+        f"{query} Q0 {memory} {rank} {float(1 + len(ids) - rank)} {tag}\n"
+        for query, ids in run.items()
+        for rank, memory in enumerate(ids, 1)
+    ]
+    Path(path).write_text("".join(lines), encoding="utf-8")
 
 
 def read_qrels(path: str | Path) -> dict[str, dict[str, int]]:
