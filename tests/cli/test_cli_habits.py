@@ -38,6 +38,7 @@ def test_a_pipe_gets_lines_of_cells_and_a_terminal_a_table(run, monkeypatch):
     assert run("list").out == run("list", "--format", "tsv").out == line
     [cells] = [row.split("\t") for row in run("recall", "cat", *LEXICAL).out.splitlines()]
     assert cells[:2] == ["1", "a"] and cells[3] == "The cat sleeps long."
+    assert "memories\t1" in run("status").out.splitlines()
     monkeypatch.setenv("COLUMNS", "40")
     drawn = run("list", "--format", "text").out.splitlines()
     assert "content" in drawn[1] and len(drawn) > 4 and max(map(len, drawn)) <= 40

@@ -58,7 +58,9 @@ def show(value: Any, lines: str | Iterable[object] | None = None, status: int = 
         print_json(value)
     else:
         if lines is None:
-            lines = pairs(value) if isinstance(value, Mapping) else str(value).splitlines()
+            lines = (
+                pairs(value, tabs=chosen_format() == "tsv") if isinstance(value, Mapping) else str(value).splitlines()
+            )
         for line in [lines] if isinstance(lines, str) else lines:
             say(line)
     if status:
@@ -143,8 +145,8 @@ def counted(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
-def pairs(values: Mapping[str, Any]) -> Iterator[str]:
-    """Lines of a name and a value for a person; what is empty is left out.
+def pairs(values: Mapping[str, Any], *, tabs: bool = False) -> Iterator[str]:
+    """Lines of a name and a value, in columns or parted by tabs; what is empty is left out.
 
     Examples
     --------
@@ -154,7 +156,7 @@ def pairs(values: Mapping[str, Any]) -> Iterator[str]:
     filled = {name: text for name, value in values.items() if (text := _worded(value))}
     width = max(map(len, filled), default=0) + 2
     for name, text in filled.items():
-        yield f"{name.replace('_', ' '):<{width}}{text}"
+        yield name.replace("_", " ") + ("\t" if tabs else " " * (width - len(name))) + text
 
 
 def _worded(value: Any) -> str:
