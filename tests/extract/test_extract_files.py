@@ -1,4 +1,4 @@
-"""triples.jsonl, statements.jsonl and types.toml: what is read, what is refused, and what comes of it."""
+"""triples.jsonl and statements.jsonl: what is read, what is refused, and what comes of it."""
 
 import json
 from pathlib import Path
@@ -9,9 +9,7 @@ import pytest
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.files import Replay, Statement, Triple, WithStatements, read_statements, read_triples
-from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.extract.spec import extractor_from, read_type_table
 from hopgate.memory import Cleared
 
 FACT = {"doc_id": "m1", "subject": "Ada", "relation": "owns", "object": "NAS"}
@@ -110,44 +108,3 @@ def test_names_in_a_statement_are_the_memorys(tmp_path):
     # A file knows names and facts by ids: of a statement its subject alone is added.
     [extraction] = by_file.extract([source("m1", "It hangs there.")])
     assert [mention.name for mention in extraction.mentions] == ["Ada", "NAS", "Bea"] and len(extraction.facts) == 1
-
-
-TYPES = """
-[kinds.ship]
-description = "a vessel with a name"
-examples = ["MS Fram"]
-
-[relations."moored at"]
-description = "where a ship lies"
-single_valued = true
-"""
-
-
-def test_kinds_and_relations_of_ones_own(tmp_path):
-    (tmp_path / "types.toml").write_text(TYPES)
-    made = extractor_from("openai", model="m", types=tmp_path / "types.toml")
-    assert isinstance(made, OpenAI) and made.single_valued == ("moored at",)
-    for wanted in ("'ship' (a vessel with a name), such as MS Fram", "'moored at' (where a ship lies)"):
-        assert wanted in made.identity.prompt
-    assert made.identity.hash != OpenAI("m", together=100).identity.hash
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("[kind.ship]", "did you mean 'kinds'"),
-        ("kinds = 1", "write .kinds.NAME"),
-        ("[kinds.ship]\ndescripton = 'x'", "did you mean 'description'"),
-        ("[relations.owns]\nsingle_valued = 'yes'", "true or false"),
-        ("[kinds]\nship = 1", "a table is expected"),
-        ("[kinds.x]\nexamples = 'y'", "list of strings"),
-        ("", "neither kinds nor relations"),
-        ("[", "not TOML"),
-    ],
-)
-def test_a_table_of_types_that_is_none_is_refused(tmp_path, text, reason):
-    (tmp_path / "types.toml").write_text(text)
-    with pytest.raises(HopgateError, match=reason):
-        read_type_table(tmp_path / "types.toml")
-    with pytest.raises(HopgateError, match="asks no model"):
-        extractor_from("phrases", types=tmp_path / "types.toml")

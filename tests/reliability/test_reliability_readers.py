@@ -33,7 +33,6 @@ from hopgate.extract.files import read_statements, read_triples
 from hopgate.extract.model.answer import first_json, read_answers, without_thoughts
 from hopgate.extract.rules.dates import iso
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.extract.spec import read_type_table
 from hopgate.graph.links import without_addition
 from hopgate.graph.names import name_words
 from hopgate.graph.walk.config import walk_of
@@ -171,9 +170,6 @@ READERS = {
     "judgements.txt": file_reader(read_qrels, "judgements.txt", "q1 0 m1 1\nq2 0 m2 0\n"),
     "questions.md": file_reader(read_questions, "questions.md",
                                 "# Mine\n\n## Where is the key?\n- [x] m1 · Ada keeps it.\n- [ ] m2 · b\n"),
-    "types.toml": file_reader(
-        read_type_table, "types.toml",
-        '[kinds.host]\ndescription = "a machine"\nexamples = ["alder"]\n[relations."runs on"]\nsingle_valued = true\n'),
 }
 # fmt: on
 

@@ -39,7 +39,6 @@ extractor_options = together(
     click.option("--url", help="The endpoint for openai; its key comes from OPENAI_API_KEY."),
 )
 run_options = together(
-    path("--types", "A types.toml with the kinds and relations that a model should prefer."),
     count("--together", "Memories in one call to a model.", most=100, show_default="100 for openai, 1 for llama"),
     count("--limit", "Only the first so many memories."),
     click_options(Run),
@@ -49,7 +48,7 @@ run_options = together(
 def make_extractor(kb: KnowledgeBase, given: dict[str, Any]) -> Extractor:
     """Make the extractor that the options name, taking them; a replay may only name memories that the store has."""
     name = given.pop("extractor")
-    options = {option: given.pop(option, None) for option in ("model", "url", "types", "together")}
+    options = {option: given.pop(option, None) for option in ("model", "url", "together")}
     known = set(kb.id_map().values()) if name == "replay" else None
     return extractor_from(name, known=known, **options)
 

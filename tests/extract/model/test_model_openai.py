@@ -41,7 +41,7 @@ def test_a_good_answer_becomes_mentions_and_dated_facts(chat_server):
     assert pickle.loads(pickle.dumps(used)) == used, "also one that was asked goes to other processes"
     [request] = chat_server.requests
     assert request["response_format"]["type"] == "json_schema" and request["temperature"] == request["seed"] == 0
-    # Without a types.toml a model is told the relations of the rules, so that its facts end each other.
+    # A model is told the relations of the rules, so that its facts end each other.
     assert "'runs on'" in request["messages"][0]["content"]
 
 
