@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hopgate.recall.filters import Filters, Query, Scopes, read_filters
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 FILTERS = ("scope", "exclude", "as_of", "known_at", "cluster", "where")
 # Queries that are embedded in one batch, and that are asked side by side.
-BATCH, SIDE_BY_SIDE = 256, 3
+BATCH, SIDE_BY_SIDE = 64, 3
 
 
 class AskOptions(RecallOptions, total=False):
@@ -73,13 +74,14 @@ class Asked:
     ) -> dict[str, list[Hit]]:
         """Ask many queries side by side, each text once."""
         distinct, found = list(dict.fromkeys(texts)), dict[str, list[Hit]]()
-        with ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="hopgate-many") as threads:
-            for start in range(0, len(distinct), BATCH):
-                batch = distinct[start : start + BATCH]
-                ahead = EmbeddedAhead.of(embedding, batch, self.pipeline, self.settings)
+        batches = [distinct[start : start + BATCH] for start in range(0, len(distinct), BATCH)]
+        ask = partial(Asked.hits, explain=explain, exact=exact)
+        embed = partial(EmbeddedAhead.of, embedding, self.pipeline, self.settings)
+        with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
+            # What comes next is embedded while a batch is asked: models leave Python to others.
+            for batch, ahead in zip(batches, reader.map(embed, batches), strict=True):
                 asked = replace(self, pipeline=replace(self.pipeline, embedder=ahead))
-                hits = threads.map(lambda text, asked=asked: asked.hits(text, explain=explain, exact=exact), batch)
-                found |= zip(batch, hits, strict=True)
+                found |= zip(batch, threads.map(partial(ask, asked), batch), strict=True)
         return found
 
 
@@ -94,7 +96,7 @@ class EmbeddedAhead:
 
     @classmethod
     def of(
-        cls, embedding: Embedding, texts: Sequence[str], pipeline: RecallPipeline, settings: Settings
+        cls, embedding: Embedding, pipeline: RecallPipeline, settings: Settings, texts: Sequence[str]
     ) -> EmbeddedAhead:
         """Embed queries for the legs that have a weight."""
         active = settings.fuser.active
