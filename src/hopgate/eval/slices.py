@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from operator import and_, or_, sub
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,19 +22,16 @@ GUARDED = 5
 """A kind of question of which there are fewer is not guarded against harm unless it was declared."""
 NEIGHBOURS = 10
 """Two memories are adjacent when either is among the other's nearest so many."""
-_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {"|": or_, "&": and_, "-": sub}
 
 
 def slice_of(text: str, queries: Mapping[str, Query]) -> frozenset[str]:
-    """Give the questions of a slice: a field of the metadata and its value, `hops>=2`, or several put together.
-
-    Operators (`|`, `&`, `-`) are taken from left to right, between spaces.
-    """
-    first, *rest = re.split(r"\s+([|&-])\s+", text.strip())
-    names = _simple(first, queries)
-    for operator, other in zip(rest[::2], rest[1::2], strict=True):
-        names = _OPERATORS[operator](names, _simple(other, queries))
-    return names
+    """Give the questions of a slice: those with a value in a field of their metadata, as in `hops=2`, or `all`."""
+    if text == ALL:
+        return frozenset(queries)
+    name, _, value = text.partition("=")
+    if not name or not value:
+        raise HopgateError(f"{text!r} is no slice: write a field of the questions' metadata and its value, as hops=2")
+    return frozenset(key for key, query in queries.items() if str(query.metadata.get(name)) == value)
 
 
 def reported_slices(
@@ -54,7 +48,7 @@ def reported_slices(
     if empty := [text for text, names in slices.items() if not names]:
         raise HopgateError(f"no reported question is in the slice {empty[0]}: declare one that has some")
     kinds = {f"{kind}={query.metadata[kind]}" for query in asked.values() for kind in KINDS if query.metadata.get(kind)}
-    candidates = {text: _simple(text, asked) for text in sorted(kinds)}
+    candidates = {text: slice_of(text, asked) for text in sorted(kinds)}
     if (shown := list(memories)) and any((query.hops or 1) > 1 for query in asked.values()):
         candidates[NON_ADJACENT] = non_adjacent(reported, latent_space(shown))
     for text, names in candidates.items():
@@ -100,15 +94,3 @@ def non_adjacent(qrels: Qrels, space: VectorSpace, neighbours: int = NEIGHBOURS)
         if len(names) >= 2 and connected_components(space.adjacent(names, neighbours))[0] > 1:
             far.add(query)
     return frozenset(far)
-
-
-def _simple(text: str, queries: Mapping[str, Query]) -> frozenset[str]:
-    """The questions of one field and value."""
-    if text == ALL:
-        return frozenset(queries)
-    if least := re.fullmatch(r"hops>=(\d+)", text):
-        return frozenset(name for name, query in queries.items() if (query.hops or 0) >= int(least[1]))
-    name, _, value = text.partition("=")
-    if not name or not value:
-        raise HopgateError(f"{text!r} is no slice: write a field of the questions' metadata and its value, as hops=2")
-    return frozenset(key for key, query in queries.items() if str(query.metadata.get(name)) == value)

@@ -172,14 +172,9 @@ def import_dataset(
 ) -> Dataset:
     """Turn a public file into a BEIR folder that is new or empty, and read that back with every check.
 
-    Parameters
-    ----------
-    source : Path
-        The questions, as a JSON list or as JSON lines; for `beir` the folder, for `trec` the judgements.
-    corpus, queries : Path, optional
-        For `trec`, and needed there: a `corpus.jsonl`, and a `queries.jsonl` or lines of an id, a tab and a text.
-    dev : float
-        Share of the queries that go to the split `dev`, see `divide`. A BEIR folder with several splits keeps them.
+    The source is a file of questions, as a JSON list or as JSON lines; for `beir` a folder, which keeps its splits
+    where it has several; for `trec` judgements, which need a `corpus.jsonl`, and as queries a `queries.jsonl` or lines
+    of an id, a tab and a text.
     """
     data = NewDataset()
     if layout not in LAYOUTS:
