@@ -103,7 +103,7 @@ def test_arcs_between_memories_stay_within_their_scope():
 
 
 def test_statements_are_dealt_out_among_the_memories_of_their_scope():
-    stated = [(f"s{at % 2}", [(10 * (at % 2) + at, 0.9), (10 * (at % 2), 0.5)]) for at in range(6)]
+    stated = [(f"s{at % 2}", 10 * (at % 2) + place) for at in range(6) for place in (at, 0)]
     shuffles = [dealt(stated, seed) for seed in range(20)]
     for shuffle in shuffles:
         for scope, memories in (("s0", {0, 2, 4}), ("s1", {10, 11, 13, 15})):

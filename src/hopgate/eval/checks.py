@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
@@ -44,10 +44,8 @@ class Check:
 
 def check_all(evidence: Evidence) -> tuple[Check, ...]:
     """Run every check, in the order in which they are shown."""
-    kinds: Sequence[Callable[[Evidence], tuple[Status, str]]] = (
-        coverage, copies, provenance, judged, reachable, clusters,
-    )  # fmt: skip
-    return tuple(Check(kind.__name__, *kind(evidence)) for kind in kinds)
+    checks = (coverage, copies, provenance, judged, reachable, clusters)
+    return tuple(Check(check.__name__, *check(evidence)) for check in checks)
 
 
 def coverage(evidence: Evidence) -> tuple[Status, str]:
@@ -100,10 +98,10 @@ def related(queries: Mapping[str, Query], tuned: Qrels, reported: Qrels, least: 
 def near(text: str, others: Iterable[AbstractSet[str]]) -> bool:
     """Say whether a question shares nearly all words with another, or holds all of one's (of four words or more)."""
     own = _words(text)
-    for words in others:
-        if len(own & words) >= NEAR * len(own | words) or (words <= own and 4 <= len(words) >= len(own) - 4):
-            return True
-    return False
+    return any(
+        len(own & words) >= NEAR * len(own | words) or (words <= own and 4 <= len(words) >= len(own) - 4)
+        for words in others
+    )
 
 
 def provenance(evidence: Evidence) -> tuple[Status, str]:

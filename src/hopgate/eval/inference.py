@@ -243,11 +243,6 @@ def spent(alpha: float, look: int) -> float:
     """Level of a look at the same questions: four fifths for the first, half of what is left for each further one.
 
     All looks together never spend more than `alpha`, however many there are.
-
-    Examples
-    --------
-    >>> [round(spent(0.05, look), 5) for look in (1, 2, 3, 4)]
-    [0.04, 0.005, 0.0025, 0.00125]
     """
     return 0.8 * alpha if look <= 1 else 0.2 * alpha * 0.5 ** (look - 1)
 

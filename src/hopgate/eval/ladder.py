@@ -25,7 +25,7 @@ from hopgate.eval.verdict import promising
 from hopgate.graph.walk.config import PARTS, Part
 from hopgate.graph.walk.parts import parts_of, with_parts
 from hopgate.recall.fusers import LEGS, MAX_WEIGHT, RRF, TM2C2, Fuser, MinMax, parse
-from hopgate.recall.fusion import Pool, Units, fused
+from hopgate.recall.fusion import Pool, Scored, Units, fused
 from hopgate.recall.graph_leg import BASE_FUSER, LookedUp
 from hopgate.recall.legs import Legs, with_walk
 from hopgate.recall.order import half_and_half
@@ -61,10 +61,8 @@ LATE_RATIOS = (0.0, 0.5, 1.0, 2.0, 4.0, 7.0)
 GRAPH_RATIOS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 4.0, 8.0, 10.0, 30.0, 100.0)
 """The graph to the largest of them."""
 OFF = 0.01
-KEPT = 100
-"""How much of a fused list is kept."""
-READ = 30
-"""How much of it a cross-encoder reads, as recall does."""
+KEPT = 100  # of a fused list
+READ = 30  # of what is kept, by a cross-encoder, as recall does
 
 
 def quiet(_title: str, _total: int | None = None) -> Callable[[int], None]:
@@ -211,7 +209,7 @@ class Asking:
         matrices = {matrix: with_parts(matrix, parts) for matrix in self.matrices}
         if shuffle not in ("", "statements"):
             matrices = {matrix: shuffled(kept, shuffle, seed) for matrix, kept in matrices.items()}
-        stated = [(query.scope, self._found[query.id][1].statements) for query in self.queries]
+        stated = [(query.scope, memory) for query in self.queries for memory, _ in self._found[query.id][1].statements]
         moved = dealt(stated, seed) if shuffle in ("statements", CONCEPTS) else {}
         pools, spent = {}, 0.0
         for query in self.queries:
@@ -228,23 +226,19 @@ class Asking:
 
     def _pool(self, legs: Legs) -> Pool[str]:
         """What a query's legs listed and scored, by external ids."""
-        found, scores = (
-            {
-                leg: [(self._names[key], score) for key, score in hits.get(leg, ()) if key in self._names]
-                for leg in legs.found
-            }
-            for hits in (legs.found, legs.scores)
-        )
-        return Pool.of(found, scores)
+
+        def named(hits: Mapping[str, Scored[int]]) -> dict[str, Scored[str]]:
+            names = self._names
+            return {leg: [(names[id], score) for id, score in hits.get(leg, ()) if id in names] for leg in legs.found}
+
+        return Pool.of(named(legs.found), named(legs.scores))
 
 
-def dealt(
-    stated: Iterable[tuple[str | None, Iterable[tuple[int, float]]]], seed: int
-) -> dict[tuple[str | None, int], int]:
+def dealt(stated: Iterable[tuple[str | None, int]], seed: int) -> dict[tuple[str | None, int], int]:
     """Deal statements out anew: which memory's statements become which one's, among those asked for in a scope."""
     memories: defaultdict[str | None, set[int]] = defaultdict(set)
-    for scope, statements in stated:
-        memories[scope].update(memory for memory, _ in statements)
+    for scope, memory in stated:
+        memories[scope].add(memory)
     rng, moved = np.random.default_rng(seed), dict[tuple[str | None, int], int]()
     for scope in sorted(memories, key=str):
         own = sorted(memories[scope])

@@ -130,34 +130,35 @@ def make_questions(
     return data, dict(dropped.most_common())
 
 
-def _in_force(triples: Iterable[Triple], space: VectorSpace, now: datetime, dropped: Counter[str]) -> list[Fact]:
-    """Give the facts that hold now, with all memories that say so."""
+def _in_force(
+    triples: Iterable[Triple], space: VectorSpace, now: datetime, dropped: Counter[str]
+) -> dict[tuple[str, ...], Fact]:
+    """Give the facts that hold now, with all memories that say so, by what they say without case."""
     alike: defaultdict[tuple[str, ...], list[Triple]] = defaultdict(list)
     for fact in triples:
         if fact.is_fact and fact.doc_id in space.rows:
             alike[tuple(map(_folded, (fact.subject, fact.relation, fact.object)))].append(fact)
-    facts = []
-    for group in alike.values():
+    facts = {}
+    for key, group in alike.items():
         times = [(moment(fact.valid_from), moment(fact.valid_to)) for fact in group]
         if any((begin is None or begin <= now) and (end is None or now < end) for begin, end in times):
             memories = tuple(dict.fromkeys(fact.doc_id for fact in group))
-            facts.append(Fact(group[0].subject, group[0].relation, group[0].object, memories))
+            facts[key] = Fact(group[0].subject, group[0].relation, group[0].object, memories)
         else:
             dropped["facts no longer in force"] += 1
     return facts
 
 
-def _steps(facts: Sequence[Fact], dropped: Counter[str]) -> dict[str, list[Fact]]:
+def _steps(facts: Mapping[tuple[str, ...], Fact], dropped: Counter[str]) -> dict[str, list[Fact]]:
     """Subject → the facts that are the only answer to their relation."""
-    answers = Counter((_folded(fact.subject), _folded(fact.relation)) for fact in facts)
+    answers = Counter(key[:2] for key in facts)
     outgoing = Counter(subject for subject, _ in answers)
-    incoming = Counter(_folded(fact.object) for fact in facts)
+    incoming = Counter(object for *_, object in facts)
     steps: defaultdict[str, list[Fact]] = defaultdict(list)
-    for fact in facts:
-        subject = _folded(fact.subject)
+    for (subject, relation, _), fact in facts.items():
         if not any(letter.isalpha() for letter in subject):
             dropped["facts about a number, which joins by accident"] += 1
-        elif answers[subject, _folded(fact.relation)] > 1:
+        elif answers[subject, relation] > 1:
             dropped["facts with more than one answer"] += 1
         elif outgoing[subject] > MAX_OUTGOING or incoming[subject] > MAX_INCOMING:
             dropped["facts about a concept of too many facts"] += 1

@@ -31,35 +31,23 @@ class Plan:
     """
 
     k: int = setting(10, "the top k that is judged", low=1)
-    measure: str = setting(
-        "", "the measure of the first k that the claim is about: recall, ndcg, mrr, map or success", shown="recall@k"
-    )
+    measure: str = setting("", "what is measured of the first k: recall, ndcg, mrr, map or success", shown="recall@k")
     relevant_from: int = setting(1, "the least grade that counts as an answer", low=1)
     worthwhile: float = setting(0.03, "the smallest gain worth having; CLOSED excludes it", above=0, below=1)
     alpha: float = setting(0.05, "the chance of an OPEN without an effect", above=0, high=0.2)
     tune: str = setting("dev", "the split that configurations are chosen on; none tunes nothing")
     split: str = setting("test", "the split that is reported")
-    about: Literal["new", "these"] = setting(
-        "new", "what the verdict is about: new conversations, or further questions on these alone"
-    )
+    about: Literal["new", "these"] = setting("new", "decide about new conversations, or further questions on these")
     shuffles: int = setting(39, "shuffled graphs that each part is compared with", low=19, high=10_000)
     rerank: bool = setting(False, "order what is compared by a cross-encoder, each base also as it is")
-    without_late: bool = setting(
-        False, "leave late interaction out of the bases, which reads what words and vectors find"
-    )
+    without_late: bool = setting(False, "leave late interaction out of the bases")
     slices: tuple[str, ...] = setting((), "guard this slice too, such as hops=2", called="slice")
     depth: int = setting(50, "how deep the legs go", low=1, high=1000)
     seed: int = setting(0, "seed of shuffles and randomisation", low=0, high=2**31 - 1)
-    extractor: str = setting(
-        "", "what makes the graph: phrases, rules, llama, openai or replay", shown="triples.jsonl, else phrases"
-    )
+    extractor: str = setting("", "what makes the graph, as for hopgate build", shown="triples.jsonl, else phrases")
     model: str = setting("", "the extractor's model, as for hopgate build")
     url: str = setting("", "the endpoint for openai")
-    statements: str = setting(
-        "",
-        "a file of statements that the graph is built with, too; alone the data set's statements.jsonl",
-        alone=OWN_STATEMENTS,
-    )
+    statements: str = setting("", "add a file of statements; alone the data set's own", alone=OWN_STATEMENTS)
     embedder: str = setting("", "what makes the vectors, as for hopgate embed", shown="bge-small")
 
     def __post_init__(self) -> None:

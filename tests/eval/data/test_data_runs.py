@@ -29,7 +29,7 @@ def test_runs_and_judgements_come_back(tmp_path, run, qrels):
     [
         (read_run, "q1 Q0 d1 1 0.5", "line 2: six columns"),
         (read_run, "q1 Q0 d2 1 x tag", "line 2: the score must be a number"),
-        (read_run, "q1 Q0 d2 1 nan tag", "line 2: the score is not a number"),
+        (read_run, "q1 Q0 d2 1 nan tag", "line 2: the score must be a number"),
         (read_run, "q1 Q0 d1 2 0.1 tag", "line 2: 'd1' stands twice"),
         (read_qrels, "q1 0 d1", "line 2: four columns"),
         (read_qrels, "q1 0 d1 1", "line 2: .*judged already on line 1"),

@@ -297,9 +297,8 @@ def split_dataset(folder: str | Path, out: str | Path, *, dev: float = 0.5) -> D
     paths = {name: old.folder / f"{name}.jsonl" for name in ("corpus", "triples", "statements")}
     rows = {name: [row for _, row in json_lines(path)] if path.exists() else [] for name, path in paths.items()}
     corpus = {row["_id"]: row for row in rows["corpus"]}
-    return write_dataset(
-        Path(out), NewDataset(corpus, dict(old.queries), gold, rows["triples"], rows["statements"]), dev
-    )
+    data = NewDataset(corpus, dict(old.queries), gold, rows["triples"], rows["statements"])
+    return write_dataset(Path(out), data, dev)
 
 
 def divide(

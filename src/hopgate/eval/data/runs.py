@@ -38,9 +38,9 @@ def read_run(path: str | Path) -> dict[str, list[tuple[str, float]]]:
         try:
             score = float(text)
         except ValueError:
-            refuse(path, number, f"the score must be a number, not {text!r}")
+            score = math.nan
         if math.isnan(score):
-            refuse(path, number, "the score is not a number")
+            refuse(path, number, f"the score must be a number, not {text!r}")
         if memory in run.setdefault(query, {}):
             refuse(path, number, f"{memory!r} stands twice in the ranking of {query!r}")
         run[query][memory] = score
