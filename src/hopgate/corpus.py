@@ -1,7 +1,5 @@
 """A line of `corpus.jsonl`, the exchange format of memories: what it may say, and how it is written as it came in."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The one error a user can meet, and the kind of it that is a server's."""
 
-from __future__ import annotations
-
 
 class HopgateError(Exception):
     """One clear sentence that says what is wrong and what to do.

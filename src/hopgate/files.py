@@ -1,7 +1,5 @@
 """Where a user's data and caches lie; files and folders that only their owner can read, whatever the umask says."""
 
-from __future__ import annotations
-
 import os
 import stat
 import tempfile

@@ -1,7 +1,5 @@
 """The one reader of text and JSON lines: file, line and reason for whatever is wrong."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """A memory, and the one guard that keeps sensitive ones away from every model, cache and report."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -4,8 +4,6 @@ Made from the fields: environment variables, TOML files and the tables of the do
 `cli.parameters`, requests by HTTP in `serve.bounds`.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import operator

@@ -1,7 +1,5 @@
 """Long texts as passages: an embedder or a cross-encoder reads a few hundred words, and drops the rest in silence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

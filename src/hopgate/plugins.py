@@ -10,8 +10,6 @@ What a name stands for: of `embedders` a function from the rest of a spec (`lett
 `rerankers` a function from the rest of the model's name (`letters:REST`) to a `CrossEncoder`.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from importlib.metadata import entry_points
 from typing import Any, Literal

@@ -3,8 +3,6 @@
 Everything here is linear in the text: what a server answers may be long, and made to be slow.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from urllib.parse import quote, unquote

@@ -1,7 +1,5 @@
 """Texts as vectors that need no model: TF-IDF, and its main directions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

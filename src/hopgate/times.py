@@ -1,7 +1,5 @@
 """One rule for time: a date or time without a zone is UTC."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeAlias, overload

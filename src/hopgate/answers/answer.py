@@ -1,7 +1,5 @@
 """A question answered by a language model from what memories say, every sentence with its citations."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What an assistant is given: the hits of a query as text with numbered citations, under a budget of tokens. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime

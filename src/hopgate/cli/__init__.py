@@ -1,7 +1,5 @@
 """The command line: a group of commands, each imported when it is called."""
 
-from __future__ import annotations
-
 import gc
 import importlib
 import io

@@ -1,7 +1,5 @@
 """`hopgate gate`, `report`, `dataset`, `questions` and `slices`: whether the graph earns its place, on which data."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The command line itself: completion in shells, and what other packages add."""
 
-from __future__ import annotations
-
 import click
 
 from hopgate.cli.output import Shown, say

@@ -1,7 +1,5 @@
 """Text to vectors: one file an embedder, one cache."""
 
-from __future__ import annotations
-
 from hopgate.embed.cache import CacheInfo, EmbeddingCache
 from hopgate.embed.embedder import Embedder, Identity, embedder_from
 

@@ -3,8 +3,6 @@
 Each embedder is imported only where a spec names it: their libraries are large, and some are extras.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

@@ -4,8 +4,6 @@ No text leaves without a key: where none is set, nothing is sent, unless the spe
 (`key=none`), or it is Ollama, which has no keys.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

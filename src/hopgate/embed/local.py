@@ -1,7 +1,5 @@
 """Small embedders on this machine: fastembed's ONNX models and model2vec's static ones, by name or path."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 from collections.abc import Sequence

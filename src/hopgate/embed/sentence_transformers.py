@@ -1,7 +1,5 @@
 """Any sentence-transformers model, of a vector a text or of one a token, by its name or its path."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a store's models make of memories' texts: vectors and tokens, each text read by both in one call."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain

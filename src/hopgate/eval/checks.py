@@ -1,7 +1,5 @@
 """The checks of a gate: each can fail, and says what it found. The control is judged part by part (`verdict`)."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet

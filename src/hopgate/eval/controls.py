@@ -1,7 +1,5 @@
 """Graphs to compare a graph with: one part shuffled with every degree kept."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

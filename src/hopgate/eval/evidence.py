@@ -1,7 +1,5 @@
 """What a verdict rests on, as values: arms, the ladder of the graph's parts, where questions and graph come from."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

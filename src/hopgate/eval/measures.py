@@ -4,8 +4,6 @@ All lie in 0..1. A memory is relevant whose grade is at least `relevant_from`; w
 them. Of a ranking, best first and no id twice, the first `k` count, or all where no `k` is given.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """How a gate is run and what counts as enough for a verdict, declared as a file before anything is run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import takewhile

@@ -1,7 +1,5 @@
 """A gate as a folder: plan, runs in TREC form, evidence, decision and page, under one fingerprint of what is judged."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

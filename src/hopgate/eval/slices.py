@@ -1,7 +1,5 @@
 """Slices: sets of the reported questions by what is known of them, named by the text that declares them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

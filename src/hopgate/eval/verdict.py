@@ -1,7 +1,5 @@
 """The verdict, pure: evidence in, one claim for each part of the graph out, with what to do about it."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

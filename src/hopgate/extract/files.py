@@ -1,7 +1,5 @@
 """What others found: `triples.jsonl` and `statements.jsonl`, their readers, and the extractors that serve from them."""
 
-from __future__ import annotations
-
 import io
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence

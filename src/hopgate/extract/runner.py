@@ -3,8 +3,6 @@
 The cache itself is in the store, so that what turns sensitive leaves it in the same transaction.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import deque

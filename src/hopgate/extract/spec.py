@@ -1,7 +1,5 @@
 """From a name and its options to an extractor, and the relations that a model is asked to prefer."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The graph as values: edges along their two times, one concept or memory in full, and parts of it to draw."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

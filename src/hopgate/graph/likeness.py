@@ -4,8 +4,6 @@ Embeddings alone miss namesakes, tokens alone miss synonyms and misspellings: ea
 others miss.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter, defaultdict

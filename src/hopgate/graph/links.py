@@ -4,8 +4,6 @@ An extractor reads one memory at a time: a fact about "Bob Marsh" in one memory 
 Marsh" in the memory titled "Bob Marsh". What it adds to recall is measured in docs/measurements.md.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Names: the one spelling under which they are compared, the tokens that carry their meaning, and names in texts."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

@@ -5,8 +5,6 @@ arcs and one sum over tokens; nothing is solved and nothing iterates, so that a 
 measured on dev queries, and arcs of typed edges gave nothing beside those of names: docs/measurements.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log

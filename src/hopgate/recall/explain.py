@@ -1,7 +1,5 @@
 """Why a memory is not among a query's hits: where each leg has it, and what left it out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime

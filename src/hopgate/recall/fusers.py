@@ -3,8 +3,6 @@
 What they do with lists is in `recall.fusion`.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, fields, replace
 from typing import Self, TypeAlias

@@ -5,8 +5,6 @@ BM25 is exact, and yet most memories with a common word are never looked at, by 
 are and their mean length is counted by the store.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Collection, Sequence

@@ -3,8 +3,6 @@
 Recall and the gate both end with them, so that what is measured is what is shipped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass

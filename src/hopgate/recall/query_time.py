@@ -4,8 +4,6 @@ It is evidence for the memories that were made then, or nearly. It becomes an as
 and leaves something: of the facts about what the query names, some held then and some did not.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import tomllib

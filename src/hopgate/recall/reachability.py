@@ -13,8 +13,6 @@ What is not counted against the leg: its own list may also hold, and so promote,
 legs together return fewer than k memories there is room, and any weight above 0 suffices.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Mapping, Sequence

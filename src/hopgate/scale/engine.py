@@ -4,8 +4,6 @@
 else.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import queue

@@ -1,7 +1,5 @@
 """Concepts, edges and clusters; for the explorer the graph as drawn, and the two times."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """`/recall`, `/explain` and `/settings`; `/memories`: list them, read, remember, delete, or mark them as sensitive."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import fields

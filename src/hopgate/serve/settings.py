@@ -1,7 +1,5 @@
 """What may be seen and done by whoever asks; and how a store is served: where, with which token and limits."""
 
-from __future__ import annotations
-
 import hashlib
 import ipaddress
 import os

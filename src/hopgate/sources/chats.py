@@ -1,7 +1,5 @@
 """Chats: messages as assistants have them, and exports of ChatGPT, Claude, Telegram, Slack and WhatsApp."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A table or a query of any PostgreSQL database or SQLite file, and hopgate's own SQLite file of memories."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping

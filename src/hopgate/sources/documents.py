@@ -1,7 +1,5 @@
 """Documents: PDF by pages, and Word, EPUB and HTML as Markdown; `pip install 'hopgate[documents]'`."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Iterator

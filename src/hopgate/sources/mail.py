@@ -1,7 +1,5 @@
 """A mailbox in the mbox format, or one message."""
 
-from __future__ import annotations
-
 import email
 import mailbox
 import re

@@ -1,7 +1,5 @@
 """Markdown: a folder, an Obsidian vault or one note; a memory a note, or a section of one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime

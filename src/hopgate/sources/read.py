@@ -1,7 +1,5 @@
 """From a path to memories: which source it is, and each record checked with where it lies."""
 
-from __future__ import annotations
-
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping

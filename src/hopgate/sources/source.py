@@ -1,7 +1,5 @@
 """What every source shares: its name, how it is recognised, how it is read, and the ids that it makes."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -1,7 +1,5 @@
 """Tables, JSON, databases' rows and lines of text: a row or an object is a memory, its fields by a field map."""
 
-from __future__ import annotations
-
 import copy
 import csv
 import io

@@ -1,7 +1,5 @@
 """Which memories are notes of which folder: what is gone there is found by it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from hopgate.store import rows

@@ -1,7 +1,5 @@
 """The journal: concepts that became one, by whatever method, and what people changed. What can be taken back, is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime

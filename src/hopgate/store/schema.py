@@ -1,7 +1,5 @@
 """The schema of a store: whether a database has it, how it comes and how it goes."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

@@ -11,8 +11,6 @@ It holds nothing that others wait for: killed, it leaves a server that the next 
 the data directory is rid of both: PostgreSQL ends when its directory is gone, and so does the watcher.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

@@ -1,7 +1,5 @@
 """Settings that belong to a store: what a gate chose for it, what its owner set, and its language."""
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Memories that gave way to others: who is like whom, who takes whose place, and how that is taken back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """A data set: a folder in the BEIR layout, read with every check, written, and divided into dev and test."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Public layouts → a BEIR folder: a function for each layout, and one door to them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime

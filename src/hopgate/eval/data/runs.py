@@ -1,7 +1,5 @@
 """Runs and judgements: the two shapes every figure is computed from, and their files."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

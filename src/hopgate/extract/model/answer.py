@@ -3,8 +3,6 @@
 Pure, never raises for a text, and counts what it leaves out.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """A language model that is asked in chats, and extraction by it: memories go together, what lacks is asked again."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from abc import ABC, abstractmethod

@@ -4,8 +4,6 @@ An answer that is not one of those asked for counts as none, and the names stay 
 decided and are taken back by `hopgate concepts split`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

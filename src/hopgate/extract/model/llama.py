@@ -1,7 +1,5 @@
 """Extraction by a local language model: any GGUF file, run by llama.cpp through xllamacpp or llama-cpp-python."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 import threading

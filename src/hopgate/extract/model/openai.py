@@ -1,7 +1,5 @@
 """Any server that speaks OpenAI's chat completions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Dates in a note, as people write them: absolute, without a year, relative to the day of the note."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from calendar import monthrange

@@ -1,7 +1,5 @@
 """Facts as people note them: each sentence against the patterns of `tables/facts.toml`, with its dates and pronouns."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The names of one memory: capitals that are no grammar, marks, codes, and words that other memories make known."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The no-model extractor: tags, keywords, names and identifiers; facts with their dates, by transparent patterns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property

@@ -4,8 +4,6 @@ The letters of a text's tokens make a string, so that phrases and names are foun
 *kinds of token* (`names.py`), at the speed of the regular expression engine.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 `tools/word_lists.py` makes these lists of wordfreq's (Robyn Speer, CC BY-SA 4.0), which weighs 58 MB.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

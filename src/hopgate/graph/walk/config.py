@@ -1,7 +1,5 @@
 """How the graph leg walks: its settings as fields. Nothing here needs NumPy."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from contextlib import suppress

@@ -12,8 +12,6 @@ Three walks over 3 M arcs take 0.1 s of CPU instead of 0.9. (Andersen, Chung and
 PageRank vectors", 2006.)
 """
 
-from __future__ import annotations
-
 from math import ceil, log
 from typing import Any
 

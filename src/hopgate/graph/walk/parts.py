@@ -1,7 +1,5 @@
 """The parts of a graph, from free to dear, and a graph with some of them alone."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 from weakref import WeakKeyDictionary

@@ -1,7 +1,5 @@
 """Walk from all that a query found, and rank memories by the walk."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ PageRank is linear in its restart, so that one walk from all of them is the mixt
 The numbers were measured on dev queries: docs/measurements.md.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from math import exp

@@ -1,7 +1,5 @@
 """Concepts: one, many, which memories talk about which, names left undecided, clusters, and counts of it all."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

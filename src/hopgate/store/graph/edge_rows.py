@@ -1,7 +1,5 @@
 """Edges between concepts: replaced group by group, read as of a time, along their two times, and for pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -4,8 +4,6 @@ A raw relation is as an extractor wrote it, in a scope; each has a canonical one
 single-valued together: a source has one target of them at a time.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What of the graph is looked at: conditions on edges, concepts and memories, and their parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
