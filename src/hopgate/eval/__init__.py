@@ -4,15 +4,13 @@
 """
 
 from hopgate.eval.data.dataset import Dataset, read_dataset
-from hopgate.eval.evidence import Arm, Evidence, Rung
+from hopgate.eval.evidence import Evidence, Rung
 from hopgate.eval.gate import gate_runs, gate_store, run_gate
 from hopgate.eval.plan import Plan
 from hopgate.eval.record import load, save, verify
-from hopgate.eval.verdict import Claim, Judgement, Verdict, judge
+from hopgate.eval.verdict import Judgement, Verdict, judge
 
 __all__ = [
-    "Arm",
-    "Claim",
     "Dataset",
     "Evidence",
     "Judgement",

@@ -228,9 +228,11 @@ def _embed(
     refused: dict[int, str] = {}
 
     def read(pages: Iterable[Sequence[int]]) -> Iterator[list[Embedded]]:
-        for page in map_batches(engine, reader, pages, place=lambda ids: f"the memories from number {ids[0]} on"):
-            refused.update(row for row in page if isinstance(row, _Refused))
-            yield [row for row in page if not isinstance(row, _Refused)]
+        for made, reasons in map_batches(
+            engine, reader, pages, place=lambda ids: f"the memories from number {ids[0]} on"
+        ):
+            refused.update(reasons)
+            yield made
 
     def advance(count: int) -> None:
         done.embedded += count
@@ -243,13 +245,6 @@ def _embed(
     ]
 
 
-class _Refused(NamedTuple):
-    """That a memory has no vector, and why."""
-
-    memory_id: int
-    reason: str
-
-
 class _PageReader:
     """What a worker embeds with: its own models, without the cache on this machine's disk."""
 
@@ -260,21 +255,23 @@ class _PageReader:
         self._models = TextModels(embedder_from(spec), late_model(late))
         self._failures = 0
 
-    def __call__(self, ids: Sequence[int]) -> list[Embedded | _Refused]:
-        """Embed memories together, or one by one where that fails, so that only those at fault are refused."""
+    def __call__(self, ids: Sequence[int]) -> tuple[list[Embedded], dict[int, str]]:
+        """Embed memories together, or one by one where that fails; give by id why those at fault were refused."""
         try:
             embedded = retried(partial(read_page, self._store, self._models, ids), patient=True)
         except (LostServerError, UnreachableError):
             raise
         except Exception as error:
             if len(ids) > 1:
-                return [row for key in ids for row in self([key])]
+                pages = [self([key]) for key in ids]
+                reasons = {key: reason for _, refused in pages for key, reason in refused.items()}
+                return [row for made, _ in pages for row in made], reasons
             self._failures += 1
             if self._failures >= PATIENCE:
                 raise
             if not isinstance(error, HopgateError):
-                return [_Refused(ids[0], type(error).__name__)]
+                return [], {ids[0]: type(error).__name__}
             # What a server answered stands in brackets, and may repeat the text.
-            return [_Refused(ids[0], without_values(HopgateError(str(error).partition(" (")[0])))]
+            return [], {ids[0]: without_values(HopgateError(str(error).partition(" (")[0]))}
         self._failures = 0
-        return [*embedded]
+        return embedded, {}
