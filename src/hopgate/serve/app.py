@@ -9,7 +9,6 @@ from fastapi import APIRouter, Depends, FastAPI
 from fastapi.dependencies.utils import get_flat_params
 from fastapi.params import Query
 from fastapi.security import APIKeyCookie, HTTPBearer
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
 from starlette.exceptions import HTTPException
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.requests import Request
@@ -77,7 +76,6 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router, responses=responses(), dependencies=[Depends(refuse_unknown_parameters)])
     add_reference(app)
-    registry = add_metrics(app)
     if settings.mcp:
         from hopgate.serve.mcp import mount
 
@@ -85,7 +83,7 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
     app.router.default = Pages(directory=STATIC, check_dir=False)
     handle_errors(app, settings.max_body)
     app.add_middleware(RequestBodyLimitMiddleware, max_body_size=settings.max_body)
-    app.add_middleware(Guard, settings=settings, registry=registry)
+    app.add_middleware(Guard, settings=settings)
     return app
 
 
@@ -130,18 +128,6 @@ def add_reference(app: FastAPI) -> None:
     """Serve what describes the API to people, from a package's own files: nothing is loaded from elsewhere."""
     page = Route(f"{API}docs", lambda _: FileResponse(STATIC / "api.html"), include_in_schema=False)
     app.router.routes += [page, Mount(f"{API}docs", StaticFiles(directory=swagger_ui_path))]
-
-
-def add_metrics(app: FastAPI) -> CollectorRegistry:
-    """Serve counts and times of requests by address, and what the process uses, as Prometheus reads them."""
-    registry = CollectorRegistry()
-    ProcessCollector(registry=registry)
-
-    async def metrics(_: Request) -> Response:
-        return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
-
-    app.router.routes.append(Route("/metrics", metrics, include_in_schema=False))
-    return registry
 
 
 class Pages(StaticFiles):

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 from fastapi.exceptions import RequestValidationError
-from prometheus_client import CollectorRegistry, Histogram
 from pydantic import BaseModel
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -56,11 +55,10 @@ NO_TOKEN = "this needs the token that hopgate serve printed: open its URL, or se
 # Where a request's scope holds whose token it carries.
 BEARER = "hopgate.bearer"
 # What is about the whole store, whatever a token is bound to.
-FOR_OWN_TOKEN = ("/metrics", "/mcp")
+FOR_OWN_TOKEN = ("/mcp",)
 API = "/api/"
 PREFIX = "/api/v1"
 _SAFE = ("GET", "HEAD")
-_METHODS = (*_SAFE, "DELETE", "PATCH", "POST", "PUT")
 
 
 class Guard:
@@ -68,22 +66,18 @@ class Guard:
 
     It lets in who carries the token, calls the server by its name and was not sent by another page. It refuses a
     request that comes while too many are at work, and one that takes too long. It adds the headers that a response
-    lacks, turns what nobody caught into a plain problem, and counts requests and their seconds by method, address as it
-    was declared, and status.
+    lacks, and turns what nobody caught into a plain problem.
 
     Work that takes too long is answered and goes on to its end in its thread, which nothing can interrupt: it counts as
     at work until then.
     """
 
-    def __init__(self, app: ASGIApp, settings: ServeSettings, registry: CollectorRegistry) -> None:
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self.app = app
         self._settings = settings
         self._bearers = settings.everybody()
         self._allowances = {bearer.token: Allowance(bearer.rate) for bearer in self._bearers if bearer.rate}
         self._at_work = 0
-        self._seconds = Histogram(
-            "hopgate_request_seconds", "Seconds of a request", ("method", "route", "status"), registry=registry
-        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let it through."""
@@ -94,7 +88,7 @@ class Guard:
             else:
                 await send({"type": "websocket.close", "code": 1008})
             return
-        begun, status = time.perf_counter(), 0
+        status = 0
 
         async def hardened(message: Message) -> None:
             nonlocal status
@@ -116,11 +110,6 @@ class Guard:
             if not status:
                 answer = problem(500, "hopgate made a mistake here: please report what was asked")
                 await answer(scope, receive, hardened)
-        finally:
-            # Anybody may make up a method.
-            method = scope["method"] if scope["method"] in _METHODS else "other"
-            route = getattr(scope.get("route"), "path", "")
-            self._seconds.labels(method, route, status).observe(time.perf_counter() - begun)
 
     def _too_much(self, scope: Scope) -> Response | None:
         """Say that a request comes too soon, for its token or for the server."""
