@@ -1,10 +1,8 @@
-"""`hopgate dataset import` and `slices build`: what the guide does not run, whose pages are tests too."""
+"""`hopgate dataset import`: what the guide does not run, whose pages are tests too."""
 
 import json
 
 from hopgate.eval.data.dataset import read_dataset
-from hopgate.extract.files import Replay
-from hopgate.memory import Memory
 
 
 def test_import_of_public_files(bare, tmp_path):
@@ -29,30 +27,3 @@ def test_import_of_public_files(bare, tmp_path):
     ):
         assert reason in bare("dataset", "import", *arguments, status=2).refused()
     assert not (tmp_path / "x").exists()
-
-
-# Each pair of memories that share a thing has no word in common besides its name, and each memory has a near twin.
-PAIRS = {
-    "amber": ("Ada polishes amber lamps daily", "Gitea hums behind amber doors"),
-    "birch": ("Bea waters birch saplings weekly", "Immich photographs live under birch roofs"),
-    "cobalt": ("Cy paints cobalt vases monthly", "Vault keys rest inside cobalt boxes"),
-}
-
-
-def test_slices_are_made_of_a_stores_own_facts(run, kb, tmp_path):
-    memories = [Memory("secret", "A canary in a cage.", is_sensitive=True)]
-    rows = [{"doc_id": "secret", "subject": "x", "relation": "hides", "object": "owner 0"}]
-    for number, (thing, texts) in enumerate(PAIRS.items()):
-        for key, text in zip("ab", texts, strict=True):
-            memories += [Memory(f"{key}{number}", text), Memory(f"{key}{number}-twin", text.replace(f" {thing}", ""))]
-        rows.append({"doc_id": f"a{number}", "subject": f"owner {number}", "relation": "tends", "object": thing})
-        rows.append({"doc_id": f"b{number}", "subject": thing, "relation": "houses", "object": f"service {number}"})
-    triples, out = tmp_path / "triples.jsonl", tmp_path / "hops"
-    triples.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    kb.add(*memories)
-    kb.build(Replay(str(triples)))
-    printed = " ".join(run("slices", "build", "--out", str(out), "--neighbours", "1").out.split())
-    assert printed.startswith(f"{out} memories {4 * len(PAIRS)} ") and "left out" not in printed
-    made = read_dataset(out)
-    assert [query.hops for query in made.queries.values()] == [2] * len(PAIRS)
-    assert "canary" not in "".join(path.read_text() for path in out.rglob("*.*"))

@@ -87,7 +87,7 @@ COUNTED = [
     *("undo {}", "log --limit {}", "edges Ada --limit {}", "show m1 --limit {}", "concepts ambiguous --limit {}"),
     *("concepts list --limit {}", "concepts clusters --members {}"),
     *("recall Ada --cluster {}", "recall Ada --k {}", "recall Ada --rerank-depth {}", "extract --limit {}"),
-    *("build --limit {}", "slices build --out slice --hops {}", "slices build --out slice --seed {}", "gate --k {}"),
+    *("build --limit {}", "gate --k {}"),
 ]
 ENDS = ("99999999999999999999", "9223372036854775808", "-99999999999999999999")
 MANY = [f"m{number}" for number in range(11)]

@@ -42,7 +42,6 @@ COMMANDS = {
     "graph": ("graph", "Measure the graph or write it for other tools."),
     "dataset": ("evaluate", "Import and check evaluation data."),
     "questions": ("evaluate", "Write and judge questions of one's own."),
-    "slices": ("evaluate", "Make multi-hop questions from one's own facts."),
     "gate": ("evaluate", "Test whether the graph earns its place."),
     "report": ("evaluate", "Recompute a gate from disk."),
     "mcp": ("serve", "Offer the store to an assistant as tools."),

@@ -1,4 +1,4 @@
-"""`hopgate gate`, `report`, `dataset`, `questions` and `slices`: whether the graph earns its place, on which data."""
+"""`hopgate gate`, `report`, `dataset` and `questions`: whether the graph earns its place, on which data."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from hopgate.cli.output import Shown, Table, counted, pairs, progress, stages
-from hopgate.cli.parameters import PATH, Location, click_options, count, flag, on_store, path, printed, several, values
+from hopgate.cli.parameters import PATH, Location, click_options, flag, on_store, path, printed, several, values
 from hopgate.errors import HopgateError
 from hopgate.eval import Dataset, Judgement, Plan, gate_runs, gate_store, read_dataset, record, run_gate
 from hopgate.eval.data import questions as own_questions
@@ -14,7 +14,6 @@ from hopgate.eval.data.dataset import check_dataset, split_dataset
 from hopgate.eval.data.importers import import_dataset
 from hopgate.eval.gate import apply_settings
 from hopgate.eval.gate import replay as replayed
-from hopgate.eval.made_questions import made_dataset, store_triples
 from hopgate.eval.plan import declared
 from hopgate.eval.verdict import over_sets
 
@@ -242,37 +241,3 @@ def questions(location: Location, file: Path, out: Path | None, dev: float) -> S
             without = f"{written} judged questions, {len(asked) - written} without a tick"
             line = f"{out}: {without}; now hopgate gate {out} --store{tune}"
     return {"questions": len(asked), "judged": judged}, line
-
-
-@click.group("slices")
-def slices() -> None:
-    """Multi-hop questions from one's own facts."""
-
-
-@slices.command("build")
-@path("--out", "The data set to write: a new or empty folder.", required=True)
-@path("--dataset", "Make them from this data set's triples.jsonl instead of a store's graph.")
-@count("--limit", "How many questions at most.", 200)
-@count("--neighbours", "Memories among each other's nearest so many are adjacent; such hops are left out.", 1)
-@dev_share
-@click.option("--seed", type=int, default=0, help="Which of the paths come first.")
-@on_store
-@printed
-def build(location: Location, out: Path, dataset: Path | None, **given: Any) -> Shown:
-    """Make a data set of multi-hop questions whose hops are not adjacent, from a graph's own facts in force.
-
-    It is for exploring: a gate on made questions never opens. Sensitive memories are left out.
-
-    Example: hopgate slices build --dataset my-dataset --out my-hops
-    """
-    if dataset is not None:
-        if location.place is not None:
-            raise HopgateError("--dataset is made from files: leave --data and --dsn out, or leave it out")
-        read = read_dataset(dataset)
-        memories, triples = list(read.memories), list(read.triples)
-    else:
-        with location.opened() as kb:
-            memories, triples = list(kb.export()), store_triples(kb)
-    with progress("making questions"):
-        made, dropped = made_dataset(memories, triples, out, **given)
-    return _counts(made, left_out=dict(dropped))
