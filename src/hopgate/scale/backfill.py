@@ -22,7 +22,7 @@ from hopgate.errors import HopgateError, LostServerError, RefusedRowError, Unrea
 from hopgate.memory import Memory
 from hopgate.progress import Progress
 from hopgate.redact import redacted
-from hopgate.scale.engine import Engine, map_batches
+from hopgate.scale.engine import Engine, map_batches, place_of
 from hopgate.sources.read import ADDRESSES, read_source
 from hopgate.store import connect, memories
 from hopgate.store.fill import read_page
@@ -228,9 +228,7 @@ def _embed(
     refused: dict[int, str] = {}
 
     def read(pages: Iterable[Sequence[int]]) -> Iterator[list[Embedded]]:
-        for made, reasons in map_batches(
-            engine, reader, pages, place=lambda ids: f"the memories from number {ids[0]} on"
-        ):
+        for made, reasons in map_batches(engine, reader, pages, place=place_of):
             refused.update(reasons)
             yield made
 

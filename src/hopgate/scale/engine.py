@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ def map_batches(
     batches: Iterable[Batch],
     *,
     ahead: int = 2,
-    place: Callable[[Batch], str] | None = None,
+    place: Callable[[Batch], str] = repr,
 ) -> Iterator[Result]:
     """Call a function for every batch and give the results in the order of the batches.
 
@@ -78,8 +78,8 @@ def map_batches(
         pickled for workers in other processes, and so are batches and results.
     ahead : int
         Batches for each worker that are begun or done before the first of them is taken.
-    place : callable, optional
-        Names a batch that workers die over; by default it is called by its number.
+    place : callable
+        Names a batch that workers die over.
 
     Examples
     --------
@@ -101,8 +101,8 @@ def map_batches(
     threads = ThreadPoolExecutor(len(workers), thread_name_prefix="hopgate-engine")
     waiting: deque[Future[Result]] = deque()
     try:
-        for number, batch in enumerate(batches, start=1):
-            waiting.append(threads.submit(work, batch, place(batch) if place else f"batch {number}"))
+        for batch in batches:
+            waiting.append(threads.submit(work, batch, place(batch)))
             if len(waiting) >= ahead * len(workers):
                 yield waiting.popleft().result()
         while waiting:
@@ -118,6 +118,11 @@ def map_batches(
 def with_shared(work: Callable[[Any, Batch], Result], shared: Any) -> Callable[[], Callable[[Batch], Result]]:
     """Give a `make` for a function whose first argument is the same for all batches: it is sent once a worker."""
     return partial(partial, work, shared)
+
+
+def place_of(ids: Sequence[int]) -> str:
+    """Name a batch of memories."""
+    return f"one of the {len(ids)} memories from number {ids[0]} on"
 
 
 class ThisProcess:

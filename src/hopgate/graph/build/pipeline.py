@@ -25,7 +25,7 @@ from hopgate.graph.canonicalise import Embed
 from hopgate.guard import guarded
 from hopgate.memory import Cleared
 from hopgate.progress import Progress
-from hopgate.scale.engine import Engine, map_batches, with_shared
+from hopgate.scale.engine import Engine, map_batches, place_of, with_shared
 from hopgate.store import clearance, extractions, memories, vectors
 from hopgate.store.extractions import StoreCache
 from hopgate.store.graph import graph_vectors
@@ -167,7 +167,7 @@ class GraphBuilder:
         surveys = self._surveys(engine) if contextual and engine else None
         reader = partial(partial, Reader(self._store, extractor, surveys).read)
         progress = replace(progress, stage="extracting")
-        for batch in map_batches(engine or Engine(), reader, batches, ahead=2 if engine else 1, place=_place):
+        for batch in map_batches(engine or Engine(), reader, batches, ahead=2 if engine else 1, place=place_of):
             sink.write(batch.extracted, extractor.identity)
             progress = progress.plus(batch.extracted, time.monotonic() - began)
             progress = replace(progress, skipped=progress.skipped + batch.skipped)
@@ -179,7 +179,7 @@ class GraphBuilder:
         with self._store.transaction() as connection:
             batches = _batches(memories.open_ids(connection), RANGE)
         surveys: dict[str, Survey] = {}
-        for part in map_batches(engine, with_shared(survey, self._store), batches, place=_place):
+        for part in map_batches(engine, with_shared(survey, self._store), batches, place=place_of):
             for scope, scope_survey in part.items():
                 surveys.setdefault(scope, Survey()).merge(scope_survey)
         return surveys
@@ -275,7 +275,3 @@ class StatementSink(Sink):
 
 def _batches(ids: Sequence[int], size: int) -> list[Sequence[int]]:
     return [ids[start : start + size] for start in range(0, len(ids), size)]
-
-
-def _place(ids: Sequence[int]) -> str:
-    return f"one of the {len(ids)} memories from number {ids[0]} on"
