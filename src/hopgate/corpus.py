@@ -70,11 +70,6 @@ def to_record(memory: Memory, *, dated: bool = False) -> dict[str, Any]:
     ----------
     dated : bool
         Whether the date of arrival is written for a memory that came without one, so that another store has it too.
-
-    Examples
-    --------
-    >>> to_record(parse_memory({"_id": "m1", "text": "It hums."}))
-    {'_id': 'm1', 'text': 'It hums.'}
     """
     metadata = {**(memory.source or {}), **({EXTRA: memory.extra} if memory.extra else {})}
     # A field that is the same now as it was read is not written anew.
@@ -234,13 +229,7 @@ def lookalike(name: str) -> str | None:
 
 
 def nearest(name: str) -> str | None:
-    """Give the field that a name most likely means: misspelt, or called so by another program.
-
-    Examples
-    --------
-    >>> nearest("timestamp"), nearest("is_sensitve"), nearest("url")
-    ('created_at', 'is_sensitive', None)
-    """
+    """Give the field that a name most likely means: misspelt, or called so by another program."""
     in_small_letters = re.sub(r"[\s\-.]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)).lower()
     return lookalike(name) or _MEANT.get(in_small_letters)
 

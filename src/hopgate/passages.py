@@ -36,15 +36,6 @@ def passages(text: str) -> list[Extent]:
     """Cut a long text into passages at the ends of sentences, each beginning with the last short ones before it.
 
     None for a text that is read whole; at least one for every other.
-
-    Examples
-    --------
-    >>> text = "".join(f"Sentence number {n} tells of boxes. " for n in range(100))
-    >>> found = passages(text)
-    >>> len(found), text[slice(*found[1])][:43]
-    (4, 'Sentence number 24 tells of boxes. Sentence')
-    >>> passages("A short text.")
-    []
     """
     if not is_long(text):
         return []
@@ -65,13 +56,7 @@ def passages(text: str) -> list[Extent]:
 
 
 def passage_text(text: Cleared, span: Extent) -> Cleared:
-    r"""Give what a model reads of a passage: the text's heading, where it has one, and the passage.
-
-    Examples
-    --------
-    >>> passage_text(Cleared("The attic\nA box. Another box."), Extent(17, 29))
-    'The attic\nAnother box.'
-    """
+    """Give what a model reads of a passage: the text's heading, where it has one, and the passage."""
     part = text[span.start : span.end]
     heading = text[: HEADING_CHARACTERS + 1].partition("\n")
     if not heading[1] or not heading[0].strip() or span.start < len(heading[0]):

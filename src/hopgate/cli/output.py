@@ -146,13 +146,7 @@ def counted(count: int, one: str, several: str = "") -> str:
 
 
 def pairs(values: Mapping[str, Any], *, tabs: bool = False) -> Iterator[str]:
-    """Lines of a name and a value, in columns or parted by tabs; what is empty is left out.
-
-    Examples
-    --------
-    >>> list(pairs({"memories": 1200, "graph_built": True, "kinds": {"person": 3}, "extractor": ""}))
-    ['memories     1,200', 'graph built  yes', 'kinds        person 3']
-    """
+    """Lines of a name and a value, in columns or parted by tabs; what is empty is left out."""
     filled = {name: text for name, value in values.items() if (text := _worded(value))}
     width = max(map(len, filled), default=0) + 2
     for name, text in filled.items():
@@ -175,14 +169,7 @@ def _worded(value: Any) -> str:
 
 
 def one_line(memory: Memory) -> str:
-    r"""A memory on one line, its title told from its text.
-
-    Examples
-    --------
-    >>> from hopgate.memory import Memory
-    >>> one_line(Memory("m1", "Led by Ada.\nFrom Bremen.", title="Project Tern"))
-    'Project Tern: Led by Ada. From Bremen.'
-    """
+    """A memory on one line, its title told from its text."""
     return ": ".join(filter(None, (" ".join(part.split()) for part in (memory.title, memory.text))))
 
 

@@ -114,13 +114,7 @@ def count(name: str, help: str, default: int | None = None, *, most: int = MOST,
 
 
 def date(text: str) -> datetime:
-    """Read a date or a time; what is none is refused with one that would do.
-
-    Examples
-    --------
-    >>> date("2024-05-01").isoformat()
-    '2024-05-01T00:00:00+00:00'
-    """
+    """Read a date or a time; what is none is refused with one that would do."""
     return utc(text)
 
 
@@ -258,13 +252,7 @@ extractor = click.option(
 
 
 def values(given: dict[str, Any]) -> dict[str, Any]:
-    """Leave out the options that were not given.
-
-    Examples
-    --------
-    >>> values({"k": 5, "depth": None, "slices": ()})
-    {'k': 5}
-    """
+    """Leave out the options that were not given."""
     return {name: value for name, value in given.items() if value is not None and value != ()}
 
 

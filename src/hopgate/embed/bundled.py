@@ -159,13 +159,7 @@ BGE_SMALL = Bundled(
 
 
 def token_count(text: str) -> int:
-    """Count a text's tokens as the bundled embedder has them.
-
-    Examples
-    --------
-    >>> token_count("The spare key hangs in the shed.")
-    8
-    """
+    """Count a text's tokens as the bundled embedder has them."""
     pieces = [text[start : start + SLICE] for start in range(0, len(text), SLICE)]
     return sum(len(encoding.ids) - MARKS for encoding in BGE_SMALL.encode(pieces))
 

@@ -112,13 +112,7 @@ class BundledLate(LateModel):
 
 
 def late_model(spec: str) -> LateModel | None:
-    """Make the late-interaction model that a spec names; none for "off".
-
-    Examples
-    --------
-    >>> late_model("bundled")
-    BundledLate('answerai-colbert-small-v1')
-    """
+    """Make the late-interaction model that a spec names; none for "off"."""
     if spec == OFF:
         return None
     if spec == BUNDLED:

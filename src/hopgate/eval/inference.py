@@ -199,11 +199,6 @@ def pooled(estimates: Sequence[float], errors: Sequence[float], alpha: float) ->
     """Random-effects mean of two sets or more, each with an error: by Paule and Mandel, and by Hartung and Knapp.
 
     The error is never below that of the usual weighted mean (Röver, Knapp and Friede 2015).
-
-    Examples
-    --------
-    >>> print(pooled([0.08, 0.02, 0.05], [0.02, 0.015, 0.02], 0.05))
-    over 3 sets: +0.048 (-0.028 to +0.124), in the next set -0.333 to +0.429
     """
     gains, variances = np.asarray(estimates, dtype=np.float64), np.asarray(errors, dtype=np.float64) ** 2
 

@@ -37,13 +37,7 @@ def comparison_form(token: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def normalise(name: str) -> str:
-    """Give the one spelling under which names that differ in case, accents and marks are the same.
-
-    Examples
-    --------
-    >>> normalise("The  U.S. Navy's"), normalise("Pérez-Reverte"), normalise("C++"), normalise("Python 3.11")
-    ('us navy', 'perez reverte', 'c++', 'python 3.11')
-    """
+    """Give the one spelling under which names that differ in case, accents and marks are the same."""
     # One pass may leave something for the next, such as a ligature: repeat until all is done.
     before, folded = name, _folded(name)
     while folded != before:
@@ -139,12 +133,6 @@ def concepts_in(text: str, names: Iterable[tuple[str, int]]) -> list[int]:
     """Find the concepts whose names are in a text: from left to right, the longest first, never two over one word.
 
     Names are normal forms, each with its concept; where two concepts share one the smaller number has it.
-
-    Examples
-    --------
-    >>> names = [("new york", 0), ("york", 1), ("yankees", 2), ("yankees", 3), ("for", 4)]
-    >>> concepts_in("Who plays for the Yankees in New York?", names)
-    [2, 0]
     """
     concepts = dict(sorted((row for row in names if can_be_found(row[0].split())), reverse=True))
     words, found, at = name_words(text), list[int](), 0

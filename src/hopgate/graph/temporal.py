@@ -72,17 +72,6 @@ def edge_history(facts: Iterable[EdgeVersion]) -> list[EdgeVersion]:
 
     Facts are recorded in the order of their recording, those of one moment together. An edge whose interval changes
     gets a new row, and the row without the change its `retired_at`; further evidence makes no new row.
-
-    Examples
-    --------
-    >>> def lives(city, year):
-    ...     start, recorded = datetime(year, 1, 1, tzinfo=UTC), datetime(year, 1, 2, tzinfo=UTC)
-    ...     return EdgeVersion(city, start, None, recorded, evidence=(city,))
-    >>> for row in edge_history([lives("berlin", 2015), lives("munich", 2020)]):
-    ...     print(row.dst, row.valid_to and row.valid_to.year, row.retired_at and row.retired_at.year)
-    berlin None 2020
-    berlin 2020 None
-    munich None None
     """
     retired: list[EdgeVersion] = []
     rows: dict[tuple[object, ...], EdgeVersion] = {}
@@ -98,18 +87,7 @@ def edge_history(facts: Iterable[EdgeVersion]) -> list[EdgeVersion]:
 
 
 def current_edges(facts: Iterable[EdgeVersion]) -> list[EdgeVersion]:
-    """Derive the edges that follow from facts in any order, sorted by time; `recorded_at` is that of the last evidence.
-
-    Examples
-    --------
-    >>> def moved(city, year):
-    ...     start, recorded = datetime(year, 1, 1, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=UTC)
-    ...     return EdgeVersion(city, start, None, recorded, evidence=(city,))
-    >>> for edge in current_edges([moved("munich", 2020), moved("berlin", 2015)]):
-    ...     print(edge.dst, edge.valid_from.year, edge.valid_to and edge.valid_to.year)
-    berlin 2015 2020
-    munich 2020 None
-    """
+    """Derive the edges that follow from facts in any order, by time; `recorded_at` is that of the last evidence."""
     distinct = list(dict.fromkeys(facts))
     distinct = [_ended_by_later_news(fact, distinct) for fact in distinct]
     intervals = [_interval(fact, distinct) for fact in distinct if fact.first < fact.last]

@@ -36,15 +36,7 @@ Scopes: TypeAlias = str | Sequence[str] | None
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Scopes, ids already in context, and the two times, honoured alike by every leg.
-
-    Examples
-    --------
-    >>> Filters(scope=["home", "work"]).scope
-    ('home', 'work')
-    >>> Filters(scope="home", exclude=(3,)).sql()
-    ('superseded_at IS NULL AND scope = %(scope)s AND id <> ALL(%(exclude)s)', {'scope': 'home', 'exclude': [3]})
-    """
+    """Scopes, ids already in context, and the two times, honoured alike by every leg."""
 
     scope: Scopes = None  # the scope, or the scopes, that memories may have
     exclude: tuple[int, ...] = ()

@@ -213,25 +213,13 @@ def rare_words(connection: Connection, query: str) -> list[str]:
 
 
 def quoted(query: str) -> list[str]:
-    """Give the phrases a query puts in double quotes.
-
-    Examples
-    --------
-    >>> quoted('who said "red team" on the “night shift”?')
-    ['red team', 'night shift']
-    """
+    """Give the phrases a query puts in double quotes."""
     phrases = (straight or curly for straight, curly in _QUOTED.findall(query))
     return [phrase.strip() for phrase in phrases if phrase.strip()]
 
 
 def holds_all(content: str, phrases: Collection[str]) -> bool:
-    """Tell whether a text holds every phrase, as whole words; case and white space do not count.
-
-    Examples
-    --------
-    >>> holds_all("The Red  Team met.", ["red team"]), holds_all("We saw E40127.", ["E4012"])
-    (True, False)
-    """
+    """Tell whether a text holds every phrase, as whole words; case and white space do not count."""
     words = (r"\s+".join(map(re.escape, phrase.split())) for phrase in phrases)
     return all(re.search(rf"(?<!\w){pattern}(?!\w)", content, re.IGNORECASE) for pattern in words)
 

@@ -43,16 +43,6 @@ def placed(
     exact_match : float
         The bonus of those that are `matched`. It counts as a further leg of this weight that puts each of them first,
         so that the same number means the same under every fuser.
-
-    Examples
-    --------
-    >>> from hopgate.recall.fusers import MinMax
-    >>> from hopgate.recall.fusion import Pool, fused
-    >>> ranking = fused(Pool.of({"dense": [("a", 0.9), ("b", 0.8), ("c", 0.1)]}), MinMax())
-    >>> [hit.id for hit in placed(ranking, {"a": 0.1, "b": 0.9}, prior=0.5)]
-    ['b', 'a', 'c']
-    >>> [hit.id for hit in placed(ranking, {}, exact_match=2, matched={"c"})]
-    ['c', 'a', 'b']
     """
     bonus = exact_match * ranking.fuser.largest_unit
     hits = []
@@ -69,11 +59,6 @@ def half_and_half(order: Sequence[Id], scores: Mapping[Id, float]) -> list[Id]:
 
     The reader alone puts better ones first and loses among the first ten what legs found together. Ties go to the
     reader, and where it gave the same score to the order of fusion.
-
-    Examples
-    --------
-    >>> half_and_half(["a", "b", "unread", "c", "d"], {"a": 0.3, "b": 0.5, "c": 0.1, "d": 0.9})
-    ['a', 'd', 'unread', 'b', 'c']
     """
     before = [id for id in order if id in scores]
     place = {id: rank for rank, id in enumerate(before)}

@@ -121,13 +121,7 @@ def _lasting(memory: int, ended: Mapping[int, Collection[int]]) -> set[int]:
 
 
 def current_first(order: Sequence[int], ended: Mapping[int, Collection[int]]) -> list[int]:
-    """Put the best of what holds in a memory's place directly before it, where all of that stood after it.
-
-    Examples
-    --------
-    >>> current_first([1, 5, 2, 3], {1: {2, 3}})
-    [2, 1, 5, 3]
-    """
+    """Put the best of what holds in a memory's place directly before it, where all of that stood after it."""
     result = list(order)
     for memory in order:
         place = result.index(memory)

@@ -165,13 +165,7 @@ _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 def parse_map(pairs: Sequence[str]) -> dict[str, str]:
-    """Read `FIELD=COLUMN` pairs.
-
-    Examples
-    --------
-    >>> parse_map(["text=body", "created_at=sent.at"])
-    {'text': 'body', 'created_at': 'sent.at'}
-    """
+    """Read `FIELD=COLUMN` pairs."""
     fields: dict[str, str] = {}
     for pair in pairs:
         name, sign, column = (part.strip() for part in pair.partition("="))

@@ -75,13 +75,7 @@ def check_folder(path: str) -> Path:
 
 
 def shown(where: str | Path) -> str:
-    """A store's place for a person to recognise, without its password.
-
-    Examples
-    --------
-    >>> shown("postgresql://me:hush@db.example/notes")
-    'the database notes on db.example'
-    """
+    """A store's place for a person to recognise, without its password."""
     if isinstance(where, Path):
         return f"the store in {where}"
     parts = conninfo_to_dict(where)

@@ -104,16 +104,7 @@ class Compared(NamedTuple):
 
 @lru_cache(maxsize=4096)  # what rules take for an end is often asked about a second time
 def compared(earlier: str, later: str) -> Compared:
-    """Say whether a note ends what an earlier one says, and mark the words of both; the earlier may be empty.
-
-    Examples
-    --------
-    >>> pair = compared("Piano for Edie is with Mrs Lathom.", "From this week on Edie has piano with Mr Dube instead.")
-    >>> pair.end > 0.9, pair.thing, pair.former, pair.value
-    (True, 'Piano', 'Mrs Lathom', 'Mr Dube')
-    >>> compared("", "Backups go to Wasabi from now on.").change > 0.9
-    True
-    """
+    """Say whether a note ends what an earlier one says, and mark the words of both; the earlier may be empty."""
     tokenizer, table, session = _loaded()
     encoding = tokenizer.encode(earlier, later)
     is_later, offsets = np.array(encoding.type_ids) == 1, np.array(encoding.offsets)

@@ -262,19 +262,7 @@ def _nouns(part: str) -> str:
 
 
 def facts(reading: Reading, source: Source) -> Iterator[Fact]:
-    """Yield the facts of a memory, sentence by sentence.
-
-    Examples
-    --------
-    >>> from datetime import datetime
-    >>> from hopgate.extract.rules.names import read
-    >>> from hopgate.memory import Cleared
-    >>> source = Source("m1", Cleared("Moved immich from cedar to alder yesterday."), created_at=datetime(2024, 5, 4))
-    >>> for fact in facts(read(source), source):
-    ...     print(fact.subject, "|", fact.relation, "|", fact.object, "|", fact.valid_from, "|", fact.valid_to)
-    immich | runs on | alder | 2024-05-03 | None
-    immich | runs on | cedar | None | 2024-05-03
-    """
+    """Yield the facts of a memory, sentence by sentence."""
     talk = Talk(reading, source)
     language = LANGUAGES[reading.code]
     for sentence in sentences(reading):

@@ -348,15 +348,6 @@ def change_of(
 
     Relation and names are those of the earlier note's fact with most words of the former value, else those of the later
     note's fact that has words of the new value, else the words themselves, or the subject that both have.
-
-    Examples
-    --------
-    >>> from datetime import datetime
-    >>> from hopgate.extract.changes.model import Span
-    >>> of_earlier = [Span("thing", "Backups", 0, 1), Span("former", "B2", 14, 1)]
-    >>> pair = Compared(0.99, of_earlier, [Span("value", "Wasabi", 4, 1)])
-    >>> change_of(pair, [], [], "", datetime(2024, 2, 1))[:4]
-    ('Backups', 'is', 'B2', 'Wasabi')
     """
 
     def likeness(fact: NamedFact) -> tuple[float, float]:
