@@ -23,14 +23,7 @@ def record(connection: Connection, folder: str, external_ids: Collection[str]) -
 def gone(connection: Connection, place: str, external_ids: Collection[str], files: Collection[str]) -> list[str]:
     """The external ids of notes of a folder, or of one below or above it, that lie in this place no more.
 
-    Parameters
-    ----------
-    place : str
-        The folder that was read.
-    external_ids : collection of str
-        What was read there.
-    files : collection of str
-        Files that are there and could not be read: what came from them stays.
+    `external_ids` were read there; of `files` that are there and could not be read all notes stay.
     """
     return rows.values(
         connection,

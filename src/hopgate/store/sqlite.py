@@ -92,18 +92,11 @@ class SqliteLexical:
     def leg(
         self, query: str, *, depth: int = 50, scope: str | None = None, exclude: Collection[str] = ()
     ) -> list[tuple[str, float]]:
-        """Rank the memories that match, best first, ties by id: external ids and scores.
+        """Rank the memories that match, of a scope or all, best first, ties by id: external ids and scores.
 
         All words must match, and none of them is an operator; when no memory has them all, any word may. A query in
         which FTS5 finds no word, and Chinese, Japanese or Korean that stands inside a longer run, is looked for
-        literally and ranked by importance.
-
-        Parameters
-        ----------
-        scope : str, optional
-            Only memories of this scope.
-        exclude : collection of str
-            External ids that are not wanted, such as those already in context.
+        literally and ranked by importance. Memories to `exclude` are not given, such as those already in context.
         """
         if depth < 1:
             raise HopgateError(f"depth must be at least 1, not {depth}")
