@@ -89,7 +89,7 @@ PARTS: tuple[tuple[Any, str, str], ...] = (
     (GivenVectors, "query_tokens", "the query's tokens"),
     (legs, "tokens_of", "tokens"),
     (legs, "late_reading", "late interaction"),
-    (recall_module, "read_present", "what is over"),
+    (recall_module, "read_outdated", "what is over"),
     (recall_module, "fused", "fuse"),
     (recall_module, "_final", "order and fetch"),
 )

@@ -10,7 +10,7 @@ from recall_cases import CASES
 
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.recall.present import current_first
+from hopgate.recall.outdated import current_first
 from hopgate.recall.query_time import AskedTime, as_of, asked_time
 from hopgate.times import moment
 

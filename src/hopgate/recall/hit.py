@@ -10,7 +10,7 @@ from hopgate.memory import Memory
 
 if TYPE_CHECKING:
     from hopgate.graph.walk.paths import PathPart
-    from hopgate.recall.present import HitFact
+    from hopgate.recall.outdated import HitFact
     from hopgate.recall.rerank import RerankCost
 
 

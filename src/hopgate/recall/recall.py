@@ -17,7 +17,7 @@ from hopgate.recall.hit import Hit, Passage
 from hopgate.recall.legs import Legs, RecallPipeline, pool_of, run_legs
 from hopgate.recall.lexical import exact_matches
 from hopgate.recall.order import Placed, half_and_half, placed
-from hopgate.recall.present import Present, current_first, read_present
+from hopgate.recall.outdated import Outdated, current_first, read_outdated
 from hopgate.recall.settings import Settings
 from hopgate.store import memories
 from hopgate.store.rows import Connection
@@ -43,14 +43,14 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
         candidates = pool_of(legs.found).union(legs.late.memories if legs.late else ())
         names = memories.external_ids(connection, sorted(candidates))
         ranking = fused(legs.pool(settings.fuser, names), settings.fuser)
-        final, known, present = _final(connection, legs.query, ranking, settings, similarities)
+        final, known, outdated = _final(connection, legs.query, ranking, settings, similarities)
         near = {} if legs.query.vector is None else near_passages(connection, legs.query.vector, known)
     order, passages, read = list(final), {key: spans[0] for key, spans in near.items()}, None
     if settings.reads:
         read = _reread(query.text, order, known, near, settings)
         order, passages = half_and_half(order, read.scores), passages | read.passages
     if settings.sort_by == "relevance":
-        order = current_first(order, present.ended)
+        order = current_first(order, outdated.ended)
     order = order[: settings.k]
     if settings.sort_by == "recency":
         order.sort(key=lambda key: known[key].created_at or NEVER, reverse=True)
@@ -66,8 +66,8 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
             prior=final[key].prior,
             rerank_score=read.scores.get(key) if read else None,
             rerank_cost=read.cost if read else None,
-            facts=present.hit_facts(key, names),
-            outdated=key in present.ended,
+            facts=outdated.hit_facts(key, names),
+            outdated=key in outdated.ended,
             passage=Passage(*passages[key], known[key].content[slice(*passages[key])]) if key in passages else None,
             **_shares(legs, ranking, key),
             **(_walked(pipeline, legs, ranking, key) if explain else {}),
@@ -83,7 +83,7 @@ def _final(
     ranking: Ranking[int],
     settings: Settings,
     similarities: Mapping[int, float],
-) -> tuple[dict[int, Placed[int]], dict[int, Memory], Present]:
+) -> tuple[dict[int, Placed[int]], dict[int, Memory], Outdated]:
     """Apply bonus, prior, the least score and likeness; give the first of that order, their memories and what is over.
 
     With them comes what ended one of them, however far down. A memory that was deleted meanwhile is left out.
@@ -99,10 +99,10 @@ def _final(
     hits = [hit for hit in hits if hit.id in importance and hit.score >= least and similarities.get(hit.id, 1) >= near]
     first = max(settings.k, settings.reads)
     with_facts = "facts" in settings.parts and settings.fuser.graph > 0
-    present = read_present(connection, query, [hit.id for hit in hits], first if with_facts else 0)
-    hits = [*hits[:first], *(hit for hit in hits[first:] if hit.id in present.enders)]
+    outdated = read_outdated(connection, query, [hit.id for hit in hits], first if with_facts else 0)
+    hits = [*hits[:first], *(hit for hit in hits[first:] if hit.id in outdated.enders)]
     known = memories.fetch_by_id(connection, [hit.id for hit in hits], scopes)
-    return {hit.id: hit for hit in hits if hit.id in known}, known, present
+    return {hit.id: hit for hit in hits if hit.id in known}, known, outdated
 
 
 def _reread(

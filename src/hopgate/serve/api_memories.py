@@ -14,7 +14,7 @@ from hopgate.memory import DEFAULT_IMPORTANCE, MAX_SEARCHABLE_BYTES, Memory
 from hopgate.recall.explain import Explanation
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS
 from hopgate.recall.hit import Hit, LegPart, Passage, WordMatch
-from hopgate.recall.present import HitFact
+from hopgate.recall.outdated import HitFact
 from hopgate.recall.settings import OPTIONS
 from hopgate.serve.bounds import BoundStore, Key, Moment, Rows, Scopes, Served, Service, Strict, Text, request_model
 from hopgate.serve.middleware import PREFIX

@@ -12,7 +12,7 @@ from hopgate.store.rows import Connection, value, values
 
 SCHEMA = "hopgate"
 # The version of schema.sql. Another one is not read: until a first release there are no migrations.
-VERSION = 47
+VERSION = 48
 OWN = f"{SCHEMA}.memories"
 
 _TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)

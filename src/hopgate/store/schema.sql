@@ -837,7 +837,7 @@ CREATE TRIGGER hopgate_names_went AFTER DELETE ON concept_names REFERENCING OLD 
 -- is evidence of such as are over alone.
 CREATE VIEW current_facts AS
   SELECT f.id, f.memory_id, f.src_id AS source_id, f.canonical AS relation, f.dst_id AS target_id, f.single_valued,
-    f.subject, f.relation AS raw, f.object, f.valid_from, f.valid_to IS NOT NULL AS is_over, f.read_with,
+    f.subject, f.relation AS raw, f.object, f.valid_from, coalesce(f.valid_to <= now(), false) AS is_over, f.read_with,
     edge.held AS edge_id, edge.held IS NULL AND coalesce(edge.over, false) AS has_ended
   FROM stated f JOIN (SELECT id FROM current_memories) m ON m.id = f.memory_id CROSS JOIN LATERAL (
     SELECT max(e.id) FILTER (WHERE e.valid_to IS NULL OR e.valid_to > now()) AS held,

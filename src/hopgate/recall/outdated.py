@@ -1,4 +1,4 @@
-"""What is over: the facts that a hit is evidence for, whether they hold, and that what ended them stands above it."""
+"""Outdated memories: which facts of a hit have ended, by what, and that what holds instead is ranked above it."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class HitFact:
 
 
 @dataclass(frozen=True)
-class Present:
-    """The facts of a query's best memories, as of the time that it asks about."""
+class Outdated:
+    """Which facts of a query's best memories have ended at the time that it asks about."""
 
     # Those of the query, which decide what of a memory is asked about: the facts that it names, else all of them.
     words: frozenset[str]
@@ -132,17 +132,17 @@ def current_first(order: Sequence[int], ended: Mapping[int, Collection[int]]) ->
     return result
 
 
-def read_present(connection: Connection, query: Query, ranked: Sequence[int], first: int) -> Present:
+def read_outdated(connection: Connection, query: Query, ranked: Sequence[int], first: int) -> Outdated:
     """Read the facts of the first of a ranking, and of what in it ended them."""
     filters, now = query.filters, datetime.now(UTC)
     asked = asked_time(query.text, now)
     moment = filters.as_of or (asked and asked.moment)
     past = moment is None and (asked is not None or asks_for_past(query.text))
-    present = Present(frozenset(tokens(normalise(query.text))), moment or now, past)
+    outdated = Outdated(frozenset(tokens(normalise(query.text))), moment or now, past)
     view = view_of(connection, filters.scopes, known_at=filters.known_at) if first else None
     new = list(ranked[:first])
     while view and new:
         read: dict[int, list[MemoryFact]] = {memory: [] for memory in new} | edge_rows.facts_of(connection, view, new)
-        present = replace(present, facts={**present.facts, **read})
-        new = [memory for memory in ranked if memory in present.enders and memory not in present.facts]
-    return present
+        outdated = replace(outdated, facts={**outdated.facts, **read})
+        new = [memory for memory in ranked if memory in outdated.enders and memory not in outdated.facts]
+    return outdated
