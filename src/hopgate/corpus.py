@@ -66,10 +66,7 @@ def parse_memory(record: object, keep_unknown: bool = False) -> Memory:
 def to_record(memory: Memory, *, dated: bool = False) -> dict[str, Any]:
     """Give a memory back as it came in; only fields that changed since are written anew.
 
-    Parameters
-    ----------
-    dated : bool
-        Whether the date of arrival is written for a memory that came without one, so that another store has it too.
+    Where it is `dated`, the date of arrival is written for a memory that came without one: another store has it too.
     """
     metadata = {**(memory.source or {}), **({EXTRA: memory.extra} if memory.extra else {})}
     # A field that is the same now as it was read is not written anew.
@@ -237,12 +234,8 @@ def nearest(name: str) -> str | None:
 def check_unknown(names: list[str], place: str, *, kept: bool) -> None:
     """Refuse the first of some unknown fields; where they are kept, only what may be a known one in disguise.
 
-    Parameters
-    ----------
-    place : str
-        Where they lie: "" for the top level, "metadata" inside it.
-    kept : bool
-        Whether unknown fields are wanted: then a misspelt field is refused still, and any that speaks of sensitivity.
+    `place` is where they lie: "" for the top level. Where they are kept, a misspelt field is refused still, and any
+    that speaks of sensitivity.
     """
     for name in names:
         if name in TOP:

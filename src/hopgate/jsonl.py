@@ -43,29 +43,12 @@ def json_lines(path: Path | str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def parse_json_lines(stream: IO[bytes], name: Path | str) -> Iterator[tuple[int, dict[str, Any]]]:
-    r"""Read JSON objects from an open stream; `name` is what errors call it.
-
-    Examples
-    --------
-    >>> import io
-    >>> list(parse_json_lines(io.BytesIO(b'\xef\xbb\xbf{"a": 1}\n\n{"b": 2}'), "rows.jsonl"))
-    [(1, {'a': 1}), (3, {'b': 2})]
-    >>> list(parse_json_lines(io.BytesIO(b'{"a": 1e999}'), "rows.jsonl"))
-    Traceback (most recent call last):
-    hopgate.errors.HopgateError: rows.jsonl, line 1: 1e999 is too large a number
-    """
+    """Read JSON objects from an open stream; `name` is what errors call it."""
     return _all(_read(stream, _parsed), name)
 
 
 def checked_json_lines(stream: IO[bytes]) -> Iterator[tuple[int, dict[str, Any] | HopgateError]]:
-    r"""Read JSON objects from an open stream; for a line that is none, the reason in its place, and the rest after it.
-
-    Examples
-    --------
-    >>> import io
-    >>> list(checked_json_lines(io.BytesIO(b'{"a": 1}\nno\n{"b": 2}')))
-    [(1, {'a': 1}), (2, HopgateError('not JSON (Expecting value at column 1)')), (3, {'b': 2})]
-    """
+    """Read JSON objects from an open stream; for a line that is none, the reason in its place."""
     return _read(stream, _parsed)
 
 

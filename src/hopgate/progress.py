@@ -17,16 +17,7 @@ Advance = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Progress:
-    """The count of a run so far.
-
-    Examples
-    --------
-    >>> progress = Progress(total=10, memories=4, seconds=2.0)
-    >>> progress.left, str(progress)
-    (3.0, '4/10 memories, 0 mentions, 0 facts, 0 failed, 0 truncated, 0 empty, 0 tokens, 0 from cache, 3 s left')
-    >>> print(Progress(total=9000, memories=3000, seconds=2.0, stage="embedding facts"))
-    embedding facts: 3,000/9,000, 1,500 a second, 4 s left
-    """
+    """The count of a run so far."""
 
     total: int | None = None  # how many memories there are to do, where that is known
     memories: int = 0  # how many are written, `skipped` ones (done in an earlier run) not counted

@@ -24,10 +24,7 @@ _PREFIX = 8
 def redacted(text: str, *secrets: str) -> str:
     """Take passwords, keys and tokens out of a text.
 
-    Parameters
-    ----------
-    secrets : str
-        What must not be shown whatever it looks like; also its beginning, and its percent-encoded form.
+    `secrets` are not shown whatever they look like; nor is their beginning, nor their percent-encoded form.
 
     Examples
     --------

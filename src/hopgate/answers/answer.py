@@ -28,21 +28,12 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What memories say to a question; `str` is its text with citations, or that the answer is not known.
+    """What memories say to a question; `str` is its text with citations, or that the answer is not known."""
 
-    Parameters
-    ----------
-    sentences : tuple of Sentence
-        None where nothing near the question is stored, or where the model found no answer in it.
-    context : Context
-        What the model was given.
-    problem : str
-        Why the model gave no answer, where it failed.
-    """
-
+    # None where nothing near the question is stored, or where the model found no answer in it.
     sentences: tuple[Sentence, ...]
-    context: Context
-    problem: str = ""
+    context: Context  # what the model was given
+    problem: str = ""  # why the model gave no answer, where it failed
 
     def __str__(self) -> str:
         numbers = {citation.external_id: citation.number for citation in self.context.citations}
@@ -61,11 +52,7 @@ class Answer:
 def answered(context: Context, model: object, nearness: str = "") -> Answer:
     """Ask a model the context's question; a sentence that cites no memory of the context is left out.
 
-    Parameters
-    ----------
-    model : ChatModel
-    nearness : str
-        The model that says how near memories are; where all are as far as strangers, the answer is not known.
+    `nearness` is the model that says how near memories are: where all are as far as strangers, the answer is not known.
     """
     if not isinstance(model, ChatModel):
         raise HopgateError("only a model answers questions: give --extractor llama or openai, with --model")

@@ -21,23 +21,13 @@ Count = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A memory that the text cites.
+    """A memory that the text cites."""
 
-    Parameters
-    ----------
-    number : int
-        As the text has it, in brackets.
-    over : str
-        What it says that no longer holds, and what ended that; empty where it holds.
-    similarity : float, optional
-        How near it is to the query, see `Hit`.
-    """
-
-    number: int
+    number: int  # as the text has it, in brackets
     external_id: str
     created_at: datetime | None
-    over: str
-    similarity: float | None
+    over: str  # what it says that no longer holds, and what ended that; empty where it holds
+    similarity: float | None  # how near it is to the query, see `Hit`
 
     def to_dict(self) -> dict[str, Any]:
         """The citation as plain values."""
@@ -46,21 +36,13 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What memories say of a query, ready to stand in an assistant's prompt; `str` is its text.
-
-    Parameters
-    ----------
-    text : str
-        Facts that hold, then memories, each with its number, its date and the turns beside it that the query needs.
-    citations : tuple of Citation
-    tokens : int
-        How long the text is, as the bundled model counts.
-    """
+    """What memories say of a query, ready to stand in an assistant's prompt; `str` is its text."""
 
     query: str
+    # Facts that hold, then memories, each with its number, its date and the turns beside it that the query needs.
     text: str
     citations: tuple[Citation, ...]
-    tokens: int
+    tokens: int  # how long the text is, as the bundled model counts
 
     def __str__(self) -> str:
         return self.text
@@ -74,14 +56,8 @@ class Context:
 def context_of(query: str, hits: Sequence[Hit], beside: Mapping[str, Memory], tokens: int, count: Count) -> Context:
     """Write as many of the hits as fit, the best first.
 
-    Parameters
-    ----------
-    hits : sequence of Hit
-        With their matches; none of a sensitive memory.
-    beside : mapping of external id to Memory
-        The turns that matched a hit's words in its place (`turns_beside`), those that are open.
-    count : callable
-        Says how many tokens a text has.
+    Hits have their matches, and none is of a sensitive memory; `beside` are the open turns that matched a hit's words
+    in its place (`turns_beside`); `count` says how many tokens a text has.
     """
     left = tokens - int(FACTS_PART * tokens)
     entries, cited = list[str](), list[Hit]()

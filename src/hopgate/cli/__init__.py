@@ -52,8 +52,8 @@ COMMANDS = {
     "embed": ("store", "Maintenance: embed memories that have no vector yet, or change the embedder."),
     "extract": ("graph", "Maintenance: extract mentions and facts from memories."),
     "build": ("graph", "Maintenance: build the graph or bring it up to date."),
-    "plugins": ("shell", "List what other packages add."),
-    "completion": ("shell", "Print what completes commands and options in a shell."),
+    "plugins": ("store", "List what other packages add."),
+    "completion": ("store", "Print what completes commands and options in a shell."),
 }
 
 

@@ -1,4 +1,4 @@
-"""`hopgate db`, `backup`, `restore`, `backfill`, `embed` and `cache`: the database, and what is kept beside it."""
+"""`hopgate db`, `backup`, `backfill`, `embed`, `sync`, `cache`, `plugins`, …: the store and what this machine has."""
 
 from __future__ import annotations
 
@@ -194,6 +194,30 @@ def clear(yes: bool) -> Shown:
     parameters.ask("empty the caches, which every store of this user shares", yes=yes)
     removed = EmbeddingCache.default().clear()
     return {"vectors": removed}, f"removed {counted(removed, 'vector')}"
+
+
+@click.command(
+    "completion", epilog="Example: hopgate completion bash > ~/.local/share/bash-completion/completions/hopgate"
+)
+@click.argument("shell", help="The shell.", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print what makes a shell complete hopgate's commands and options."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    say(kind(context.find_root().command, {}, "hopgate", "_HOPGATE_COMPLETE").source())
+
+
+@click.command("plugins", epilog="Example: hopgate plugins --json")
+@printed
+def plugins() -> Shown:
+    """List what installed packages add: embedders, sources, extractors and re-rankers."""
+    from hopgate.plugins import plugins as installed
+
+    found = installed()
+    return found, found or "no plugin is installed"
 
 
 db = click.Group("db", help="The database's schema and, for an embedded one, its server.")

@@ -141,14 +141,7 @@ def joined(tokens: Sequence[Tokens]) -> tuple[Tokens, NDArray[np.intp]]:
 def late_matches(query: Floats, rows: Tokens, starts: NDArray[np.intp]) -> Floats:
     """Give for each token of a query, a row, its best cosine in each memory, a column.
 
-    Parameters
-    ----------
-    query : array
-        The query's tokens, a row of unit length each.
-    rows : array
-        The memories' tokens, one memory after another.
-    starts : array
-        Where each memory begins; each has a token at least.
+    All tokens are rows of unit length; those of the memories follow each other, and `starts` says where each begins.
     """
     if not len(starts):
         return np.zeros((len(query), 0), np.float32)

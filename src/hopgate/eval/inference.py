@@ -258,13 +258,6 @@ def choose(names: Sequence[Named], values: ArrayLike, allowed: Callable[[Named],
 
     `values` has a row a query and a column a configuration (Breiman et al., "Classification and regression trees",
     1984). What is not `allowed` is not there; where nothing is, the first of all is chosen.
-
-    Examples
-    --------
-    >>> choose(["plain", "tuned"], [[0.5, 0.6], [0.5, 0.4], [0.5, 0.6]])
-    'plain'
-    >>> choose(["plain", "tuned"], [[0.0, 1.0]] * 9 + [[1.0, 1.0]])
-    'tuned'
     """
     table = np.asarray(values, dtype=np.float64)
     if not len(table):

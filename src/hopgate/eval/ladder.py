@@ -275,13 +275,6 @@ def tuned(
 
     Fusers are given from the plainest on. One that bars a leg from the top k of the reported queries, by what the legs
     found alone, is no choice: it would choose not to be tested. What counts is the mean of recall@k/2 and recall@k.
-
-    Examples
-    --------
-    >>> pools = {f"q{i}": Pool.of({"dense": [("x", 0.9), ("a", 0.8)], "graph": [("b", 0.5)]}) for i in range(20)}
-    >>> gold = dict.fromkeys(pools, {"b"})
-    >>> tuned([RRF(lexical=0, graph=0.1), RRF(lexical=0, graph=2)], pools, gold, [], k=1)
-    RRF(k=60, lexical=0, dense=1, late=1, graph=2)
     """
     heard = [pools[query] for query in reported]
 

@@ -254,12 +254,7 @@ def canonicalise_relations(
 ) -> dict[str, str]:
     """Cluster relations by their words and embeddings; give each its canonical one, the most frequent of its cluster.
 
-    Parameters
-    ----------
-    counts : mapping of str to int
-        How often each was extracted.
-    threshold : float
-        Those of a cluster are at least this alike on average.
+    `counts` says how often each was extracted; those of a cluster are at least `threshold` alike on average.
     """
     raws = list(counts)
     if not raws:

@@ -208,13 +208,6 @@ def vector_neighbours(vectors: FloatArray, units: IntArray) -> Near:
     Embedders differ in how alike they find unrelated names (cosine 0.5 for one, 0.1 for another), so that a fixed
     threshold fits only one. Of the way from two standard deviations above the mean of random pairs to 1, the first
     `UNRELATED` part counts as unrelated: related things (Germany, France) are there.
-
-    Examples
-    --------
-    >>> ours = np.eye(64, dtype=np.float32)
-    >>> ours[1, :2] = 0.8, 0.6
-    >>> vector_neighbours(ours, np.arange(64)).closeness.round(1)
-    array([0.7], dtype=float32)
     """
     # Names near one another in the input are often related: pairs are drawn at random, the same for the same input.
     first, second = np.random.default_rng(0).integers(0, len(vectors), size=(2, 1 << 14))

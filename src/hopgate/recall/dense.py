@@ -87,13 +87,7 @@ def dense_leg(
 def dense_scores(
     connection: Connection, vector: NDArray[np.float32], ids: Sequence[int], scopes: Sequence[str] | None = None
 ) -> dict[int, float]:
-    """Give the cosine of the query's vector and each memory's, or its best passage's; none without a vector.
-
-    Parameters
-    ----------
-    scopes : sequence of str, optional
-        Only those of these scopes.
-    """
+    """Give the cosine of the query's vector and each memory's, or its best passage's; none without a vector."""
     rows = connection.execute(
         f"SELECT id, 1 - {BEST_DISTANCE} FROM memories WHERE id = ANY(%(ids)s) AND embedding IS NOT NULL "
         "AND NOT is_sensitive"

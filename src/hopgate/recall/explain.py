@@ -31,30 +31,14 @@ class LegReport:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Where a memory is among a query's hits, or why it is not there.
+    """Where a memory is among a query's hits, or why it is not there."""
 
-    Parameters
-    ----------
-    external_id : str
-        The memory.
-    present : bool
-        Whether it is a hit.
-    rank : int, optional
-        Its rank; where it is no hit, the one it would have if nothing were filtered and cut.
-    legs : mapping of leg name to LegReport
-        Where each leg has it, within a larger depth than recall's where it needs one.
-    removed_by : tuple of str
-        What left it out, a sentence each: filters, k, the least score.
-    sentence : str
-        All of it in short.
-    """
-
-    external_id: str
-    present: bool
-    rank: int | None
-    legs: Mapping[str, LegReport]
-    removed_by: tuple[str, ...]
-    sentence: str
+    external_id: str  # the memory
+    present: bool  # whether it is a hit
+    rank: int | None  # its rank; where it is no hit, the one it would have if nothing were filtered and cut
+    legs: Mapping[str, LegReport]  # where each leg has it, within a larger depth than recall's where it needs one
+    removed_by: tuple[str, ...]  # what left it out, a sentence each: filters, k, the least score
+    sentence: str  # all of it in short
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as plain values."""

@@ -119,12 +119,7 @@ def read_filters(
 ) -> Filters:
     """Make the filters of a recall; excluded memories are given by external id, and unknown ids are passed over.
 
-    Parameters
-    ----------
-    cluster : int, optional
-        One of the clusters of just these scopes; another one is refused, as it is made of others' texts.
-    where : mapping or JSON, optional
-        What memories' fields must be, see `hopgate.store.where.Where`.
+    `cluster` is one of the clusters of just these scopes; another one is refused, as it is made of others' texts.
     """
     if cluster is not None and (isinstance(cluster, bool) or not isinstance(cluster, int)):
         raise HopgateError(f"cluster is a number, not {cluster!r}: hopgate concepts clusters shows them")

@@ -132,14 +132,8 @@ class GraphLeg:
     ) -> GraphRanking:
         """Walk from the base's hits and from what the query names and resembles; empty when nothing seeds.
 
-        Parameters
-        ----------
-        found : LookedUp
-            What `look_up` gave for this query.
-        base : sequence of (int, float)
-            The base's ranking, best first: its hits carry the restart of the walk from memories.
-        dense : sequence of (int, float)
-            The dense leg's list: a fact that lies too far below its first is no place to start from.
+        `base` is the base's ranking, whose hits carry the restart of the walk from memories; a fact that lies too far
+        below the first of the `dense` leg's list is no place to start from.
         """
         from hopgate.graph.walk.rank import ranked, seeded
         from hopgate.graph.walk.seeds import FACT_FLOOR, by_cosine, memory_mass, part_alone

@@ -37,23 +37,12 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class WordMatch:
-    """A word of the query that is matched better than in other candidates.
-
-    Parameters
-    ----------
-    word : str
-    score : float
-        By how much the match is better than usual, discounted where it came over an arc.
-    by : str
-        Whose words matched it: the memory itself, or one that it is joined to.
-    part : str
-        The part of the graph that joins them; empty where the memory's own words matched.
-    """
+    """A word of the query that is matched better than in other candidates."""
 
     word: str
-    score: float
-    by: str
-    part: str = ""
+    score: float  # by how much the match is better than usual, discounted where it came over an arc
+    by: str  # whose words matched it: the memory itself, or one that it is joined to
+    part: str = ""  # the part of the graph that joins them; empty where the memory's own words matched
 
     def to_dict(self) -> dict[str, Any]:
         """The match as plain values."""

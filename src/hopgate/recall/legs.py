@@ -116,10 +116,7 @@ def with_walk(
 ) -> Legs:
     """Add to the legs without a graph what a walk found: late interaction over all of it and over arcs, and all scores.
 
-    Parameters
-    ----------
-    tokens : dict
-        Memories' tokens that were read before; what is read here is added.
+    `tokens` are memories' tokens that were read before; what is read here is added.
     """
     found, scores, late = {leg: hits for leg, hits in legs.found.items() if leg != "late"}, dict(legs.scores), None
     if walked.hits:
@@ -182,10 +179,7 @@ def complete(
     A leg that found nothing stays empty: it has nothing to say on this query. What it did not list gets its real score,
     but no more than the last of the list.
 
-    Parameters
-    ----------
-    known : mapping of leg name to list
-        These two as they were found, or completed for fewer memories: only what is new is asked for.
+    `known` has these two as they were found, or completed for fewer memories: only what is new is asked for.
     """
     scopes, pool = query.filters.scopes, pool_of(found)
     result: dict[str, Leg] = {}

@@ -34,15 +34,9 @@ def placed(
 ) -> list[Placed[Id]]:
     """Apply bonus and prior to what fusion ranked, best first; what ties keeps the order of fusion.
 
-    Parameters
-    ----------
-    importance : mapping from id
-        Of the memories, in 0..1; 0.5 where it is missing.
-    prior : float
-        What a memory of importance 0 keeps of its score, of 1 all: score × (prior + (1 − prior) · importance).
-    exact_match : float
-        The bonus of those that are `matched`. It counts as a further leg of this weight that puts each of them first,
-        so that the same number means the same under every fuser.
+    A memory keeps `prior` of its score at importance 0 and all at 1: score × (prior + (1 − prior) · importance), 0.5
+    where it is missing. The bonus of those that are `matched` counts as a further leg of the weight `exact_match` that
+    puts each of them first, so that the same number means the same under every fuser.
     """
     bonus = exact_match * ranking.fuser.largest_unit
     hits = []

@@ -21,28 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HitFact:
-    """A fact that a hit is evidence for.
-
-    Parameters
-    ----------
-    valid_from, valid_to : datetime, optional
-        From when, and up to when, it holds.
-    asked : bool
-        Whether the query names one of its ends.
-    over : bool
-        Whether it had ended at the time that is asked about: `as_of`, a time that the query names, or now.
-    ended_by : tuple of str
-        The memories that ended it.
-    """
+    """A fact that a hit is evidence for."""
 
     source: str
     relation: str
     target: str
-    valid_from: datetime | None
+    valid_from: datetime | None  # from when, and up to when, it holds
     valid_to: datetime | None
-    asked: bool
-    over: bool
-    ended_by: tuple[str, ...]
+    asked: bool  # whether the query names one of its ends
+    over: bool  # whether it had ended at the time that is asked about: `as_of`, a time that the query names, or now
+    ended_by: tuple[str, ...]  # the memories that ended it
 
     def to_dict(self) -> dict[str, Any]:
         """The fact as plain values."""

@@ -104,14 +104,8 @@ class Reranker:
     ) -> Reranked[Id]:
         """Score the candidates as far as the time goes; one that there was no time for has no score.
 
-        Parameters
-        ----------
-        candidates : iterable of (id, text)
-            Best first; only `Cleared` text is read, so that a sensitive memory cannot be.
-        timeout_s : float
-            The budget, in seconds.
-        near : mapping of id to spans
-            The passages of long texts, the nearest to the query first; by default those that share most words with it.
+        Candidates come best first, and only `Cleared` text is read, so that a sensitive memory cannot be. `near` has
+        the passages of long texts, the nearest to the query first; by default those that share most words with it.
         """
         asked = [
             (key, span, text if span is None else passage_text(text, span))

@@ -90,18 +90,7 @@ def is_short(text: str) -> bool:
 
 
 def read_note(source: Source) -> ReadNote:
-    r"""Cut a note into its sentences; rows of tables are sentences, and headings and the title say what they are about.
-
-    Examples
-    --------
-    >>> from hopgate.memory import Cleared
-    >>> text = "Dentist\n## Log\n- March 2021: check-up with Dr. Okafor\n- 2024-09-02: changed to Dr. Weiss. Nice."
-    >>> for sentence in read_note(Source("m1", Cleared(text), title="Dentist")).sentences:
-    ...     print(f"{sentence.day:%Y-%m-%d}", sentence.text)
-    2021-03-01 Dentist – Log: check-up with Dr. Okafor
-    2024-09-02 Dentist – Log: changed to Dr. Weiss.
-    2024-09-02 Dentist – Log: Nice.
-    """
+    """Cut a note into sentences; rows of tables are some, and headings and the title say what they are about."""
     title = source.title or ""
     body = source.text.removeprefix(title).strip() if title else source.text.strip()
     sentences = list(islice(chain.from_iterable(_lines(title, body, source.created_at)), MOST_SENTENCES))

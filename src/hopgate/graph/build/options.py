@@ -14,49 +14,25 @@ if TYPE_CHECKING:
 
 
 class ExtractOptions(TypedDict, total=False):
-    """How an extraction runs.
+    """How an extraction runs."""
 
-    Parameters
-    ----------
-    only : sequence of str
-        The external ids of the memories to extract from; by default all that the extractor has not dealt with.
-    limit : int
-        Only the first so many memories.
-    run : Run
-        Batch size, concurrency, spending cap.
-    show : callable
-        Called with the count after every batch.
-    judge : Judge
-        A model that says which facts of earlier memories no longer hold, in the place of the trained model of changes.
-    engine : Engine
-        Who reads memories for a first build; by default a thread of this process.
-    """
-
+    # The external ids of the memories to extract from; by default all that the extractor has not dealt with.
     only: Sequence[str] | None
-    limit: int | None
-    run: Run | None
-    show: Callable[[Progress], object]
+    limit: int | None  # only the first so many memories
+    run: Run | None  # batch size, concurrency, spending cap
+    show: Callable[[Progress], object]  # called with the count after every batch
+    # A model that says which facts of earlier memories no longer hold, in the place of the trained model of changes.
     judge: Judge | None
-    engine: Engine
+    engine: Engine  # who reads memories for a first build; by default a thread of this process
 
 
 class BuildOptions(ExtractOptions, total=False):
-    """How a build runs: the options of its extraction, and of what follows.
+    """How a build runs: the options of its extraction, and of what follows."""
 
-    Parameters
-    ----------
-    single_valued : collection of str
-        Relations of which a concept has one at a time: a later fact ends an earlier one. They are added to those that
-        the extractor declares itself (`hopgate.extract.rules.facts.SINGLE_VALUED` for the rules).
-    several_valued : collection of str
-        Relations of which it has several after all, whoever declared them.
-    rebuild : bool
-        Cluster all names anew instead of resolving the new ones.
-    statements : path
-        A `statements.jsonl`: sentences about memories, which seed walks and bring their names.
-    """
-
+    # Relations of which a concept has one at a time: a later fact ends an earlier one. They are added to those that
+    # the extractor declares itself (`hopgate.extract.rules.facts.SINGLE_VALUED` for the rules).
     single_valued: Collection[str]
-    several_valued: Collection[str]
-    rebuild: bool
+    several_valued: Collection[str]  # relations of which it has several after all, whoever declared them
+    rebuild: bool  # cluster all names anew instead of resolving the new ones
+    # A `statements.jsonl`: sentences about memories, which seed walks and bring their names.
     statements: str | Path | None

@@ -29,15 +29,8 @@ def pagerank(
 ) -> NDArray[np.float64]:
     """Give the share of walks at every node.
 
-    Parameters
-    ----------
-    restart : array of shape (n,)
-        Where walks start, not negative; it is scaled to sum to 1, and zeros give zeros. A walk that starts at a node
-        without arcs starts again.
-    damping : float
-        How likely a walk goes on at each step, from 0 to below 1.
-    tolerance : float
-        Largest error in the L1 norm.
+    Walks start by `restart`, which is scaled to sum to 1 (zeros give zeros), and start again at a node without arcs;
+    each goes on with the probability `damping`, from 0 to below 1. `tolerance` is the largest error in the L1 norm.
     """
     if not 0 <= damping < 1 or not tolerance > 0:
         raise HopgateError(f"damping is at least 0 and below 1, tolerance above 0: not {damping} and {tolerance}")

@@ -32,12 +32,8 @@ def seeded(
 ) -> Seeded:
     """Place what a query found in a graph; what it does not have is left out.
 
-    Parameters
-    ----------
-    mass : mapping of id to float
-        How much of the walk from memories starts at each.
-    concepts, facts : sequences
-        The concepts that the query names, and the edges near it with their cosines, best first.
+    `mass` is how much of the walk from memories starts at each; `concepts` are those that the query names, `facts` the
+    edges near it with their cosines, best first.
     """
     graph = matrix.graph
     names = [int(at) for at in matrix.concepts(concepts) if at >= 0]

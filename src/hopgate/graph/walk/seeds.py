@@ -73,14 +73,8 @@ def by_cosine(base: Scored, cosines: Mapping[int, float], part: float, *, dense:
     passage that follows nothing brings itself alone, so that it starts walks only where it really is near. A hit
     without a cosine, which could not be seen, moves as the others do on average. Measured: docs/measurements.md.
 
-    Parameters
-    ----------
-    cosines : mapping of id to float
-        All of the pool.
-    part : float
-        How much of the base stands alone (`part_alone`): with 0 its scores stay.
-    dense : float
-        The weight that the base gave them.
+    `cosines` are those of the pool, `dense` is the weight that the base gave them, and `part` how much of the base
+    stands alone (`part_alone`): with 0 its scores stay.
     """
     span = max(cosines.values()) - min(cosines.values()) if cosines else 0.0
     if not span > 0:

@@ -21,14 +21,6 @@ class WalkGraph:
 
     Row ``i`` of the symmetric CSR holds the arcs that leave node ``i``, ends ascending. Every array is read-only, so
     that any number of threads may walk the same graph; a new version of the graph is a new value.
-
-    Examples
-    --------
-    Two memories that share concept 0; the second also mentions concept 1:
-
-    >>> graph = mention_graph(2, 2, Pairs([0, 1, 1], [0, 0, 1]))
-    >>> graph, graph.strength.tolist()
-    (WalkGraph(memories=2, concepts=2, arcs=6), [1.0, 2.0, 2.0, 1.0])
     """
 
     indptr: NDArray[Any]
