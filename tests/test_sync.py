@@ -8,11 +8,13 @@ import sys
 from contextlib import closing
 
 import pytest
+from reliability.canary import CANARY
 
 from hopgate.errors import HopgateError
 from hopgate.guard import SensitivityRules
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
+from hopgate.sources.read import read_source
 from hopgate.store.sqlite import SqliteLexical, create, insertion, to_values
 
 SECRET = "canary-4711"
@@ -159,3 +161,31 @@ def test_an_owners_file_needs_neither_external_ids_nor_scopes(kb, tmp_path):
         kb.sync(path)
     with pytest.raises(HopgateError, match="is not a file: make one with hopgate export"):
         kb.sync(tmp_path / "none.db")
+
+
+TABLE = (
+    "CREATE TABLE memories (id INTEGER PRIMARY KEY, external_id TEXT, content TEXT, is_sensitive INTEGER);"
+    "CREATE VIRTUAL TABLE memories_fts USING fts5(content, content='memories', content_rowid='id');"
+)
+ROW = "INSERT INTO memories (external_id, content, is_sensitive) VALUES"
+HOSTILE = {
+    f"{TABLE}{ROW} ('a', CAST(x'7a797863616e6172797a7978ff' AS TEXT), 1)": "row 1: a text is not UTF-8 at byte 12",
+    f"{TABLE}{ROW} ('a', 'Tea.', 0), ('a', 'zyxcanaryzyx', 1)": "memory 'a' is given twice",
+    f"{TABLE}{ROW} ('a', 'zyxcanaryzyx', NULL)": "row 1: is_sensitive is empty",
+    "CREATE VIEW memories AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT * FROM n": "no table",
+    f"{TABLE.replace('external_id', 'other')}": "no column external_id for the store's memory '9999999999999999999'",
+}
+
+
+@pytest.mark.parametrize("script", HOSTILE)
+def test_a_hostile_file_is_refused_and_its_texts_are_in_no_error(kb, tmp_path, script):
+    path = tmp_path / "hostile.db"
+    kb.add(Memory("9" * 19, "Tea."))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(script)
+    with pytest.raises(HopgateError) as raised:
+        kb.sync(path)
+    assert HOSTILE[script] in str(raised.value) and CANARY not in str(raised.value)
+    if "CAST" in script:
+        with pytest.raises(HopgateError, match="a text is not UTF-8"):
+            list(read_source(path).memories)

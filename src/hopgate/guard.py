@@ -83,6 +83,10 @@ class SensitivityRules:
         return cls(tuple((values or {}).get("tags", ())), tuple((values or {}).get("patterns", ())))
 
 
+# What stands around a tag in lists of YAML, JSON, PostgreSQL and hands.
+_AROUND = "#\"'`[]{}() "
+
+
 def tag_names(tag: str) -> set[str]:
     """The tags that one tag is for a rule: what looks the same is the same, and those that it stands below count too.
 
@@ -99,9 +103,9 @@ def tag_names(tag: str) -> set[str]:
 
 
 def _folded(tag: str) -> str:
-    """A tag without case, marks before it, spaces around it, signs that nobody sees, and ways to write one letter."""
+    """A tag without case, marks, quotes, brackets and spaces around it, signs that nobody sees, and ways to write one letter."""
     seen = "".join(sign for sign in unicodedata.normalize("NFKC", tag) if unicodedata.category(sign) != "Cf")
-    return unicodedata.normalize("NFC", " ".join(seen.casefold().split()).lstrip("# ").strip("/ "))
+    return unicodedata.normalize("NFC", " ".join(seen.casefold().split()).strip(_AROUND).strip("/ "))
 
 
 # ---- The second look ------------------------------------------------------------------------------------------------

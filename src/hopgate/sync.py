@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 from hopgate.corpus import parse_memory
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.sources.database import own_record
+from hopgate.memory_writer import once_each
+from hopgate.sources.database import connected, own_record
 from hopgate.sources.source import ReadOptions
 from hopgate.store import memories, setting_rows
 from hopgate.store.sqlite import insertion, to_values
@@ -144,7 +146,7 @@ def _locked(path: Path) -> Iterator[_File]:
     if not path.is_file():
         raise HopgateError(f"{path} is not a file: make one with hopgate export --format sqlite --out {path}")
     try:
-        with closing(sqlite3.connect(path, isolation_level=None, timeout=30)) as connection:
+        with closing(connected(path.resolve().as_uri(), timeout=30)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             yield _File(connection, path)
             connection.execute("COMMIT")
@@ -159,6 +161,9 @@ class _File:
         self._connection, self._path = connection, path
         self._columns = [row[1] for row in connection.execute("PRAGMA table_info(memories)")]
         self._key = "external_id" if "external_id" in self._columns else "id"
+        kind = connection.execute("SELECT type FROM sqlite_master WHERE name = 'memories'").fetchone()
+        if kind != ("table",):
+            raise HopgateError(f"{path} has no table memories: is it a SQLite file of memories?")
         connection.execute(
             "CREATE TABLE IF NOT EXISTS hopgate_sync (external_id TEXT PRIMARY KEY, state TEXT NOT NULL)"
         )
@@ -168,13 +173,13 @@ class _File:
         found = self._connection.execute("SELECT * FROM memories")
         names = [column[0] for column in found.description]
         read = []
-        for number, row in enumerate(found, start=1):
-            try:
+        try:
+            for row in found:
                 record = own_record(dict(zip(names, row, strict=True)), ReadOptions())
                 read.append(parse_memory(record, keep_unknown=True))
-            except HopgateError as error:
-                raise HopgateError(f"{self._path}, row {number}: {error}") from None
-        return {memory.external_id: memory for memory in rules.applied(read)}
+        except HopgateError as error:
+            raise HopgateError(f"{self._path}, row {len(read) + 1}: {error}") from None
+        return {memory.external_id: memory for memory in rules.applied(once_each(read))}
 
     def states(self, side: Mapping[str, Memory]) -> dict[str, str]:
         """Say in short what a side holds, as far as the file has columns for it."""
@@ -202,7 +207,7 @@ class _File:
         for memory in new:
             values = {name: value for name, value in to_values(memory).items() if name in (*self._columns, self._key)}
             if self._key == "id":
-                if not memory.external_id.isdecimal():
+                if not re.fullmatch("[0-9]{1,18}", memory.external_id):
                     raise HopgateError(
                         f"{self._path} has no column external_id for the store's memory {memory.external_id[:80]!r}: "
                         "add one"

@@ -114,14 +114,18 @@ def test_work_that_cannot_be_sent_and_engines_that_make_no_sense_are_refused():
             Engine(**cast("Any", wrong))
 
 
-def test_a_script_without_a_guard_runs_once(tmp_path):
+def test_a_script_without_a_guard_runs_once_and_nothing_of_the_folder_that_it_is_run_in(tmp_path):
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    (hostile / "contextlib.py").write_text("raise SystemExit")
     script = tmp_path / "script.py"
     script.write_text(
         "from hopgate.scale.engine import Engine, map_batches, with_shared\n"
         "print(list(map_batches(Engine('processes', workers=1), with_shared(pow, 2), [1, 2])))\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    assert subprocess.check_output([sys.executable, script], text=True, env=environment) == "[2, 4]\n"
+    made = subprocess.check_output([sys.executable, script], text=True, env=environment, cwd=hostile)
+    assert made == "[2, 4]\n"
 
 
 def test_two_workers_work_at_the_same_time():

@@ -225,8 +225,11 @@ def test_more_connections_than_there_are_wait_for_one(folder):
 
 
 @pytest.fixture
-def lingers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def lingers(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("HOPGATE_LINGER", "1")
+    # Commands are run in folders of strangers: nothing of these may be run.
+    (tmp_path / "contextlib.py").write_text("raise SystemExit")
+    monkeypatch.chdir(tmp_path)
     yield folder
     for watcher in watchers(folder):
         watcher.kill()

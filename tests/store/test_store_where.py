@@ -1,6 +1,7 @@
 """Filters: what every leg gives is what a plain reading of the conditions, scopes and times lets through."""
 
 from datetime import UTC, datetime, timedelta
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -193,6 +194,13 @@ def test_every_leg_gives_all_that_meets_the_conditions_and_no_more(keys, options
         ("tags=home", "is not JSON"),
         ([1], "a mapping"),
         ({"OR": [{"tags": str(number)} for number in range(101)]}, "more than 100"),
+        (reduce(lambda inner, _: {"AND": [inner]}, range(5000), {"tags": "x"}), "too deeply"),
+        ('{"AND": [' * 5000 + "]}" * 5000, "is not JSON"),
+        ({"extra." + ".".join("a" * 3000): 1}, "too deeply"),
+        ({"importance": 10**400}, "a number"),
+        ({"extra.price": 10**400}, "a text, a number"),
+        ({"extra.price": {"gt": True}}, "a text, a number"),
+        ({1: 2}, "a field's name is a text"),
     ],
 )
 def test_what_is_no_condition_is_refused(where, says):

@@ -187,7 +187,9 @@ class OtherProcess:
         environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
         self._pipe, theirs = Pipe()
         with theirs:
-            command = [sys.executable, "-c", f"from hopgate.scale.engine import serve; serve({theirs.fileno()})"]
+            serve = f"from hopgate.scale.engine import serve; serve({theirs.fileno()})"
+            # Nothing is imported from the folder that this runs in (-P): anybody may have written it.
+            command = [sys.executable, "-P", "-c", serve]
             # Nothing of what it prints may stand among this process's output.
             self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdout=2, env=environment)
         self._pipe.send(self._make)

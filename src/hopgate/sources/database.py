@@ -14,6 +14,8 @@ from hopgate.sources.source import Place, ReadOptions, Record, Records
 from hopgate.sources.tables import require_text, to_corpus
 
 MAGIC = b"SQLite format 3\0"
+# What a view may make of nothing ends here.
+MAX_VALUE_BYTES = 64 << 20
 
 
 def recognises(place: Place) -> bool:
@@ -28,20 +30,35 @@ def records(place: Place, options: ReadOptions) -> Records:
     """Give the rows of a query on a SQLite file, or the memories of a file that hopgate's SQLite mode reads."""
     if not recognises(place):
         raise HopgateError(f"{place} is not a SQLite file: it begins otherwise")
-    address = f"{Path(str(place)).resolve().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True)) as connection:
-        own = options.query is None
-        try:
+    own = options.query is None
+    try:
+        with closing(connected(f"{Path(str(place)).resolve().as_uri()}?mode=ro")) as connection:
             found = connection.execute(select(options.query or "memories"))
-        except sqlite3.Error as error:
-            advice = ": give a table or a query, --from-sql" if own else ""
-            raise HopgateError(f"{place} cannot be read so ({error}){advice}") from None
-        columns = [column[0] for column in found.description]
-        if not own:
-            require_text(columns, options, f"the query on {place.name}")
-        for number, row in enumerate(found, start=1):
-            values = dict(zip(columns, row, strict=True))
-            yield f"row {number}", own_record(values, options) if own else to_corpus(values, options, place.name)
+            columns = [column[0] for column in found.description]
+            if not own:
+                require_text(columns, options, f"the query on {place.name}")
+            for number, row in enumerate(found, start=1):
+                values = dict(zip(columns, row, strict=True))
+                yield f"row {number}", own_record(values, options) if own else to_corpus(values, options, place.name)
+    except sqlite3.Error as error:
+        advice = ": give a table or a query, --from-sql" if own else ""
+        raise HopgateError(f"{place} cannot be read so ({error}){advice}") from None
+
+
+def connected(address: str, timeout: float = 5) -> sqlite3.Connection:
+    """Open a SQLite file that anybody may have made: signals are heard, and no error repeats a text of it."""
+    connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=timeout)
+    connection.text_factory = _text
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    connection.set_progress_handler(lambda: 0, 1_000_000)
+    return connection
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise HopgateError(f"a text is not UTF-8 at byte {error.start}: write it anew") from None
 
 
 def server_records(address: str, options: ReadOptions) -> Records:

@@ -214,7 +214,7 @@ def watch_over(directory: Path, linger: float) -> None:
     # Not by `subprocess`: its object would wait for the process's end, which comes after this one's.
     os.posix_spawn(
         sys.executable,
-        [sys.executable, "-m", "hopgate.store.server", str(directory), str(linger)],
+        [sys.executable, "-P", "-m", "hopgate.store.server", str(directory), str(linger)],
         {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         file_actions=[(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)],
         setsid=True,

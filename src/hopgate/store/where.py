@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -58,7 +58,10 @@ class Where:
             parameters[name] = value
             return f"%({name})s"
 
-        return cls(_all_of(conditions, parameter), parameters)
+        try:
+            return cls(_all_of(conditions, parameter), parameters)
+        except RecursionError:
+            raise _refused("it is nested too deeply") from None
 
 
 def read_conditions(given: Conditions | str) -> Conditions:
@@ -67,7 +70,7 @@ def read_conditions(given: Conditions | str) -> Conditions:
         return given
     try:
         conditions: Conditions = json.loads(given)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise _refused(f'{given!r:.60} is not JSON: write {{"tags": "home"}}, for example') from None
     return conditions
 
@@ -88,6 +91,8 @@ def _joined(conditions: Iterable[str], by: str) -> str:
 
 def _each(name: str, wanted: Any, parameter: Parameter) -> Iterator[str]:
     """Write what one key asks: of a field, or of conditions together."""
+    if not isinstance(name, str):
+        raise _refused(f"a field's name is a text, not {name!r:.60}")
     word = name.removeprefix("$").upper()
     if word not in COMBINED:
         yield from _on_field(name, wanted, parameter)
@@ -183,7 +188,7 @@ class _Number(_Field):
     kind = "a number"
 
     def checked(self, value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if not _is_number(value):
             raise self.refused(value)
         return float(value)
 
@@ -221,8 +226,7 @@ class _Extra(_Field):
         return f"(extra #> {self.parameter(self.name.split('.')[1:])}::text[])"
 
     def checked(self, value: Any) -> Any:
-        finite = not isinstance(value, float) or math.isfinite(value)
-        return value if isinstance(value, bool | int | float) and finite else super().checked(value)
+        return value if isinstance(value, bool) or _is_number(value) else super().checked(value)
 
     def equal(self, value: Any) -> str:
         # As an object, for which there is an index.
@@ -232,6 +236,8 @@ class _Extra(_Field):
         return " OR ".join(f"extra @> {self.parameter(json.dumps(form))}::jsonb" for form in whole)
 
     def compared(self, value: Any, sign: str) -> str:
+        if isinstance(value, bool):
+            raise self.refused(value)
         text = isinstance(value, str)
         kind, held = ("string", "({} #>> '{{}}') COLLATE \"C\"") if text else ("number", "({})::float8")
         column = self.column
@@ -254,6 +260,11 @@ _FIELDS: dict[str, type[_Field]] = {
     "created_at": _Time,
     "is_sensitive": _Flag,
 }
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number that PostgreSQL has, too."""
+    return not isinstance(value, bool) and isinstance(value, int | float) and abs(value) <= sys.float_info.max
 
 
 def _refused(reason: str) -> HopgateError:
