@@ -103,7 +103,7 @@ def tag_names(tag: str) -> set[str]:
 
 
 def _folded(tag: str) -> str:
-    """A tag without case, marks, quotes, brackets and spaces around it, signs that nobody sees, and ways to write one letter."""
+    """A tag without case, what stands around it, signs that nobody sees, and ways to write one letter."""
     seen = "".join(sign for sign in unicodedata.normalize("NFKC", tag) if unicodedata.category(sign) != "Cf")
     return unicodedata.normalize("NFC", " ".join(seen.casefold().split()).strip(_AROUND).strip("/ "))
 

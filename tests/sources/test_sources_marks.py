@@ -63,7 +63,18 @@ def rows(folder: Path, name: str, text: str) -> Iterator[Memory | HopgateError]:
 
 
 @pytest.mark.parametrize(
-    "cell", ["secret", "home|secret", "home;secret", "home, secret", " secret ", "#Secret", '["secret"]']
+    "cell",
+    [
+        "secret",
+        "home|secret",
+        "home;secret",
+        "home, secret",
+        " secret ",
+        "#Secret",
+        '["secret"]',
+        '["home", secret]',
+        "{home,secret}",
+    ],
 )
 def test_a_tag_of_a_table(tmp_path, cell):
     quoted = '"' + cell.replace('"', '""') + '"'
