@@ -15,6 +15,7 @@ HopgateRetriever  # the name by which programs import a framework's retriever
 HopgateStore  # the same of LangGraph's store
 _.abatch  # called by LangGraph
 _.itersize  # an attribute of psycopg's server-side cursor
+_.text_factory  # an attribute of SQLite's connection
 grammar  # a field that is part of a cache's key, through asdict
 _.concept_vectors  # called in the notebook on clusters
 several_valued, include_superseded  # a key of BuildOptions, of AskOptions

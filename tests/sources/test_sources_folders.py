@@ -1,6 +1,7 @@
 """A folder of notes is kept in step: ids, what is left out, what is gone, and what cannot be read."""
 
 import json
+import os
 
 import pytest
 import samples
@@ -88,6 +89,16 @@ def test_what_is_listed_in_hopgateignore_is_left_out(folder):
     (folder / "Home" / "Hat.md").write_text("It is red.")
     for place in (folder, folder / "Home"):
         assert [memory.external_id for memory in read_source(place).memories] == ["Home/Boiler.md", "Home/Hat.md"]
+
+
+@pytest.mark.parametrize("line", ["\\", "a*a*a*a*a*b", "**/x/**/x/**/y"])
+def test_a_line_of_hopgateignore_that_is_no_pattern_or_never_ends_is_refused(folder, line):
+    os.mkfifo(folder / "pipe.md")
+    (folder / ".hopgateignore").write_text(f"*.tmp\n{line}\n")
+    with pytest.raises(HopgateError, match=r"hopgateignore, line 2: not a pattern"):
+        list(read_source(folder).memories)
+    (folder / ".hopgateignore").unlink()
+    assert "pipe.md" not in [memory.external_id for memory in read_source(folder).memories]
 
 
 def test_what_is_no_note_is_named(folder):

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import re
 import warnings
 import zipfile
 import zlib
@@ -25,6 +26,8 @@ UNREADABLE = (OSError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error)
 MISPLACED = (*UNREADABLE, LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 # What is left out of a folder, in the grammar of .gitignore; ids begin at the folder that it lies in.
 IGNORE = ".hopgateignore"
+# More are tried in more ways than anybody waits for.
+_MANY_STARS = re.compile(r"(?:\*+[^*]+){4}\*|(?:\*\*[^*]+){2}\*\*")
 
 Record = dict[str, Any]
 """A memory as a line of corpus.jsonl would have it."""
@@ -183,7 +186,7 @@ def files_below(place: Place, *suffixes: str, root: Path | None = None) -> Itera
                     warnings.warn(sentence, LeftOutWarning, stacklevel=2)
             elif is_folder:
                 yield from below(inner, f"{name}/")
-            elif inner.name.lower().endswith(suffixes):
+            elif inner.is_file() and inner.name.lower().endswith(suffixes):
                 yield name, inner
 
     yield from below(place, f"{folder.relative_to(root).as_posix()}/" if root and folder and folder != root else "")
@@ -195,7 +198,15 @@ def _ignored(root: Place) -> Callable[[str], bool]:
         return lambda _: False
     from pathspec import GitIgnoreSpec
 
-    return GitIgnoreSpec.from_lines(read_utf8(root / IGNORE, 1).splitlines()).match_file
+    lines = read_utf8(root / IGNORE, 1).splitlines()
+    for number, line in enumerate(lines, start=1):
+        try:
+            if not line.startswith("#") and _MANY_STARS.search(line):
+                raise ValueError
+            GitIgnoreSpec.from_lines([line])
+        except ValueError:
+            raise HopgateError(f"{root / IGNORE}, line {number}: not a pattern as .gitignore has them") from None
+    return GitIgnoreSpec.from_lines(lines).match_file
 
 
 def read_json(place: Place, max_mb: int) -> Any:
