@@ -81,3 +81,17 @@ def test_one_bad_document_alone_is_refused(tmp_path):
     (tmp_path / "none.docx").write_bytes(b"no archive")
     with pytest.raises(HopgateError, match=r"none\.docx cannot be read: is it damaged"):
         list(read_source(tmp_path / "none.docx").memories)
+
+
+def test_a_document_is_no_other_kind_of_file_and_reads_none(tmp_path):
+    (tmp_path / "near.txt").write_text("canary")
+    archive(tmp_path / "zip.docx", near="An archive by another name.")
+    entity = f"?><!DOCTYPE x [<!ENTITY e SYSTEM 'file://{tmp_path}/near.txt'>]>"
+    word = WORD.replace("?>", entity).replace("boiler", "&e;")
+    archive(
+        tmp_path / "entity.docx", **{"[Content_Types].xml": TYPES, "_rels__.rels": LINKS, "word__document.xml": word}
+    )
+    (tmp_path / "page.html").write_text(f"<iframe src='file://{tmp_path}/near.txt'></iframe>It leaks.")
+    source = read_source(tmp_path)
+    assert [memory.text for memory in source.memories] == ["It leaks."]
+    assert [item.reason.rpartition("(")[0][-15:] for item in source.rejected] == ["cannot be read "] * 2

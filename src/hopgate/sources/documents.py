@@ -64,12 +64,16 @@ def _markdown(place: Place, data: bytes, suffix: str) -> tuple[str, str]:
     """The title and the text of a document; nothing that it refers to is fetched."""
     try:
         from markitdown import MarkItDown, StreamInfo
+        from markitdown.converters import DocxConverter, EpubConverter, HtmlConverter
     except ImportError:
         raise _not_installed("markitdown") from None
+    # No others: some start programs, unpack archives in archives or ask servers, whatever a file is called.
+    reader = MarkItDown(enable_builtins=False, enable_plugins=False)
+    kinds: tuple[Any, ...] = (HtmlConverter, DocxConverter, EpubConverter)
+    for converter in kinds:
+        reader.register_converter(converter())
     try:
-        read: Any = MarkItDown(enable_plugins=False).convert_stream(
-            io.BytesIO(data), stream_info=StreamInfo(extension=f".{suffix}")
-        )
+        read: Any = reader.convert_stream(io.BytesIO(data), stream_info=StreamInfo(extension=f".{suffix}"))
     except Exception as error:  # its many readers raise whatever they raise
         raise HopgateError(f"{place} cannot be read ({type(error).__name__}): is it damaged?") from error
     return (read.title or "").strip(), read.text_content.strip()
