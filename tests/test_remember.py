@@ -51,12 +51,29 @@ def test_messages_keep_role_order_and_thread(kb):
             kb.remember(wrong)
 
 
+def test_a_message_that_is_marked_is_sensitive_and_a_mark_that_is_not_read_is_refused(kb):
+    done = kb.remember([{"role": "user", "content": "The PIN is 4711.", "is_sensitive": True}])
+    assert done.embedded == 0 and kb.get(done.ids[0]).is_sensitive
+    for mark in (
+        {"private": True},
+        {"metadata": {"is_sensitive": True}},
+        {"is_sensitive": None},
+        {"isSensitive": True},
+    ):
+        with pytest.raises(HopgateError, match=r"is not read: write is_sensitive|is_sensitive is empty"):
+            kb.remember([{"role": "user", "content": "The PIN is 4712.", **mark}])
+    assert len(kb) == 1
+
+
 def test_a_file_of_messages_is_recognised(tmp_path):
     path = tmp_path / "chat.json"
     for whole in (CHAT, {"messages": CHAT}):
         path.write_text(json.dumps(whole))
         source = read_source(path)
         assert source.name == "messages" and len(list(source.memories)) == 4
+    path.write_text(json.dumps({"messages": CHAT, "private": True}))
+    with pytest.raises(HopgateError, match="'private'"):
+        list(read_source(path).memories)
     path.write_text(json.dumps([*CHAT, {"role": 7}]))
     source = read_source(path)
     assert len(list(source.memories)) == 4 and "message 8: a message has" in str(source.rejected[0])

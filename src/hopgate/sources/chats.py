@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from hopgate.corpus import check_flags
 from hopgate.errors import HopgateError
 from hopgate.sources.source import (
     Place,
@@ -71,6 +72,8 @@ def is_messages(place: Place) -> bool:
 def messages(place: Place, options: ReadOptions) -> Records:
     """Give the messages of a list, or of the `messages` of an object, as one thread that is called as the file is."""
     whole, numbered = read_json(place, options.max_mb), Repeated()
+    if isinstance(whole, dict):
+        check_flags({name: value for name, value in whole.items() if name != "messages"}, str(place))
     rows = rows_of(whole.get("messages") if isinstance(whole, dict) else whole, place, "a list of messages")
     for number, message in enumerate(rows, start=1):
         yield from set_aside(f"message {number}", turn_of(message, place.name, options.id_key, numbered))
@@ -81,6 +84,10 @@ def turn_of(message: Mapping[str, Any], thread: str, key: bytes, numbered: Repea
 
     An id that is made is the same for the same message, and another for one that is said again.
     """
+    if not isinstance(message, Mapping):
+        raise HopgateError("a message is an object with a role and a content")
+    flag = {name: value for name, value in message.items() if name == "is_sensitive"}
+    check_flags({name: value for name, value in message.items() if name not in flag}, "a message")
     role, content = message.get("role"), message.get("content")
     if not isinstance(role, str) or not isinstance(content, str | list | None):
         raise HopgateError("a message has a role and a content, both texts")
@@ -89,7 +96,8 @@ def turn_of(message: Mapping[str, Any], thread: str, key: bytes, numbered: Repea
         when = message.get("created_at") or message.get("timestamp")
         more = {"created_at": from_epoch(when) if isinstance(when, int | float) else when, "extra": {"role": role}}
         made = message.get("id") or digest(key, role, text)
-        yield _turn(numbered(f"{thread}#{made}"), text, thread=thread, **more)
+        # Also an empty flag, which is refused.
+        yield _turn(numbered(f"{thread}#{made}"), text, thread=thread, **more) | flag
 
 
 # ---- ChatGPT and Claude ----------------------------------------------------------------------------------------------
