@@ -67,11 +67,5 @@ def moment(text: str | None) -> datetime | None:
 
 
 def from_epoch(number: float) -> str:
-    """Give seconds, or milliseconds, since 1970 as an ISO time in UTC.
-
-    Examples
-    --------
-    >>> from_epoch(1_714_557_600), from_epoch(1_714_557_600_000)
-    ('2024-05-01T10:00:00+00:00', '2024-05-01T10:00:00+00:00')
-    """
+    """Give seconds, or milliseconds, since 1970 as an ISO time in UTC."""
     return datetime.fromtimestamp(number / 1000 if abs(number) > _MILLISECONDS else number, UTC).isoformat()

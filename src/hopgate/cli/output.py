@@ -73,13 +73,7 @@ def print_json(value: Any) -> None:
 
 
 def json_line(value: Any) -> str:
-    r"""Write a value as a line of JSON.
-
-    Examples
-    --------
-    >>> json_line({"at": datetime(2024, 5, 1), "text": "\x9b31m"})
-    '{"at": "2024-05-01T00:00:00", "text": "\\u009b31m"}\n'
-    """
+    """Write a value as a line of JSON."""
     text = json.dumps(value, ensure_ascii=False, default=_plain)
     return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 

@@ -97,13 +97,7 @@ def _hit_lines(query: str, hits: list[Hit], explain: bool) -> Iterator[object]:
 
 
 def fitting_part(text: str, query: str) -> str:
-    """Cut a text before the sentence from which on a snippet holds most words of the query.
-
-    Examples
-    --------
-    >>> fitting_part("It rained. " * 40 + "The key is in the shed.", "where is the key")
-    'The key is in the shed.'
-    """
+    """Cut a text before the sentence from which on a snippet holds most words of the query."""
     words = set(re.findall(r"\w{3,}", query.lower()))
     starts = [0, *(match.end() for match in re.finditer(r"[.!?]\s+|\n+", text))]
 

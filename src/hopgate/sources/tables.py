@@ -196,12 +196,6 @@ def to_corpus(row: Mapping[str, Any], options: ReadOptions, prefix: str) -> Reco
     """Make a record of a row; what is neither mapped nor a memory's field stays in it, to be refused or kept.
 
     The id of a row that has none is `prefix` and a digest of it.
-
-    Examples
-    --------
-    >>> options = ReadOptions({"_id": "id", "text": "body", "tags": "labels"})
-    >>> to_corpus({"id": 7, "body": "It hums.", "labels": "a;b"}, options, "x")
-    {'_id': '7', 'text': 'It hums.', 'tags': ['a', 'b']}
     """
     rest, fields = copy.deepcopy(dict(row)), options.fields
     record: Record = {name: _pop(rest, column) for name, column in fields.items()}

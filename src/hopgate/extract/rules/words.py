@@ -90,14 +90,7 @@ _CODES_OF = {word: [code for code in CODES if word in _TELLING[code]] for word i
 
 
 def language_of(tokens: Iterable[str]) -> str:
-    """Tell the language of a note by its small words; English where they do not tell.
-
-    Examples
-    --------
-    >>> texts = ("der Server steht im Keller", "elle est à Lyon depuis mai", "ok thanks")
-    >>> [language_of(text.split()) for text in texts]
-    ['de', 'fr', 'en']
-    """
+    """Tell the language of a note by its small words; English where they do not tell."""
     scores = dict.fromkeys(CODES, 0.0)
     for codes in filter(None, map(_CODES_OF.get, tokens)):
         for code in codes:  # a word that several languages have counts for each of them less
