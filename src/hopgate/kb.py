@@ -17,7 +17,7 @@ from hopgate.answers.context import CONTEXT_HITS, DEFAULT_TOKENS, Context, conte
 from hopgate.errors import HopgateError
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
-from hopgate.memory import Memory
+from hopgate.memory import Memory, check_several
 from hopgate.memory_writer import MemoryWriter, once_each
 from hopgate.recall.asked import Asked, AskOptions
 from hopgate.recall.filters import Filters, Query, Scopes, check_query, note_unknown_scopes
@@ -404,6 +404,7 @@ class KnowledgeBase:
         ...     [[hit.external_id for hit in hits] for hits in answers]
         [['m2'], ['m1']]
         """
+        check_several(queries, "queries")
         texts = [check_query(query) for query in queries]
         asked = Asked.of(self._pipeline, self.store_settings, options)
         warn_if_barred(asked.settings, self._warned)

@@ -141,3 +141,16 @@ def test_what_was_written_then_is_nearer(kb):
     assert hit.external_id == "month 5"
     assert "in May 2024" in [match.word for match in hit.matches]
     assert kb.recall("What did we cook with Bea in July 2024?")[0].external_id == "month 7"
+
+
+def test_what_else_an_outdated_memory_says_is_still_found(kb):
+    kb.add(
+        Memory("both", "The wifi password is hunter1. Anna lives in Rome.", created_at=moment("2023-01-01")),
+        Memory("now", "Anna lives in Paris now.", created_at=moment("2024-01-01")),
+    )
+    kb.embed()
+    kb.build()
+    first, *_ = kb.recall("What is the wifi password?")
+    assert first.external_id == "both" and not first.outdated
+    hits = {hit.external_id: hit for hit in kb.recall("Where does Anna live?")}
+    assert hits["now"].rank < hits["both"].rank and hits["both"].outdated

@@ -261,6 +261,8 @@ def delete(kb: KnowledgeBase, ids: Sequence[str], yes: bool, backup: bool) -> Sh
 def list_memories(kb: KnowledgeBase, **asked: Any) -> Shown:
     """List memories in the order of arrival."""
     found = kb.list(**asked)
+    if len(found) == asked["limit"]:
+        sys.stderr.write(f"hopgate: the first {len(found)}; --after {found[-1].external_id} goes on\n")
     cells = [
         [memory.external_id, f"{memory.created_at:%Y-%m-%d}", memory.scope or "", output.one_line(memory)]
         for memory in found

@@ -117,13 +117,7 @@ def _draw(table: Table) -> None:
 
 
 def printable(text: str) -> str:
-    r"""Show control characters by their numbers: they could move a terminal's cursor or change its title.
-
-    Examples
-    --------
-    >>> printable("red \x1b[31m text\n")
-    'red \\x1b[31m text\n'
-    """
+    """Show control characters by their numbers: they could move a terminal's cursor or change its title."""
     return _OBEYED.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 

@@ -190,13 +190,7 @@ def fused(pool: Pool[Id], fuser: Fuser) -> Ranking[Id]:
 
 
 def shared_ranks(scores: Sequence[float]) -> list[int]:
-    """Give the ranks of scores in falling order, from 1; equal scores share the better rank, so that no age decides.
-
-    Examples
-    --------
-    >>> shared_ranks([0.9, 0.5, 0.5, 0.1])
-    [1, 2, 2, 4]
-    """
+    """Give the ranks of scores in falling order, from 1; equal scores share the better rank, so that no age decides."""
     ranks: list[int] = []
     for place, score in enumerate(scores):
         ranks.append(ranks[-1] if place and score == scores[place - 1] else place + 1)

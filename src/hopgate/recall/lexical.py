@@ -278,13 +278,6 @@ def holding_enough(terms: Sequence[str], bounds: Sequence[float], bar: float) ->
     """A tsquery for the memories that hold so many of the terms that their bounds together reach the bar; "" for none.
 
     Where that would be too long, it asks for fewer terms and finds more memories, never fewer.
-
-    Examples
-    --------
-    >>> holding_enough(["a", "b", "c"], [3.0, 2.0, 2.0], 4.5)
-    '(a & (b | c))'
-    >>> holding_enough(["a", "b", "c"], [3.0, 2.0, 2.0], 8.0)
-    ''
     """
     # What the terms from each on could add together.
     left = [sum(bounds[start:]) for start in range(len(bounds) + 1)]

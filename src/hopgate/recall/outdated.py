@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.names import normalise, tokens
+from hopgate.memory import Memory
 from hopgate.recall.query_time import asked_time, asks_for_past
 from hopgate.store.graph import edge_rows
 from hopgate.store.graph.edge_rows import MemoryFact
@@ -17,6 +19,9 @@ from hopgate.store.rows import Connection
 
 if TYPE_CHECKING:
     from hopgate.recall.filters import Query
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,21 @@ class Outdated:
             if told and not self.past and all(map(self._is_over, told)):
                 ended[memory] = {ender for fact in told for ender in fact.enders}
         return {memory: _lasting(memory, ended) for memory in ended}
+
+    def among(self, memories: Mapping[int, Memory]) -> dict[int, set[int]]:
+        """Give those of `ended` that the query is about: it names a fact, or the memory says no more than its facts.
+
+        "The password is hunter1. Anna lives in Rome." stays where it is when the password is asked for.
+        """
+        return {
+            key: enders
+            for key, enders in self.ended.items()
+            if key in memories
+            and (
+                any(map(self._is_named, self.facts[key]))
+                or len(_SENTENCE_END.split(memories[key].text.strip())) <= len(self.facts[key])
+            )
+        }
 
     @property
     def enders(self) -> set[int]:

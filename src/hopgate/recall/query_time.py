@@ -93,13 +93,7 @@ def asked_time(query: str, now: datetime | None = None) -> AskedTime | None:
 
 
 def asks_for_past(query: str) -> bool:
-    """Say whether a query asks for what was and names no time: then what is over is as good an answer.
-
-    Examples
-    --------
-    >>> asks_for_past("Where did I live?"), asks_for_past("Where do I live now, where I was before?")
-    (True, False)
-    """
+    """Say whether a query asks for what was and names no time: then what is over is as good an answer."""
     return bool(_PAST.search(query)) and not _NOW.search(query)
 
 

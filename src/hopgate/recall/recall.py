@@ -49,8 +49,9 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
     if settings.reads:
         read = _reread(query.text, order, known, near, settings)
         order, passages = half_and_half(order, read.scores), passages | read.passages
+    ended = outdated.among(known)
     if settings.sort_by == "relevance":
-        order = current_first(order, outdated.ended)
+        order = current_first(order, ended)
     order = order[: settings.k]
     if settings.sort_by == "recency":
         order.sort(key=lambda key: known[key].created_at or NEVER, reverse=True)
@@ -67,7 +68,7 @@ def recall(pipeline: RecallPipeline, query: Query, settings: Settings, *, explai
             rerank_score=read.scores.get(key) if read else None,
             rerank_cost=read.cost if read else None,
             facts=outdated.hit_facts(key, names),
-            outdated=key in outdated.ended,
+            outdated=key in ended,
             passage=Passage(*passages[key], known[key].content[slice(*passages[key])]) if key in passages else None,
             **_shares(legs, ranking, key),
             **(_walked(pipeline, legs, ranking, key) if explain else {}),

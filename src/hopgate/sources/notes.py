@@ -208,13 +208,7 @@ def _written(note: Place) -> datetime | None:
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    r"""Part a note into its front matter and its text.
-
-    Examples
-    --------
-    >>> split_front_matter("---\ntags: [a,\n  b]\nis_sensitive: true\ncreated: 2024-03-01\n---\nHello.\n")
-    ({'tags': ['a', 'b'], 'is_sensitive': True, 'created': '2024-03-01'}, 'Hello.\n')
-    """
+    """Part a note into its front matter and its text."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     fence = _FENCE.match(text)
     if not fence:

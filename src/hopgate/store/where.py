@@ -216,6 +216,10 @@ class _Flag(_Field):
         return value
 
 
+# A number as a table has it; what begins with a 0, such as a telephone number, is none.
+_NUMBER = r"^-?(0|[1-9]\d{0,14})([.]\d{1,15})?$"
+
+
 class _Extra(_Field):
     """A field of the owner's own: a text, a number or a flag, or a list of which one must be so."""
 
@@ -238,11 +242,13 @@ class _Extra(_Field):
     def compared(self, value: Any, sign: str) -> str:
         if isinstance(value, bool):
             raise self.refused(value)
-        text = isinstance(value, str)
-        kind, held = ("string", "({} #>> '{{}}') COLLATE \"C\"") if text else ("number", "({})::float8")
-        column = self.column
-        compared = f"{held.format(column)} {sign} {self.parameter(value)}"
-        return f"CASE WHEN jsonb_typeof({column}) = '{kind}' THEN {compared} END"
+        column, wanted = self.column, self.parameter(value)
+        text = f"({column} #>> '{{}}')"
+        if isinstance(value, str):
+            return f"CASE jsonb_typeof({column}) WHEN 'string' THEN {text} COLLATE \"C\" {sign} {wanted} END"
+        # The numbers of a table in a file are texts: they are kept as they were written, and compared as numbers.
+        is_number = f"jsonb_typeof({column}) = 'number' OR jsonb_typeof({column}) = 'string' AND {text} ~ '{_NUMBER}'"
+        return f"CASE WHEN {is_number} THEN {text}::float8 {sign} {wanted} END"
 
     def holding(self, value: Any, folded: str) -> str:
         if not isinstance(value, str):
