@@ -11,6 +11,7 @@ from hopgate.extract.rules.phrases import Phrases
 from hopgate.graph.build.changes import change_of, read_changes
 from hopgate.memory import Memory
 from hopgate.store.graph.fact_rows import NamedFact
+from hopgate.times import moment
 
 NOTES = {
     "was": ("2024-01-05", "Piano for Edie is with Mrs Lathom."),
@@ -154,3 +155,13 @@ def test_names_of_facts_stand_for_the_words_that_the_model_marks():
     over = Compared(0.99, [Span("former", "Ann", 10, 0.9)], [])
     assert change_of(over, [], [], "choir", day) == ("choir", "is", "Ann", "", day)
     assert change_of(over, [], [], "Ann", day) is None
+
+
+def test_what_is_mine_ends_nothing_of_somebody_elses(kb):
+    kb.add(
+        Memory("tom", "Tom's car is a red Golf.", created_at=moment("2023-01-01")),
+        Memory("me", "My car is now a blue Zoe.", created_at=moment("2024-01-01")),
+    )
+    kb.embed()
+    kb.build()
+    assert not [edge for edge in kb.graph.edges() if edge.valid_to]

@@ -25,6 +25,7 @@ from hopgate.extract.changes.sentences import JOINT, ReadNote, Sentence, is_shor
 from hopgate.extract.extraction import ExtractorIdentity, Fact, Source
 from hopgate.extract.model.answer import MODEL_CONFIDENCE
 from hopgate.extract.model.judge import Ended, Judge
+from hopgate.extract.rules.words import is_given
 from hopgate.graph.build.derive import rederive
 from hopgate.graph.build.reading import read_alone
 from hopgate.graph.build.sink import is_name, kind_of_value
@@ -226,6 +227,11 @@ def _is_end(pair: Pair, sure: float) -> bool:
     if former and former.isdisjoint(normalise(pair.compared.former).split()):
         return False
     earlier, later = pair.earlier.sentence, pair.later.place.sentence
+    things = [span.text for span in pair.compared.of_earlier if span.label == "thing"]
+    # "My car is now a Zoe" says nothing of Tom's car.
+    owners = {word for word in normalise(" ".join(things)).split() if is_given(word)}
+    if owners and not pair.is_in_one_note and owners.isdisjoint(normalise(later.text).split()):
+        return False
     # Lines of one note have a subject in common, which alone makes the model sure: "no onions", "with Bea since May".
     # It may be believed where both are lines of a log.
     is_log = earlier.is_dated and later.is_dated and pair.compared.sureness >= model.SURE_ACROSS
