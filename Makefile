@@ -50,7 +50,7 @@ FULL := $(VENV)/full/bin/python -m
 full: test $(STAMPS)/full ## and what is slow or heavy: browsers, kernels, faults, fuzzing; LangChain, LlamaIndex and a GGUF at length
 	$(BIN)/pytest -m full $(PARALLEL) || { [ $$? = 1 ] && $(BIN)/pytest -m full --last-failed --last-failed-no-failures none; }
 	$(PYTHON) -m venv $(VENV)/full
-	$(FULL) pip install --quiet langchain-core langchain-tests langgraph llama-index-core
+	$(FULL) pip install --quiet fastembed langchain-core langchain-tests langgraph llama-index-core model2vec
 	$(FULL) pip install --quiet --no-deps ./docs/plugin-example
 	CMAKE_ARGS=-DGGML_NATIVE=OFF CMAKE_BUILD_PARALLEL_LEVEL=$(CORES) $(FULL) pip install --quiet --constraint constraints.txt llama-cpp-python
 	PYTHONPATH=src:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
