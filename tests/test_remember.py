@@ -96,3 +96,13 @@ def test_a_knowledge_base_says_where_it_is(kb, tmp_path):
     assert repr(kb).startswith("<KnowledgeBase: the database test_")
     with hopgate.open(tmp_path / "s") as other:
         assert repr(other) == f"<KnowledgeBase: the store in {tmp_path / 's'}>"
+
+
+@pytest.mark.parametrize("extra", [{"is_sensitive": True}, {"value": {"meta": [{"private": True}]}}])
+def test_a_mark_where_nobody_looks_is_refused_however_it_comes(kb, extra):
+    """From Python as from files; LangGraph's items keep their values there."""
+    kb.add(hopgate.Memory("m1", "Ada lives in London."))
+    for write in (lambda: kb.update("m1", extra=extra), lambda: kb.add(hopgate.Memory("m2", "PIN 99", extra=extra))):
+        with pytest.raises(HopgateError, match="in extra is not read: write is_sensitive at the top level"):
+            write()
+    assert len(kb) == 1 and not kb.get("m1").extra

@@ -9,6 +9,7 @@ from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hopgate.corpus import check_flags
 from hopgate.errors import HopgateError
 from hopgate.guard import SensitivityRules
 from hopgate.memory import Memory
@@ -222,8 +223,9 @@ class MemoryWriter:
 
 
 def _noting(new: Iterable[Memory], gone: list[Superseding]) -> Iterator[Memory]:
-    """Pass memories on, and note those that a file says are superseded."""
+    """Pass memories on, note those that a file says are superseded, and refuse a mark where nobody looks for it."""
     for memory in new:
+        check_flags(memory.extra, "extra")
         if memory.superseded_by is not None:
             gone.append(Superseding(memory.external_id, memory.superseded_by, since=memory.superseded_at))
         yield memory

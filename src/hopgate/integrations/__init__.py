@@ -16,15 +16,6 @@ def readable_hits(kb: KnowledgeBase, hits: Sequence[Hit]) -> list[tuple[Hit, Cle
     """What of a recall a model may read: what retrievers hand on goes into somebody's prompt.
 
     The hits with their texts, without those that are sensitive now: by a mark, or by a rule nobody has applied yet.
-
-    Examples
-    --------
-    >>> import tempfile, hopgate
-    >>> with tempfile.TemporaryDirectory() as folder, hopgate.open(folder) as kb:
-    ...     _ = kb.add(hopgate.Memory("m1", "The pin is 1.", is_sensitive=True))
-    ...     _ = kb.add(hopgate.Memory("m2", "The pin is red."))
-    ...     [text for _, text in readable_hits(kb, kb.recall("pin", legs=("lexical",)))]
-    ['The pin is red.']
     """
     rules = kb.sensitivity()
     return list(cleared((hit, memory) for hit in hits for memory in rules.applied([hit.memory])))
